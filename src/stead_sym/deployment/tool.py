@@ -1,0 +1,119 @@
+"""Tool schemas, their effects, and grounded calls (section "Agentic Deployment" of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from stead_sym.errors import Span
+from stead_sym.logic.syntax import TRUE, Atom, Binder, Formula
+from stead_sym.relational.schema import Value
+
+
+class Call(NamedTuple):
+    """A grounded tool call ω(u1, …, uk)."""
+
+    tool: str
+    args: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        return f"{self.tool}({', '.join(self.args)})"
+
+    def rename(self, renaming: Mapping[Value, Value]) -> Call:
+        """ω(ι(u1), …, ι(uk)); values that ``renaming`` lacks keep their names."""
+        return Call(self.tool, tuple(renaming.get(u, u) for u in self.args))
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`choose x: s where f`: any value of s in ad(D) or C that satisfies f."""
+
+    binder: Binder
+    where: Formula = TRUE
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """`fresh x: s`: any value of s outside ad(D) and C; two fresh values of an effect differ."""
+
+    binder: Binder
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """`insert P(t) for x, … where f`: add P(t) for all active x satisfying f (read in D)."""
+
+    atom: Atom
+    binders: tuple[Binder, ...] = ()
+    where: Formula = TRUE
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """`delete P(t) for x, … where f`: remove P(t) for all active x satisfying f (read in D)."""
+
+    atom: Atom
+    binders: tuple[Binder, ...] = ()
+    where: Formula = TRUE
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """`clear P, Q`: remove all facts of these relations."""
+
+    relations: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Ensure:
+    """`ensure f`: every D' with D ⊕ D' ⊨ f is a successor; quantifiers range over ad(D ⊕ D')."""
+
+    formula: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+Statement: TypeAlias = Choose | Fresh | Insert | Delete | Clear | Ensure
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One `effect` block. The blocks of a tool are alternatives; one is enabled where ``when`` holds.
+
+    Either all statements are `ensure` (their conjunction relates D and D'), or none is: then
+    D' = (D minus what they delete) plus what they insert, everything read in D. A variable of
+    `choose` or `fresh` is in scope in the statements after it.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    when: Formula = TRUE
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def is_ensure(self) -> bool:
+        return any(isinstance(statement, Ensure) for statement in self.statements)
+
+    @property
+    def fresh(self) -> tuple[Binder, ...]:
+        """The variables of its `fresh` statements, in order."""
+        return tuple(s.binder for s in self.statements if isinstance(s, Fresh))
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool schema ω with its first-order guard and the alternatives of its effect.
+
+    A tool written without an `effect` block has one empty alternative: it changes nothing.
+    """
+
+    name: str
+    params: tuple[Binder, ...] = ()
+    description: str = ""
+    guard: Formula = TRUE
+    effects: tuple[Effect, ...] = (Effect(),)
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)

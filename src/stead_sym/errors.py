@@ -1,0 +1,93 @@
+"""The exception tree of the package, and the exit status that each branch has on the command line.
+
+    SteadError
+    ├── InputError            2  the input is wrong: one line with the place and the mend
+    │   ├── ParseError           the text is not in the language
+    │   ├── DeclarationError     a name is missing, doubled, or of the wrong sort or arity
+    │   ├── RestrictionError     a domain is too small for the theorem, or not a domain
+    │   ├── AgentError           an agent selects nothing, or what was not offered
+    │   └── DefinitionError      a reachable state breaks Definition 3; carries the run that leads there
+    │       ├── BoundExceeded        more values active than `bound` claims
+    │       ├── NothingOffered       the state offers no call
+    │       └── NoEffect             an offered call has no successor
+    └── Undecided             3  a limit was reached, or a hypothesis is not established: `unknown`
+
+Anything else that escapes is a bug of this package and keeps its stack trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stead_sym.deployment.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a source text: ``source`` is a file name, ``line`` and ``column`` count from 1."""
+
+    source: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}"
+
+
+class SteadError(Exception):
+    """Root of every error that this package raises on purpose."""
+
+    exit_status = 2
+
+
+class InputError(SteadError):
+    """The input is wrong. ``str(error)`` is one line: ``file:line:column: what; what to do``."""
+
+    def __init__(self, message: str, span: Span | None = None) -> None:
+        super().__init__(message if span is None else f"{span}: {message}")
+        self.message = message
+        self.span = span
+
+
+class ParseError(InputError):
+    """The text is not in the deployment language."""
+
+
+class DeclarationError(InputError):
+    """A name is unknown, declared twice, or used with the wrong sort or arity."""
+
+
+class RestrictionError(InputError):
+    """A domain size is below what Theorem 9 asks for, or is not a size."""
+
+
+class AgentError(InputError):
+    """An agent returned no call, or a call that was not offered."""
+
+
+class DefinitionError(InputError):
+    """A reachable state breaks the definition of a deployment; ``trace`` leads to it."""
+
+    def __init__(self, message: str, trace: Trace, span: Span | None = None) -> None:
+        super().__init__(message, span)
+        self.trace = trace
+
+
+class BoundExceeded(DefinitionError):
+    """A reachable state has more active values outside C than `bound` claims."""
+
+
+class NothingOffered(DefinitionError):
+    """A reachable state offers no call."""
+
+
+class NoEffect(DefinitionError):
+    """A call offered in a reachable state has no successor."""
+
+
+class Undecided(SteadError):
+    """A limit was reached or a hypothesis is not established: the answer is `unknown`."""
+
+    exit_status = 3

@@ -1,0 +1,94 @@
+"""First-order satisfaction on an instance, clause by clause as the paper has it.
+
+Quantifiers range over the active domain; an atom with an inactive argument is false, since no fact
+holds it; equality compares identifiers, active or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import assert_never
+
+from stead_sym.logic.syntax import (
+    And, Atom, Const, Count, Empty, Equal, Exists, Forall, Formula, Future, Globally, Iff,
+    Implies, Next, Not, Or, Same, Term, Truth, Until,
+)  # fmt: skip
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+
+
+def holds(
+    formula: Formula,
+    state: Instance,
+    assignment: Mapping[str, Value] | None = None,
+    *,
+    after: Instance | None = None,
+    active: Mapping[str, Set[Value]] | None = None,
+) -> bool:
+    """Whether (D, σ) ⊨ f, or (D ⊕ D', σ) ⊨ f when ``after`` gives D'.
+
+    ``formula`` is resolved (every binder has its sort), has its definitions expanded and no temporal
+    operator. Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``.
+    Raises `ValueError` for a temporal operator, and for a primed symbol without ``after``.
+    """
+    if active is None:
+        active = state.active_domain
+        if after is not None:
+            active = {sort: active[sort] | after.active_domain[sort] for sort in active}
+    return _holds(formula, state, dict(assignment or {}), after, active)
+
+
+def _holds(
+    formula: Formula,
+    state: Instance,
+    sigma: Mapping[str, Value],
+    after: Instance | None,
+    active: Mapping[str, Set[Value]],
+) -> bool:
+    def here(f: Formula, binding: tuple[str, Value] | None = None) -> bool:
+        return _holds(f, state, sigma if binding is None else {**sigma, binding[0]: binding[1]}, after, active)
+
+    match formula:
+        case Truth(value):
+            return value
+        case Equal(left, right):
+            return value_of(left, sigma) == value_of(right, sigma)
+        case Atom(relation, args, primed):
+            fact = Fact(relation, tuple(value_of(t, sigma) for t in args))
+            return fact in (_primed(after) if primed else state)
+        case Not(body):
+            return not here(body)
+        case And(parts):
+            return all(here(part) for part in parts)
+        case Or(parts):
+            return any(here(part) for part in parts)
+        case Implies(left, right):
+            return not here(left) or here(right)
+        case Iff(left, right):
+            return here(left) == here(right)
+        case Exists(binder, body):
+            return any(here(body, (binder.name, u)) for u in active[str(binder.sort)])
+        case Forall(binder, body):
+            return all(here(body, (binder.name, u)) for u in active[str(binder.sort)])
+        case Count(comparison, number, binder, body):
+            count = sum(here(body, (binder.name, u)) for u in active[str(binder.sort)])
+            return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[comparison]
+        case Same(relation):
+            return _primed(after).tuples(relation) == state.tuples(relation)
+        case Empty(relation):
+            return not _primed(after).tuples(relation)
+        case Next() | Future() | Globally() | Until():
+            raise ValueError(f"temporal operator in a first-order formula: {formula}")
+        case _:
+            assert_never(formula)
+
+
+def value_of(term: Term, assignment: Mapping[str, Value]) -> Value:
+    """The identifier that a term denotes; `KeyError` for a variable without a value."""
+    return term.value if isinstance(term, Const) else assignment[term.name]
+
+
+def _primed(after: Instance | None) -> Instance:
+    if after is None:
+        raise ValueError("a primed symbol is read outside `ensure`")
+    return after

@@ -1,0 +1,329 @@
+"""First-order CTL: terms and formulas as a closed union of small frozen classes.
+
+`Formula` lists the constructors; traverse them with ``match`` and close with ``assert_never``.
+`children` and `map_children` are the one place that knows the shape of each class. Spans (where a
+node stood in its source) never take part in equality.
+
+Formulas compose with Python's operators: ``f & g``, ``f | g``, ``~f`` and ``f >> g`` (implies).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias, assert_never
+
+from stead_sym.errors import Span
+
+Path: TypeAlias = Literal["A", "E"]
+Comparison: TypeAlias = Literal["atleast", "atmost", "exactly"]
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A variable; a binder, a parameter or the formula's scope says its sort."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A constant: a value that stands for itself."""
+
+    value: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+Term: TypeAlias = Var | Const
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """A declared variable. ``sort`` is None until `logic.sorts.resolve` has inferred it.
+
+    ``default`` is the sort that a later name of the same list was given (`x, y: s`); it counts
+    where the uses of the variable do not say its sort.
+    """
+
+    name: str
+    sort: str | None = None
+    default: str | None = field(default=None, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return self.name if self.sort is None else f"{self.name}: {self.sort}"
+
+
+class _Composable:
+    """Operators and printing, shared by all formulas."""
+
+    __slots__ = ()
+
+    def __and__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
+        return And((self, other))
+
+    def __or__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
+        return Or((self, other))
+
+    def __invert__(self: Formula) -> Formula:  # type: ignore[misc]
+        return Not(self)
+
+    def __rshift__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
+        return Implies(self, other)
+
+    def __str__(self: Formula) -> str:  # type: ignore[misc]
+        from stead_sym.logic.printer import print_formula  # the printer imports this module
+
+        return print_formula(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(_Composable):
+    """`true` or `false`."""
+
+    value: bool
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Equal(_Composable):
+    """`t = u`: the two terms are the same identifier, active or not."""
+
+    left: Term
+    right: Term
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom(_Composable):
+    """`P(t1, …, tq)`, or, with ``primed``, `P'(…)` read in the successor state (only in `ensure`).
+
+    Before `expand`, the name may also be that of a `define`.
+    """
+
+    relation: str
+    args: tuple[Term, ...] = ()
+    primed: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Not(_Composable):
+    body: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class And(_Composable):
+    """`f & g & …`, two parts or more, in the order written."""
+
+    parts: tuple[Formula, ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Or(_Composable):
+    """`f | g | …`, two parts or more, in the order written."""
+
+    parts: tuple[Formula, ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Implies(_Composable):
+    left: Formula
+    right: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Iff(_Composable):
+    left: Formula
+    right: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(_Composable):
+    """`exists x: s. f`: some *active* value of s satisfies f."""
+
+    binder: Binder
+    body: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Forall(_Composable):
+    """`forall x: s. f`: every *active* value of s satisfies f."""
+
+    binder: Binder
+    body: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Count(_Composable):
+    """`atleast|atmost|exactly n x: s. f`: how many active values of s satisfy f."""
+
+    comparison: Comparison
+    number: int
+    binder: Binder
+    body: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Next(_Composable):
+    """`AX f`, `EX f`."""
+
+    path: Path
+    body: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Future(_Composable):
+    """`AF f`, `EF f`."""
+
+    path: Path
+    body: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Globally(_Composable):
+    """`AG f`, `EG f`."""
+
+    path: Path
+    body: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Until(_Composable):
+    """`A[f U g]`, `E[f U g]`; with ``weak`` `A[f W g]`, `E[f W g]` (g need not come)."""
+
+    path: Path
+    left: Formula
+    right: Formula
+    weak: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Same(_Composable):
+    """`same(P)`, only in `ensure`: P'(x) <-> P(x) for all x."""
+
+    relation: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Empty(_Composable):
+    """`empty(P)`, only in `ensure`: P'(x) for no x."""
+
+    relation: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+Formula: TypeAlias = (
+    Truth | Equal | Atom | Not | And | Or | Implies | Iff | Exists | Forall | Count
+    | Next | Future | Globally | Until | Same | Empty
+)  # fmt: skip
+Quantified: TypeAlias = Exists | Forall | Count
+Temporal: TypeAlias = Next | Future | Globally | Until
+
+TRUE = Truth(True)
+FALSE = Truth(False)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`define P(x: s) = f`: a named first-order formula."""
+
+    name: str
+    params: tuple[Binder, ...]
+    body: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+def children(formula: Formula) -> tuple[Formula, ...]:
+    """The immediate subformulas, in the order written."""
+    match formula:
+        case Truth() | Equal() | Atom() | Same() | Empty():
+            return ()
+        case Not(body) | Next(_, body) | Future(_, body) | Globally(_, body):
+            return (body,)
+        case Exists(_, body) | Forall(_, body) | Count(_, _, _, body):
+            return (body,)
+        case And(parts) | Or(parts):
+            return parts
+        case Implies(left, right) | Iff(left, right) | Until(_, left, right):
+            return (left, right)
+        case _:
+            assert_never(formula)
+
+
+def map_children(transform: Callable[[Formula], Formula], formula: Formula) -> Formula:
+    """The same constructor over the transformed immediate subformulas."""
+    match formula:
+        case Truth() | Equal() | Atom() | Same() | Empty():
+            return formula
+        case (
+            Not() | Next() | Future() | Globally() | Exists() | Forall() | Count()
+        ):  # the classes with one body
+            return replace(formula, body=transform(formula.body))
+        case And(parts) | Or(parts):
+            return replace(formula, parts=tuple(transform(part) for part in parts))
+        case Implies() | Iff() | Until():
+            return replace(
+                formula, left=transform(formula.left), right=transform(formula.right)
+            )
+        case _:
+            assert_never(formula)
+
+
+def subformulas(formula: Formula) -> Iterator[Formula]:
+    """The formula and everything below it, outermost first."""
+    yield formula
+    for child in children(formula):
+        yield from subformulas(child)
+
+
+def is_temporal(formula: Formula) -> bool:
+    """Whether a temporal operator occurs anywhere in the formula."""
+    return any(isinstance(f, Temporal) for f in subformulas(formula))
+
+
+def free_variables(formula: Formula) -> frozenset[str]:
+    """The names of the variables that no quantifier of the formula binds."""
+    match formula:
+        case Equal(left, right):
+            return _names((left, right))
+        case Atom(_, args):
+            return _names(args)
+        case Exists(binder, body) | Forall(binder, body) | Count(_, _, binder, body):
+            return free_variables(body) - {binder.name}
+        case _:
+            return frozenset().union(*map(free_variables, children(formula)))
+
+
+def _names(terms: tuple[Term, ...]) -> frozenset[str]:
+    return frozenset(term.name for term in terms if isinstance(term, Var))
+
+
+def conjunction(parts: tuple[Formula, ...]) -> Formula:
+    """`true`, the part, or the conjunction of the parts."""
+    return TRUE if not parts else parts[0] if len(parts) == 1 else And(parts)
+
+
+def disjunction(parts: tuple[Formula, ...]) -> Formula:
+    """`false`, the part, or the disjunction of the parts."""
+    return FALSE if not parts else parts[0] if len(parts) == 1 else Or(parts)

@@ -1,0 +1,78 @@
+"""Facts, instances and their active domains (Definition 1); renamings (Definition 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from stead_sym.errors import DeclarationError
+from stead_sym.relational.schema import Schema, Value
+
+
+class Fact(NamedTuple):
+    """A ground atom P(u1, …, uq)."""
+
+    relation: str
+    args: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        return f"{self.relation}({', '.join(self.args)})"
+
+    def rename(self, renaming: Mapping[Value, Value]) -> Fact:
+        """P(ι(u1), …, ι(uq)); values that ``renaming`` lacks keep their names."""
+        return Fact(self.relation, tuple(renaming.get(u, u) for u in self.args))
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A D-instance: a finite set of well-sorted facts over ``schema``.
+
+    Two instances are equal when their facts are. Membership, iteration (sorted) and length are
+    those of the set of facts.
+    """
+
+    schema: Schema = field(compare=False, repr=False)
+    facts: frozenset[Fact]
+
+    @classmethod
+    def of(cls, schema: Schema, facts: Iterable[Fact | tuple[str, tuple[Value, ...]]]) -> Instance:
+        """The instance with these facts; `DeclarationError` where one does not fit the schema."""
+        instance = cls(schema, frozenset(Fact(*fact) for fact in facts))
+        for fact in instance.facts:
+            relation = schema.relation(fact.relation)
+            if len(fact.args) != relation.arity:
+                raise DeclarationError(
+                    f"{fact} has {len(fact.args)} arguments; {relation.name} takes {relation.arity}"
+                )
+        return instance
+
+    def __contains__(self, fact: object) -> bool:
+        return fact in self.facts
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(sorted(self.facts))
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def __str__(self) -> str:
+        return "{ " + ", ".join(map(str, self)) + " }" if self.facts else "{ }"
+
+    @cached_property
+    def active_domain(self) -> Mapping[str, frozenset[Value]]:
+        """ad(D), per sort: the values that occur in some fact. Every sort of the schema has a key."""
+        active: dict[str, set[Value]] = {sort.name: set() for sort in self.schema.sorts}
+        for fact in self.facts:
+            for sort, value in zip(self.schema.relation(fact.relation).sorts, fact.args, strict=True):
+                active[sort].add(value)
+        return {sort: frozenset(values) for sort, values in active.items()}
+
+    def rename(self, renaming: Mapping[Value, Value]) -> Instance:
+        """ι(D) = { P(ι(u)) : P(u) ∈ D }; values that ``renaming`` lacks keep their names."""
+        return Instance(self.schema, frozenset(fact.rename(renaming) for fact in self.facts))
+
+    def tuples(self, relation: str) -> frozenset[tuple[Value, ...]]:
+        """D(P): the tuples of one relation."""
+        return frozenset(fact.args for fact in self.facts if fact.relation == relation)

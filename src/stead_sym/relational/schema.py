@@ -1,0 +1,141 @@
+"""Sorts, relation symbols and schemas (Definition 1 of the paper).
+
+A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema
+keeps the sort of every *listed* value, an instance the sort of every value that stands in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from stead_sym.errors import DeclarationError, Span
+
+Value: TypeAlias = str
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A sort S with its domain U_S.
+
+    ``values is None``: U_S is infinite. Otherwise U_S is the finite set ``values``, whose members
+    are constants; with ``rigid`` they belong to B, so that the agent may know them by name.
+    """
+
+    name: str
+    values: tuple[Value, ...] | None = None
+    rigid: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.values is None:
+            if self.rigid:
+                raise DeclarationError(
+                    f"sort {self.name} has no listed values to be rigid; list them", self.span
+                )
+            return
+        if not self.values:
+            raise DeclarationError(f"sort {self.name} is empty; list at least one value", self.span)
+        for value in self.values:
+            if self.values.count(value) > 1:
+                raise DeclarationError(f"sort {self.name} lists {value} twice", self.span)
+
+    def __str__(self) -> str:
+        if self.values is None:
+            return f"sort {self.name}"
+        return f"sort {self.name} = {{ {', '.join(self.values)} }}{' rigid' * self.rigid}"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation symbol P with its sort signature σ ∈ S^q; q = 0 is allowed."""
+
+    name: str
+    sorts: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def arity(self) -> int:
+        return len(self.sorts)
+
+    def __str__(self) -> str:
+        return f"relation {self.name}({', '.join(self.sorts)})"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A sorted relational schema. Raises `DeclarationError` for a name that is missing or doubled."""
+
+    sorts: tuple[Sort, ...]
+    relations: tuple[Relation, ...]
+
+    def __post_init__(self) -> None:
+        _refuse_doubles("sort", self.sorts)
+        _refuse_doubles("relation", self.relations)
+        names = {sort.name for sort in self.sorts}
+        for relation in self.relations:
+            for name in relation.sorts:
+                if name not in names:
+                    raise DeclarationError(
+                        f"relation {relation.name} uses the unknown sort {name}; declare it with `sort {name}`",
+                        relation.span,
+                    )
+        owner: dict[Value, Sort] = {}
+        for sort in self.sorts:
+            for value in sort.values or ():
+                if value in owner:
+                    raise DeclarationError(
+                        f"the constant {value} is in two sorts, {owner[value].name} and {sort.name}; rename one",
+                        sort.span,
+                    )
+                owner[value] = sort
+
+    @cached_property
+    def _sorts(self) -> Mapping[str, Sort]:
+        return {sort.name: sort for sort in self.sorts}
+
+    @cached_property
+    def _relations(self) -> Mapping[str, Relation]:
+        return {relation.name: relation for relation in self.relations}
+
+    def sort(self, name: str, span: Span | None = None) -> Sort:
+        """The sort of that name; `DeclarationError` (at ``span``) if there is none."""
+        try:
+            return self._sorts[name]
+        except KeyError:
+            raise DeclarationError(f"unknown sort {name}; declare it with `sort {name}`", span) from None
+
+    def relation(self, name: str, span: Span | None = None) -> Relation:
+        """The relation symbol of that name; `DeclarationError` (at ``span``) if there is none."""
+        try:
+            return self._relations[name]
+        except KeyError:
+            raise DeclarationError(
+                f"unknown relation {name}; declare it with `relation {name}(…)`", span
+            ) from None
+
+    def has_relation(self, name: str) -> bool:
+        return name in self._relations
+
+    @cached_property
+    def rigid(self) -> frozenset[Value]:
+        """B: the values of the rigid sorts."""
+        return frozenset(v for s in self.sorts if s.rigid for v in s.values or ())
+
+    @cached_property
+    def listed(self) -> Mapping[Value, str]:
+        """The sort of every value that a finite sort lists."""
+        return {v: s.name for s in self.sorts for v in s.values or ()}
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, (*self.sorts, *self.relations)))
+
+
+def _refuse_doubles(kind: str, items: Iterable[Sort] | Iterable[Relation]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        if item.name in seen:
+            raise DeclarationError(f"{kind} {item.name} is declared twice; rename one", item.span)
+        seen.add(item.name)
