@@ -1,1 +1,1 @@
-
+"""Agents: base agents, the canonical wrapper that makes them equivariant, rule agents."""

@@ -13,9 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import assert_never
 
-from stead_sym.deployment.tool import (
-    Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool,
-)  # fmt: skip
+from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.sorts import expand
 from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Term
@@ -145,7 +143,7 @@ class Deployment:
                 return spec
         raise DeclarationError(f"unknown spec {name}; {_known(s.name for s in self.specs)}")
 
-    def rule_policy(self, name: str) -> Policy:
+    def policy(self, name: str) -> Policy:
         """The `policy` of that name; `DeclarationError` if there is none."""
         for policy in self.policies:
             if policy.name == name:

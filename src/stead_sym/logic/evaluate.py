@@ -10,9 +10,27 @@ from collections.abc import Mapping, Set
 from typing import assert_never
 
 from stead_sym.logic.syntax import (
-    And, Atom, Const, Count, Empty, Equal, Exists, Forall, Formula, Future, Globally, Iff,
-    Implies, Next, Not, Or, Same, Term, Truth, Until,
-)  # fmt: skip
+    And,
+    Atom,
+    Const,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Term,
+    Truth,
+    Until,
+)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -46,7 +64,9 @@ def _holds(
     active: Mapping[str, Set[Value]],
 ) -> bool:
     def here(f: Formula, binding: tuple[str, Value] | None = None) -> bool:
-        return _holds(f, state, sigma if binding is None else {**sigma, binding[0]: binding[1]}, after, active)
+        return _holds(
+            f, state, sigma if binding is None else {**sigma, binding[0]: binding[1]}, after, active
+        )
 
     match formula:
         case Truth(value):
@@ -72,7 +92,9 @@ def _holds(
             return all(here(body, (binder.name, u)) for u in active[str(binder.sort)])
         case Count(comparison, number, binder, body):
             count = sum(here(body, (binder.name, u)) for u in active[str(binder.sort)])
-            return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[comparison]
+            return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[
+                comparison
+            ]
         case Same(relation):
             return _primed(after).tuples(relation) == state.tuples(relation)
         case Empty(relation):

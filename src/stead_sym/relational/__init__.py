@@ -1,1 +1,1 @@
-
+"""Sorted relational data: schemas, instances, canonical forms. No logic, no tools."""

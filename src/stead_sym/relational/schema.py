@@ -79,7 +79,7 @@ class Schema:
             for name in relation.sorts:
                 if name not in names:
                     raise DeclarationError(
-                        f"relation {relation.name} uses the unknown sort {name}; declare it with `sort {name}`",
+                        f"relation {relation.name} uses the unknown sort {name}; write `sort {name}`",
                         relation.span,
                     )
         owner: dict[Value, Sort] = {}
@@ -87,7 +87,8 @@ class Schema:
             for value in sort.values or ():
                 if value in owner:
                     raise DeclarationError(
-                        f"the constant {value} is in two sorts, {owner[value].name} and {sort.name}; rename one",
+                        f"the constant {value} is in two sorts, {owner[value].name} and "
+                        f"{sort.name}; rename one",
                         sort.span,
                     )
                 owner[value] = sort

@@ -1,0 +1,60 @@
+"""Decision contexts, and what a base agent is (Definition 3: the policy Π)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from stead_sym.deployment.tool import Call
+from stead_sym.relational.instance import Instance
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionContext:
+    """A pair (D, A): what the agent is shown of the state, and the calls it is offered."""
+
+    view: Instance
+    calls: frozenset[Call]
+
+    def __str__(self) -> str:
+        offered = ", ".join(map(str, sorted(self.calls)))
+        return f"{self.view} offering {offered}"
+
+
+class Agent(Protocol):
+    """A base agent Π̂: for each decision context a nonempty subset of the offered calls.
+
+    Contexts come in batches, so that a model can answer many at once; the answers stand in the
+    order of the questions. The wrapper asks once per canonical context.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionAgent:
+    """An agent from a Python function that picks a call, or several, from a decision context."""
+
+    function: Callable[[DecisionContext], Call | Collection[Call]]
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "function")
+
+    def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
+        answers = map(self.function, contexts)
+        return [(answer,) if isinstance(answer, Call) else answer for answer in answers]
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """The agent that selects everything offered: what no agent at all would leave possible."""
+
+    name: str = "any"
+
+    def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
+        return [context.calls for context in contexts]

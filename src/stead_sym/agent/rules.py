@@ -1,0 +1,85 @@
+"""White-box agents: the `policy` items of a deployment file, read as base agents.
+
+The decision: a rule agent is an agent like any other. It sees the decision context only, so `when` is
+evaluated on the view, and its quantifiers range over the values that the context shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.deployment.deployment import Deployment, Policy, Rule
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.errors import AgentError
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.syntax import Const
+from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True)
+class RuleAgent:
+    """The agent of a `policy`: the first rule that matches some offered call selects all its matches.
+
+    Rule `call w(t) when f` matches w(u) if t takes the value u under some assignment σ, and
+    (view, σ) ⊨ f. ``policy`` has its definitions expanded (`Deployment.core`); ``tools`` give the
+    sorts of the calls' arguments.
+    """
+
+    policy: Policy
+    tools: tuple[Tool, ...]
+
+    @classmethod
+    def of(cls, deployment: Deployment, policy: str) -> RuleAgent:
+        """The agent of the policy of that name; `DeclarationError` if there is none."""
+        core = deployment.core
+        return cls(core.policy(policy), core.tools)
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
+        """The matches of the first matching rule; `AgentError` where no rule matches."""
+        return [self._select(context) for context in contexts]
+
+    def _select(self, context: DecisionContext) -> frozenset[Call]:
+        active = self._shown(context)
+        for rule in self.policy.rules:
+            matches = frozenset(
+                call
+                for call in context.calls
+                if (sigma := match_rule(rule, call)) is not None
+                and holds(rule.when, context.view, sigma, active=active)
+            )
+            if matches:
+                return matches
+        raise AgentError(
+            f"policy {self.name} selects nothing for {context}; add a rule that matches", self.policy.span
+        )
+
+    @cached_property
+    def _signatures(self) -> Mapping[str, tuple[str, ...]]:
+        return {tool.name: tuple(str(param.sort) for param in tool.params) for tool in self.tools}
+
+    def _shown(self, context: DecisionContext) -> Mapping[str, Set[Value]]:
+        """The values that the context shows, per sort: those of the view and of the offered calls."""
+        active = {sort: set(values) for sort, values in context.view.active_domain.items()}
+        for call in context.calls:
+            for sort, value in zip(self._signatures[call.tool], call.args, strict=True):
+                active[sort].add(value)
+        return active
+
+
+def match_rule(rule: Rule, call: Call) -> dict[str, Value] | None:
+    """The values of the rule's variables under which its pattern is ``call``; None if there are none."""
+    if rule.tool != call.tool or len(rule.args) != len(call.args):
+        return None
+    sigma: dict[str, Value] = {}
+    for term, value in zip(rule.args, call.args, strict=True):
+        wanted = term.value if isinstance(term, Const) else sigma.setdefault(term.name, value)
+        if wanted != value:
+            return None
+    return sigma

@@ -1,0 +1,162 @@
+"""The canonical wrapper Π^can: any base agent made equivariant (section "Equivariance by Construction").
+
+The decision: the *pair* (view, offered calls) is canonicalised, the calls being facts of relations
+of their own, and the base agent is asked once per canonical pair. With σ one witness and R̂ the base
+agent's answer to the canonical pair, Eq. (wrapper) is
+
+    Π^can(D, A) = ⋃ { ρ⁻¹(R̂) : ρ ∈ Lab_B(D, A) } = { α(a) : a ∈ σ⁻¹(R̂), α ∈ Aut_B(D, A) },
+
+since ρ⁻¹ = α ∘ σ⁻¹ for some automorphism α. So an orbit under generators stands for the union. Where
+Offer is equivariant and the view is the whole state, Aut_B(D, A) = Aut_B(D), as in the paper.
+
+Verification and production use the same class: give it live instances and the calls offered there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from stead_sym.agent.base import Agent, DecisionContext
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.errors import AgentError, DeclarationError, InputError
+from stead_sym.relational.canonical import CanonicalForm, canonical_form, orbit
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, Schema, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the wrapper decides in a concrete decision context (D, A).
+
+    ``canonical`` is σ(D, A) and ``labelling`` is σ; ``selected`` is the base agent's answer R̂ to it;
+    ``calls`` is Π^can(D, A). ``action_rigid``: every automorphism of (D, A) fixes every call of A
+    (Definition "Action-rigidity"), so that a base agent that selects one call yields one call.
+    """
+
+    canonical: DecisionContext
+    labelling: Mapping[Value, Value]
+    selected: frozenset[Call]
+    calls: frozenset[Call]
+    action_rigid: bool
+
+
+class CanonicalWrapper:
+    """Π^can over a base agent, relative to B, the rigid values of ``schema``.
+
+    ``tools`` are the tools that may be offered. Answers are kept: a wrapper asks its base agent once
+    per canonical context for as long as it lives.
+    """
+
+    def __init__(self, agent: Agent, schema: Schema, tools: Sequence[Tool]) -> None:
+        self.agent = agent
+        self.schema = schema
+        relations = {tool.name: _call_relation(tool) for tool in tools}
+        self._joint = Schema(schema.sorts, (*schema.relations, *relations.values()))
+        self._relation_of = relations
+        self._tool_of = {relation.name: tool for tool, relation in relations.items()}
+        self._decided: dict[Instance, tuple[DecisionContext, frozenset[Call]]] = {}
+        self._queries = 0
+
+    @property
+    def contexts(self) -> int:
+        """The number of distinct canonical contexts decided so far."""
+        return len(self._decided)
+
+    @property
+    def queries(self) -> int:
+        """The number of answers that the base agent gave."""
+        return self._queries
+
+    @property
+    def decisions(self) -> tuple[tuple[DecisionContext, frozenset[Call]], ...]:
+        """The canonical contexts with the base agent's answers, in the order they were asked."""
+        return tuple(self._decided.values())
+
+    def calls(self, view: Instance, offered: Collection[Call]) -> frozenset[Call]:
+        """Π^can(D, A) for one context: the calls that the deployment may make there."""
+        return self.decide([DecisionContext(view, frozenset(offered))])[0].calls
+
+    def decide(self, contexts: Sequence[DecisionContext]) -> list[Decision]:
+        """Π^can at each context; what is new is put to the base agent in one `Agent.select`.
+
+        Raises `AgentError` for an answer that is empty or not offered, `DeclarationError` for a
+        context that does not fit the schema or the tools, `InputError` for one that offers nothing.
+        Whatever the base agent raises passes through; then nothing of the batch is kept.
+        """
+        forms = [self._canonical_form(context) for context in contexts]
+        self._ask([key for key in dict.fromkeys(f.instance for f in forms) if key not in self._decided])
+        return [self._decision(*pair) for pair in zip(contexts, forms, strict=True)]
+
+    def _canonical_form(self, context: DecisionContext) -> CanonicalForm:
+        """The canonical form of the pair, as one instance over the relations and the calls."""
+        if not context.calls:
+            raise InputError(f"no call is offered for {context.view}; a decision needs at least one")
+        calls: list[Fact] = []
+        for call in context.calls:
+            relation = self._relation_of.get(call.tool)
+            if relation is None or relation.arity != len(call.args):
+                fault = (
+                    "is of no known tool" if relation is None else f"should have {relation.arity} arguments"
+                )
+                raise DeclarationError(f"the offered call {call} {fault}; offer calls of the wrapper's tools")
+            calls.append(Fact(relation.name, call.args))
+        return canonical_form(Instance(self._joint, context.view.facts.union(calls)), self.schema.rigid)
+
+    def _context(self, joint: Instance) -> DecisionContext:
+        """The pair that the instance ``joint`` encodes."""
+        calls = {fact for fact in joint.facts if fact.relation in self._tool_of}
+        return DecisionContext(
+            Instance(self.schema, joint.facts - calls),
+            frozenset(Call(self._tool_of[relation], args) for relation, args in calls),
+        )
+
+    def _ask(self, keys: Sequence[Instance]) -> None:
+        if not keys:
+            return
+        contexts = [self._context(key) for key in keys]
+        answers = self.agent.select(contexts)
+        if len(answers) != len(contexts):
+            raise AgentError(
+                f"agent {self.agent.name} gave {len(answers)} answers for {len(contexts)} contexts; "
+                "return one per context, in their order"
+            )
+        selected = [self._checked(*pair) for pair in zip(contexts, answers, strict=True)]
+        self._queries += len(answers)
+        self._decided.update(zip(keys, zip(contexts, selected, strict=True), strict=True))
+
+    def _checked(self, context: DecisionContext, answer: Collection[Call]) -> frozenset[Call]:
+        selected = frozenset(answer)
+        if not selected:
+            raise AgentError(
+                f"agent {self.agent.name} selects nothing for {context}; return at least one offered call"
+            )
+        if not selected <= context.calls:
+            stray = ", ".join(sorted(map(str, selected - context.calls)))
+            raise AgentError(
+                f"agent {self.agent.name} selects {stray} for {context}; return offered calls only"
+            )
+        return selected
+
+    def _decision(self, context: DecisionContext, form: CanonicalForm) -> Decision:
+        canonical, selected = self._decided[form.instance]
+        return Decision(
+            canonical,
+            form.labelling,
+            selected,
+            orbit((call.rename(form.inverse) for call in selected), form.generators),
+            all(call.rename(alpha) == call for alpha in form.generators for call in context.calls),
+        )
+
+
+def _call_relation(tool: Tool) -> Relation:
+    """The relation that holds the offered calls of ``tool``; no relation of a file has a space."""
+    sorts: list[str] = []
+    for param in tool.params:
+        if param.sort is None:
+            raise DeclarationError(
+                f"parameter {param.name} of tool {tool.name} has no sort; write {param.name}: SORT",
+                param.span,
+            )
+        sorts.append(param.sort)
+    return Relation(f"call {tool.name}", tuple(sorts))

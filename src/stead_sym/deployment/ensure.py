@@ -1,0 +1,274 @@
+"""All D' that an `ensure` formula allows: grounding to propositional logic, and a search for models.
+
+The formula relates D, which is known, to D', of which every fact over a finite domain is one
+proposition. The one decision: the only connective is the threshold "at least n of these". It is
+conjunction (n = all), disjunction (n = 1) and counting at once, and its negation is a threshold again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeAlias, TypeVar, assert_never
+
+from stead_sym.logic.evaluate import value_of
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Truth,
+    Until,
+)  # fmt: skip
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """At least ``number`` of ``parts`` are true; ``atoms`` are the propositions that occur in them."""
+
+    number: int
+    parts: tuple[Proposition, ...]
+    atoms: frozenset[int] = field(compare=False, repr=False)
+
+    @property
+    def is_conjunction(self) -> bool:
+        return self.number == len(self.parts)
+
+
+Proposition: TypeAlias = int | AtLeast
+"""A literal (the number of an atom, negative where it is negated), or a threshold."""
+
+YES = AtLeast(0, (), frozenset())
+NO = AtLeast(1, (), frozenset())
+
+
+def at_least(number: int, parts: Collection[Proposition]) -> Proposition:
+    """The threshold, simplified: true and false parts are counted off, a lone part stands for itself."""
+    open_parts = [part for part in parts if part is not YES and part is not NO]
+    number -= sum(part is YES for part in parts)
+    if number <= 0:
+        return YES
+    if number > len(open_parts):
+        return NO
+    if len(open_parts) == 1:
+        return open_parts[0]
+    if number in (1, len(open_parts)):  # a disjunction of disjunctions is one, and so for conjunctions
+        flat: list[Proposition] = []
+        for part in open_parts:
+            nested = isinstance(part, AtLeast) and (part.is_conjunction if number > 1 else part.number == 1)
+            flat.extend(part.parts if isinstance(part, AtLeast) and nested else (part,))
+        number = 1 if number == 1 else len(flat)
+        open_parts = flat
+    atoms: set[int] = set()
+    for part in open_parts:
+        atoms.update(part.atoms if isinstance(part, AtLeast) else (abs(part),))
+    return AtLeast(number, tuple(open_parts), frozenset(atoms))
+
+
+def conjunction(*parts: Proposition) -> Proposition:
+    return at_least(len(parts), parts)
+
+
+def disjunction(*parts: Proposition) -> Proposition:
+    return at_least(1, parts)
+
+
+def negation(proposition: Proposition) -> Proposition:
+    """¬(at least n of m) = at least m − n + 1 of the negated parts."""
+    if isinstance(proposition, int):
+        return -proposition
+    parts = proposition.parts
+    return at_least(len(parts) - proposition.number + 1, tuple(map(negation, parts)))
+
+
+def assign(proposition: Proposition, truth: Mapping[int, bool]) -> Proposition:
+    """The proposition under a partial assignment of its atoms, simplified."""
+    if isinstance(proposition, int):
+        known = truth.get(abs(proposition))
+        return proposition if known is None else YES if known == (proposition > 0) else NO
+    if proposition.atoms.isdisjoint(truth):
+        return proposition
+    return at_least(proposition.number, tuple(assign(part, truth) for part in proposition.parts))
+
+
+def models(proposition: Proposition, atoms: Sequence[int]) -> Iterator[frozenset[int]]:
+    """Every set M ⊆ ``atoms`` that satisfies the proposition, each once: unit literals, then a branch."""
+
+    def search(rest: Proposition, truth: Mapping[int, bool]) -> Iterator[frozenset[int]]:
+        while units := _units(rest):
+            if any(-literal in units for literal in units):
+                return
+            forced = {abs(literal): literal > 0 for literal in units}
+            truth = {**truth, **forced}
+            rest = assign(rest, forced)
+        if rest is NO:
+            return
+        if rest is YES:
+            true = {atom for atom, value in truth.items() if value}
+            free = [atom for atom in atoms if atom not in truth]
+            for choice in product((True, False), repeat=len(free)):
+                yield frozenset(true.union(atom for atom, value in zip(free, choice, strict=True) if value))
+            return
+        atom = _branching_atom(rest)
+        for value in (True, False):
+            yield from search(assign(rest, {atom: value}), {**truth, atom: value})
+
+    return search(proposition, {})
+
+
+def _units(proposition: Proposition) -> frozenset[int]:
+    """The literals that every model makes true, as far as the outermost connective shows them."""
+    if isinstance(proposition, int):
+        return frozenset((proposition,))
+    if not proposition.is_conjunction:
+        return frozenset()
+    return frozenset(part for part in proposition.parts if isinstance(part, int))
+
+
+def _branching_atom(proposition: Proposition) -> int:
+    """An atom of the first alternative that is still open: to make it true tends to close the others."""
+    while isinstance(proposition, AtLeast):
+        literals = [part for part in proposition.parts if isinstance(part, int)]
+        proposition = max(literals) if literals else proposition.parts[0]
+    return abs(proposition)
+
+
+def ensured(
+    formula: Formula,
+    state: Instance,
+    domain: Mapping[str, Sequence[Value]],
+    assignment: Mapping[str, Value],
+) -> Iterator[Instance]:
+    """{ D' over ``domain`` : (D ⊕ D', σ) ⊨ f }, quantifiers over ad(D ⊕ D').
+
+    ``domain`` gives the values of each sort and holds ad(D) and C. ``formula`` is first-order,
+    resolved, and has its definitions expanded. Raises `ValueError` for a temporal operator.
+    """
+    ground = _Grounding(state, domain)
+    number = ground.number
+    facts = {atom: fact for fact, atom in number.items()}
+    for model in models(ground(formula, assignment), tuple(facts)):
+        yield Instance(state.schema, frozenset(facts[atom] for atom in model))
+
+
+class _Grounding:
+    """⟦f⟧ as a proposition over the facts of D', given D and the finite domain."""
+
+    def __init__(self, state: Instance, domain: Mapping[str, Sequence[Value]]) -> None:
+        self.state = state
+        self.domain = domain
+        self.number: dict[Fact, int] = {}
+        self.containing: dict[tuple[str, Value], list[int]] = {}
+        for relation in state.schema.relations:
+            for args in product(*(domain[sort] for sort in relation.sorts)):
+                atom = self.number[Fact(relation.name, args)] = len(self.number) + 1
+                for place in set(zip(relation.sorts, args, strict=True)):
+                    self.containing.setdefault(place, []).append(atom)
+
+    def __call__(self, formula: Formula, sigma: Mapping[str, Value]) -> Proposition:
+        match formula:
+            case Truth(value):
+                return YES if value else NO
+            case Equal(left, right):
+                return YES if value_of(left, sigma) == value_of(right, sigma) else NO
+            case Atom(relation, args, primed):
+                fact = Fact(relation, tuple(value_of(t, sigma) for t in args))
+                if primed:
+                    return self.number.get(fact, NO)
+                return YES if fact in self.state else NO
+            case Not(body):
+                return negation(self(body, sigma))
+            case And(parts):
+                return self._all(parts, lambda part: self(part, sigma))
+            case Or(parts):
+                return negation(self._all(parts, lambda part: negation(self(part, sigma))))
+            case Implies(left, right):
+                premise = self(left, sigma)
+                return YES if premise is NO else disjunction(negation(premise), self(right, sigma))
+            case Iff(left, right):
+                a, b = self(left, sigma), self(right, sigma)
+                return disjunction(conjunction(a, b), conjunction(negation(a), negation(b)))
+            case Forall(binder, body):
+                sort = str(binder.sort)
+                return self._all(
+                    self.domain[sort],
+                    lambda u: negation(
+                        self._and_active(sort, u, negation(self(body, {**sigma, binder.name: u})))
+                    ),
+                )
+            case Exists(binder, body):
+                return self._at_least(1, str(binder.sort), binder.name, body, sigma)
+            case Count(comparison, number, binder, body):
+                sort = str(binder.sort)
+                enough = self._at_least(number, sort, binder.name, body, sigma)
+                if comparison == "atleast":
+                    return enough
+                no_more = negation(self._at_least(number + 1, sort, binder.name, body, sigma))
+                return no_more if comparison == "atmost" else conjunction(enough, no_more)
+            case Same(relation):
+                return self._extension(relation, self.state.tuples(relation))
+            case Empty(relation):
+                return self._extension(relation, ())
+            case Next() | Future() | Globally() | Until():
+                raise ValueError(f"temporal operator in a first-order formula: {formula}")
+            case _:
+                assert_never(formula)
+
+    @staticmethod
+    def _all(items: Sequence[_T], ground: Callable[[_T], Proposition]) -> Proposition:
+        """The conjunction, given up at the first part that is false."""
+        parts: list[Proposition] = []
+        for item in items:
+            parts.append(ground(item))
+            if parts[-1] is NO:
+                return NO
+        return conjunction(*parts)
+
+    def _at_least(
+        self, number: int, sort: str, name: str, body: Formula, sigma: Mapping[str, Value]
+    ) -> Proposition:
+        """At least ``number`` active values satisfy the body."""
+        values = self.domain[sort]
+        return at_least(
+            number, tuple(self._and_active(sort, u, self(body, {**sigma, name: u})) for u in values)
+        )
+
+    def _and_active(self, sort: str, value: Value, body: Proposition) -> Proposition:
+        """u ∈ ad(D ⊕ D') ∧ body.
+
+        Where the body is false once all facts of D' with u are, it implies that u is active, and
+        stands for the conjunction: this is what turns most of a frame condition into unit literals.
+        """
+        if body is NO or value in self.state.active_domain[sort]:
+            return body
+        atoms = self.containing.get((sort, value), [])
+        if assign(body, dict.fromkeys(atoms, False)) is NO:
+            return body
+        return conjunction(disjunction(*atoms), body)
+
+    def _extension(self, relation: str, tuples: Collection[tuple[Value, ...]]) -> Proposition:
+        """D'(P) is exactly ``tuples``."""
+        return conjunction(
+            *(
+                atom if fact.args in tuples else -atom
+                for fact, atom in self.number.items()
+                if fact.relation == relation
+            )
+        )

@@ -1,0 +1,278 @@
+"""The deployment language: from the text of a `.stead` file to a `Deployment`.
+
+One decision: this module only reads. It turns the tree of `deployment.lark` into `Items`, unresolved and
+with their places; every check and all resolution of names is in `deployment.resolve`, which
+the Python door (`deployment.build`) goes through as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from lark import Lark, Token, Tree
+
+from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
+from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
+from stead_sym.deployment.tool import (
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+)
+from stead_sym.errors import InputError, ParseError
+from stead_sym.logic.parser import (
+    FORMULA_GRAMMAR,
+    PHRASES,
+    FormulaReader,
+    Node,
+    build_parser,
+    parse_tree,
+)
+from stead_sym.logic.syntax import TRUE, Atom, Binder, Definition, Formula
+from stead_sym.relational.schema import Relation, Sort
+
+_STARTS = ("deployment", "tool_head", "statements", "rules", "facts", "terms", "call", "params")
+
+_PHRASES: Mapping[str, str] = {
+    **PHRASES,
+    "_DEPLOYMENT": "an item (`sort`, `relation`, `init`, `tool`, `spec`, …)",
+    "_GUARD": "`guard`",
+    "_EFFECT": "`effect`",
+    "_WHEN": "`when`",
+    "_WHERE": "`where`",
+    "_FOR": "`for`",
+    "_CALL": "`call`",
+    "_INSERT": "a statement (`choose`, `fresh`, `insert`, `delete`, `clear`, `ensure`)",
+    "RIGID": "`rigid`",
+    "STRING": 'a text in quotes ("…")',
+    "_LBRACE": "`{`",
+    "_RBRACE": "`}`",
+}
+
+
+def parse_deployment(text: str, source: str = "<text>") -> Deployment:
+    """The deployment that the text says; ``source`` stands for it in messages.
+
+    Raises `ParseError` for text outside the language and `DeclarationError` for names, sorts and arities
+    that do not fit together.
+    """
+    return resolve_items(read_items(text, source))
+
+
+def read_deployment(path: str | Path) -> Deployment:
+    """`parse_deployment` of a file. Raises `InputError` as well where the file cannot be read as text."""
+    return parse_deployment(read_text(path), str(path))
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file in UTF-8; `InputError` where there is none."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8); save it as UTF-8") from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"{path}: cannot be read ({why}); give the path of a .stead file") from None
+    except ValueError as error:  # a path that no file system takes
+        raise InputError(f"{str(path)!r}: not a path ({error}); give the path of a .stead file") from None
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("stead_sym.deployment").joinpath("deployment.lark").read_text(encoding="utf-8")
+    return build_parser(FORMULA_GRAMMAR + grammar, _STARTS)
+
+
+def _tree(text: str, start: str, source: str) -> Node:
+    return parse_tree(_parser(), text, start, source, _PHRASES)
+
+
+def read_items(text: str, source: str = "<text>") -> Items:
+    """The items of a file as they stand there. Raises `ParseError`."""
+    return _Reader(source).items(_tree(text, "deployment", source))
+
+
+def read_tool_head(text: str, source: str) -> tuple[str, tuple[Binder, ...]]:
+    """`w(x: s)`: a name with parameters. Raises `ParseError`."""
+    return _Reader(source).head(_tree(text, "tool_head", source))
+
+
+def read_effect(text: str, source: str) -> Effect:
+    """What follows the word `effect`: `when f`, if anything, and statements. Raises `ParseError`."""
+    return _Reader(source).effect(_tree(text, "statements", source))
+
+
+def read_rules(text: str, source: str) -> tuple[Rule, ...]:
+    """The lines `call w(x) when f` of a policy. Raises `ParseError`."""
+    reader = _Reader(source)
+    return tuple(reader.rule(node) for node in _trees(_tree(text, "rules", source)))
+
+
+def read_facts(text: str, source: str) -> tuple[Atom, ...]:
+    """The facts `P(a, b)` of an `init`. Raises `ParseError`."""
+    reader = _Reader(source).formulas
+    return tuple(reader.atom(node) for node in _trees(_tree(text, "facts", source)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """One method for each rule of the grammar that is an item, or a part of one."""
+
+    source: str
+
+    @property
+    def formulas(self) -> FormulaReader:
+        return FormulaReader(self.source)
+
+    def items(self, tree: Node) -> Items:
+        def named(*rules: str) -> Iterator[Node]:
+            return (node for node in _trees(tree) if node.data in rules)
+
+        read = self.formulas
+        return Items(
+            titles=tuple(Text(str(_name(node)), read.span(node)) for node in named("title")),
+            sorts=tuple(sort for node in named("sorts", "finite_sort") for sort in self.sorts(node)),
+            relations=tuple(map(self.relation, named("relation"))),
+            facts=tuple(read.atom(fact) for node in named("init") for fact in _trees(node)),
+            bounds=tuple(map(self.bound, named("bound"))),
+            definitions=tuple(map(self.definition, named("define"))),
+            tools=tuple(map(self.tool, named("tool"))),
+            views=tuple(map(self.view, named("view"))),
+            policies=tuple(map(self.policy, named("policy"))),
+            fair=tuple(read.formula(_trees(node)[0]) for node in named("fair")),
+            specs=tuple(
+                Spec(str(_name(node)), read.formula(_trees(node)[0]), span=read.span(_name(node)))
+                for node in named("spec")
+            ),
+            systems=tuple(self.text(node) for node in named("system")),
+            instructions=tuple(self.text(node) for node in named("instructions")),
+        )
+
+    def sorts(self, node: Node) -> Iterator[Sort]:
+        span = self.formulas.span
+        if node.data == "sorts":
+            yield from (Sort(str(token), span=span(token)) for token in _tokens(node))
+        else:
+            name, *rigid = _tokens(node)
+            values = tuple(map(str, _tokens(_trees(node)[0])))
+            yield Sort(str(name), values, rigid=bool(rigid), span=span(name))
+
+    def relation(self, node: Node) -> Relation:
+        name = _name(node)
+        sorts = tuple(map(str, _tokens(_trees(node)[0])))
+        return Relation(str(name), sorts, span=self.formulas.span(name))
+
+    def bound(self, node: Node) -> Bound:
+        sort, number = _tokens(node)
+        return Bound(str(sort), self.formulas.number(number), self.formulas.span(sort))
+
+    def definition(self, node: Node) -> Definition:
+        name, trees = _name(node), _trees(node)
+        params = self.params(trees[0]) if len(trees) == 2 else ()
+        return Definition(
+            str(name), params, self.formulas.formula(trees[-1]), span=self.formulas.span(name)
+        )
+
+    def params(self, node: Node) -> tuple[Binder, ...]:
+        return tuple(binder for child in _trees(node) for binder in self.formulas.binders(child))
+
+    def head(self, node: Node) -> tuple[str, tuple[Binder, ...]]:
+        return str(_name(node)), self.params(_trees(node)[0])
+
+    def tool(self, node: Node) -> Tool:
+        name, params = self.head(node)
+        _, *description = _tokens(node)
+        guards = [child for child in _trees(node) if child.data == "guard"]
+        if len(guards) > 1:
+            raise ParseError(
+                f"a second guard of {name}; join the two with `&`", self.formulas.span(guards[1])
+            )
+        effects = tuple(self.effect(child) for child in _trees(node) if child.data == "effect")
+        return Tool(
+            name,
+            params,
+            _unquoted(description[0]) if description else "",
+            self.condition(guards),
+            effects or (Effect(),),
+            span=self.formulas.span(_name(node)),
+        )
+
+    def condition(self, nodes: list[Node]) -> Formula:
+        """The formula of a `guard`, `when` or `where`, or `true`."""
+        return self.formulas.formula(_trees(nodes[0])[0]) if nodes else TRUE
+
+    def effect(self, node: Node) -> Effect:
+        when = [child for child in _trees(node) if child.data == "when"]
+        statements = [child for child in _trees(node) if child.data != "when"]
+        return Effect(
+            tuple(map(self.statement, statements)), self.condition(when), span=self.formulas.span(node)
+        )
+
+    def statement(self, node: Node) -> Statement:
+        read, span, trees = self.formulas, self.formulas.span(node), _trees(node)
+        where = [child for child in trees if child.data == "where"]
+        match node.data:
+            case "choose":
+                return Choose(read.binder(trees[0]), self.condition(where), span=span)
+            case "fresh":
+                return Fresh(read.binder(trees[0]), span=span)
+            case "insert" | "delete":
+                binders = next((read.binders(child) for child in trees if child.data == "binders"), ())
+                kind = Insert if node.data == "insert" else Delete
+                return kind(read.atom(trees[0]), binders, self.condition(where), span=span)
+            case "clear":
+                return Clear(tuple(map(str, _tokens(node))), span=span)
+            case "ensure":
+                return Ensure(read.formula(trees[0]), span=span)
+            case other:
+                raise AssertionError(f"the grammar has a statement {other} that nothing reads")
+
+    def view(self, node: Node) -> View:
+        name, params = self.head(node)
+        where = [child for child in _trees(node) if child.data == "where"]
+        return View(name, params, self.condition(where), span=self.formulas.span(_name(node)))
+
+    def policy(self, node: Node) -> Policy:
+        rules = tuple(map(self.rule, _trees(node)))
+        return Policy(str(_name(node)), rules, span=self.formulas.span(_name(node)))
+
+    def rule(self, node: Node) -> Rule:
+        call, *when = _trees(node)
+        args = self.formulas.terms(_trees(call)[0])
+        return Rule(str(_name(call)), args, self.condition(when), span=self.formulas.span(call))
+
+    def text(self, node: Node) -> Text:
+        return Text(_unquoted(_tokens(node)[0]), self.formulas.span(node))
+
+
+def _unquoted(token: Token) -> str:
+    """The text of a string. Between three quotes it stands as written; between single ones a backslash
+    keeps its special meaning before a quote, a backslash, `n` and `t`, and is itself elsewhere."""
+    if token.type == "LONG":
+        return token[3:-3]
+    parts = token[1:-1].split("\\\\")
+    escapes = (('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"))
+    for escape, meaning in escapes:
+        parts = [part.replace(escape, meaning) for part in parts]
+    return "\\".join(parts)
+
+
+def _trees(node: Node) -> list[Node]:
+    return [child for child in node.children if isinstance(child, Tree)]
+
+
+def _tokens(node: Node) -> list[Token]:
+    return [child for child in node.children if isinstance(child, Token)]
+
+
+def _name(node: Node) -> Token:
+    return _tokens(node)[0]

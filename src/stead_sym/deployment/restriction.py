@@ -1,0 +1,174 @@
+"""The finite domain U_f of the theorem "exact finite verification", and how its sizes were derived.
+
+Per sort with infinite U_S it holds C ∩ U_S and generated names up to 2·b_S + |C ∩ U_S| + var_S values,
+var_S being the largest number of S-variables among the specifications checked together; a finite
+sort is kept in full. The one decision: a domain below that size is refused unless it is forced,
+and a forced one says so (`Restriction.exact`), since no verdict over it carries over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, islice
+from types import MappingProxyType
+
+from stead_sym.deployment.deployment import Deployment, Spec
+from stead_sym.errors import RestrictionError
+from stead_sym.logic.sorts import expand, variables_by_sort
+from stead_sym.relational.schema import Value
+
+_NO_OVERRIDES: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """Where the size of (U_f)_S comes from.
+
+    ``bound`` is b_S, ``constants`` |C ∩ U_S|, ``variables`` var_S, attained by the specification
+    ``spec`` (None where no specification has a variable of the sort). ``size`` is what is used.
+    """
+
+    sort: str
+    bound: int
+    constants: int
+    variables: int
+    spec: str | None
+    finite: bool
+    size: int
+
+    @property
+    def required(self) -> int:
+        """What the theorem asks for: |U_S| of a finite sort, else 2·b_S + |C ∩ U_S| + var_S."""
+        return self.constants if self.finite else 2 * self.bound + self.constants + self.variables
+
+    def __str__(self) -> str:
+        if self.finite:
+            return f"{self.sort}: {self.size} (finite: kept in full)"
+        origin = f", from {self.spec}" if self.spec is not None else ""
+        sum_ = f"2·{self.bound} + {self.constants} + {self.variables} = {self.required}"
+        text = f"{self.sort}: {sum_} (2·bound + constants + variables{origin})"
+        if self.size == self.required:
+            return text
+        return f"{text}, set to {self.size}{', below the theorem' * (self.size < self.required)}"
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """U_f: ``values`` per sort, constants first.
+
+    ``exact``: every size is at least the theorem's, so that verdicts over U_f are verdicts over U.
+    """
+
+    values: Mapping[str, tuple[Value, ...]]
+    derivation: Mapping[str, Derivation]
+    exact: bool = True
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """|(U_f)_S| of every sort."""
+        return MappingProxyType({sort: len(values) for sort, values in self.values.items()})
+
+    @cached_property
+    def members(self) -> frozenset[Value]:
+        """All values of U_f."""
+        return frozenset(value for values in self.values.values() for value in values)
+
+    def beyond(self, sort: str, number: int) -> tuple[Value, ...]:
+        """``number`` values of U_S outside U_f; none where the sort is finite, for U_f has it all."""
+        if self.derivation[sort].finite:
+            return ()
+        return tuple(islice(_names(sort, tuple(self.values), self.members), number))
+
+    def __str__(self) -> str:
+        return "\n".join(str(derivation) for derivation in self.derivation.values())
+
+
+def theorem_restriction(
+    deployment: Deployment,
+    specs: Sequence[Spec],
+    overrides: Mapping[str, int] = _NO_OVERRIDES,
+    force: bool = False,
+) -> Restriction:
+    """The restriction for checking ``specs`` together: |(U_f)_S| = 2·b_S + |C ∩ U_S| + var_S.
+
+    ``overrides`` sets the size of some sorts. Raises `RestrictionError` for an unknown sort, for a
+    finite sort with another size than its own, for a size that C does not fit into, and, unless
+    ``force`` is set, for a size below the theorem's.
+    """
+    schema = deployment.schema
+    sorts = tuple(sort.name for sort in schema.sorts)
+    for name in overrides:
+        if name not in sorts:
+            raise RestrictionError(f"domain {name}: there is no such sort; the sorts are {', '.join(sorts)}")
+    definitions = {definition.name: definition for definition in deployment.definitions}
+    variables = {spec.name: variables_by_sort(expand(spec.formula, definitions)) for spec in specs}
+    constants = deployment.constants
+    taken = frozenset(value for values in constants.values() for value in values)
+
+    derivation: dict[str, Derivation] = {}
+    values: dict[str, tuple[Value, ...]] = {}
+    for sort in schema.sorts:
+        numbers = {spec: len(by_sort.get(sort.name, ())) for spec, by_sort in variables.items()}
+        largest = max(numbers, key=numbers.__getitem__, default=None)
+        number = 0 if largest is None else numbers[largest]
+        derived = Derivation(
+            sort=sort.name,
+            bound=deployment.bounds.get(sort.name, 0),
+            constants=len(constants[sort.name]),
+            variables=number,
+            spec=largest if number else None,
+            finite=sort.values is not None,
+            size=0,
+        )
+        size = overrides.get(sort.name, derived.required)
+        _refuse(derived, size, force)
+        derivation[sort.name] = Derivation(
+            derived.sort, derived.bound, derived.constants, number, derived.spec, derived.finite, size
+        )
+        generated = islice(_names(sort.name, sorts, taken), size - derived.constants)
+        values[sort.name] = (*constants[sort.name], *generated)
+    exact = all(derived.size >= derived.required for derived in derivation.values())
+    return Restriction(MappingProxyType(values), MappingProxyType(derivation), exact)
+
+
+def _refuse(derived: Derivation, size: int, force: bool) -> None:
+    """Raise `RestrictionError` where ``size`` cannot be the size of the sort."""
+    place = f"domain {derived.sort}={size}"
+    if derived.finite:
+        if size != derived.required:
+            raise RestrictionError(
+                f"{place}: the sort is finite and kept in full; leave it out, or give {derived.required}"
+            )
+    elif size < derived.constants:
+        raise RestrictionError(
+            f"{place}: the sort has {derived.constants} constants already;"
+            f" give at least {derived.required}"
+        )
+    elif size < derived.required and not force:
+        raise RestrictionError(
+            f"{place}: the theorem asks for 2·{derived.bound} + {derived.constants} + {derived.variables}"
+            f" = {derived.required} values; give at least that, or force it and learn no verdict"
+        )
+
+
+def _names(sort: str, sorts: Sequence[str], taken: frozenset[Value]) -> Iterator[Value]:
+    """case1, case2, … without the names in ``taken``; no name comes for two of ``sorts``."""
+    prefixes = _prefixes(sorts)
+    own = prefixes[sort]
+    # With sorts named a and a1, the name a11 could be the eleventh of a or the first of a1: the
+    # longer sort name has it.
+    longer = [p for p in prefixes.values() if len(p) > len(own) and p.startswith(own)]
+    for i in count(1):
+        name = f"{own}{i}"
+        if name not in taken and not any(
+            name.startswith(p) and name.removeprefix(p).isdigit() for p in longer
+        ):
+            yield name
+
+
+def _prefixes(sorts: Sequence[str]) -> Mapping[str, str]:
+    """The lower-case name of each sort, or its own name where two sorts differ in case only."""
+    lower = [sort.lower() for sort in sorts]
+    return {s: small if lower.count(small) == 1 else s for s, small in zip(sorts, lower, strict=True)}

@@ -1,0 +1,223 @@
+"""What a deployment does in a concrete state: the calls it offers, what it shows, where a call leads.
+
+Written from the definitions, on `Deployment.core`. The one decision: successors are computed over
+U_f and a few values beyond it (`Restriction.beyond`), since the restriction →_f = → ∩ (D(U_f) × D(U_f))
+constrains the two states of a transition, not the witnesses of `fresh`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.ensure import ensured
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.tool import Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement
+from stead_sym.errors import DeclarationError
+from stead_sym.logic.evaluate import holds, value_of
+from stead_sym.logic.syntax import Binder, Formula, Term, conjunction
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+
+
+def offer(deployment: Deployment, state: Instance) -> frozenset[Call]:
+    """Offer(D) = { ω(u) : u over ad(D), D ⊨ guard_ω(u) }."""
+    return frozenset(
+        Call(tool.name, tuple(sigma[param.name] for param in tool.params))
+        for tool in deployment.core.tools
+        for sigma in _assignments(tool.params, state)
+        if holds(tool.guard, state, sigma)
+    )
+
+
+def view(deployment: Deployment, state: Instance) -> Instance:
+    """What the agent is shown of D: all of it, or, where there are `view` lines, what these select.
+
+    A fact is shown if some line for its relation has a `where` that holds of its values in D.
+    """
+    core = deployment.core
+    if not core.views:
+        return state
+    shown: set[Fact] = set()
+    for line in core.views:
+        names = tuple(param.name for param in line.params)
+        shown.update(
+            Fact(line.relation, args)
+            for args in state.tuples(line.relation)
+            if holds(line.where, state, dict(zip(names, args, strict=True)))
+        )
+    return Instance(state.schema, frozenset(shown))
+
+
+@dataclass(frozen=True, slots=True)
+class Successors:
+    """τ(D, a), each state once.
+
+    ``inside``: the successors over U_f, those of the restriction. ``outside``: successors in the infinite
+    system that hold a value beyond U_f, up to renaming the values beyond U_f.
+    """
+
+    inside: tuple[Instance, ...]
+    outside: tuple[Instance, ...]
+
+    @property
+    def exist(self) -> bool:
+        """Whether the call has a successor at all: τ(D, a) ≠ ∅."""
+        return bool(self.inside or self.outside)
+
+
+def successors(deployment: Deployment, call: Call, state: Instance, restriction: Restriction) -> Successors:
+    """τ(D, a) for D over U_f; empty where the guard of the call does not hold."""
+    inside: dict[Instance, None] = {}
+    outside: dict[Instance, None] = {}
+    for after in outcomes(deployment, call, state, restriction):
+        (inside if within(restriction, after) else outside)[after] = None
+    return Successors(tuple(inside), tuple(outside))
+
+
+def within(restriction: Restriction, state: Instance) -> bool:
+    """Whether the state is over U_f, that is, in D(U_f)."""
+    return all(
+        restriction.members.issuperset(values) if values else True for values in state.active_domain.values()
+    )
+
+
+def outcomes(
+    deployment: Deployment, call: Call, state: Instance, restriction: Restriction
+) -> Iterator[Instance]:
+    """The successors of `successors` one by one, inside or outside U_f, possibly repeated.
+
+    Values beyond U_f, for U_S infinite:
+
+    * for statements, one per `fresh` variable of the alternative. Every D' of the infinite system is then
+      among the outcomes up to a renaming of values outside ad(D) ∪ C ∪ U_f, and every D' over U_f is an
+      outcome itself, also where a `fresh` value that D' does not hold had to come from beyond U_f;
+    * for `ensure`, one. At the theorem's sizes U_f has at least 2·b_S values outside C, and D at most b_S:
+      with one more value each D' with up to b_S + 1 active values outside C is among the outcomes up to
+      renaming, so that the first step past a bound shows. A formula that only allows a leap from b_S to
+      b_S + 2 values or more is not seen through; for arbitrary formulas that question is undecidable.
+
+    An outcome outside U_f but within the bounds needs no following at the theorem's sizes: D ⊕ D' has at
+    most 2·b_S values outside C, so some renaming that fixes ad(D) ∪ C takes D' to an outcome over U_f.
+    """
+    core = deployment.core
+    tool = core.tool(call.tool)
+    sigma = {param.name: value for param, value in zip(tool.params, call.args, strict=True)}
+    if not holds(tool.guard, state, sigma):
+        return
+    for effect in tool.effects:
+        if not holds(effect.when, state, sigma):
+            continue
+        if effect.is_ensure:
+            domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
+            yield from ensured(_postcondition(effect), state, domain, sigma)
+        else:
+            yield from _Write(core, state, restriction, effect)(effect.statements, _Draft(sigma))
+
+
+def exceeded(deployment: Deployment, state: Instance) -> str | None:
+    """A sort S with |(ad(D) \\ C) ∩ U_S| > b_S, or None if the state keeps within all bounds."""
+    for sort, active in state.active_domain.items():
+        if len(active.difference(deployment.constants[sort])) > deployment.bounds.get(sort, 0):
+            return sort
+    return None
+
+
+def _postcondition(effect: Effect) -> Formula:
+    """The conjunction of the formulas of an effect in the paper's form."""
+    formulas: list[Formula] = []
+    for statement in effect.statements:
+        if not isinstance(statement, Ensure):
+            raise DeclarationError(
+                "`ensure` stands with other statements in one effect; write the whole effect in one form",
+                statement.span or effect.span,
+            )
+        formulas.append(statement.formula)
+    return conjunction(tuple(formulas))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What the statements so far have settled: σ, the fresh values taken, facts to insert and delete."""
+
+    sigma: Mapping[str, Value]
+    fresh: tuple[Value, ...] = ()
+    inserted: frozenset[Fact] = frozenset()
+    deleted: frozenset[Fact] = frozenset()
+
+    def bind(self, binder: Binder, value: Value) -> _Draft:
+        return replace(self, sigma={**self.sigma, binder.name: value})
+
+
+class _Write:
+    """{ (D minus deletes) plus inserts } for every way to choose the values of one alternative."""
+
+    def __init__(self, core: Deployment, state: Instance, restriction: Restriction, effect: Effect) -> None:
+        self.state = state
+        self.known = {s: state.active_domain[s].union(core.constants[s]) for s in restriction.values}
+        sorts = [str(binder.sort) for binder in effect.fresh]
+        self.unused = {
+            s: [u for u in restriction.values[s] if u not in self.known[s]] for s in dict.fromkeys(sorts)
+        }
+        self.beyond = {s: restriction.beyond(s, sorts.count(s)) for s in dict.fromkeys(sorts)}
+
+    def __call__(self, statements: Sequence[Statement], draft: _Draft) -> Iterator[Instance]:
+        if not statements:
+            facts = (self.state.facts - draft.deleted) | draft.inserted
+            yield Instance(self.state.schema, facts)
+            return
+        first, rest = statements[0], statements[1:]
+        match first:
+            case Choose(binder, where):
+                for value in sorted(self.known[str(binder.sort)]):
+                    bound = draft.bind(binder, value)
+                    if holds(where, self.state, bound.sigma):
+                        yield from self(rest, bound)
+            case Fresh(binder):
+                for value in self._fresh(str(binder.sort), draft):
+                    yield from self(rest, replace(draft.bind(binder, value), fresh=(*draft.fresh, value)))
+            case Insert(atom, binders, where):
+                facts = self._facts(atom.relation, atom.args, binders, where, draft)
+                yield from self(rest, replace(draft, inserted=draft.inserted | facts))
+            case Delete(atom, binders, where):
+                facts = self._facts(atom.relation, atom.args, binders, where, draft)
+                yield from self(rest, replace(draft, deleted=draft.deleted | facts))
+            case Clear(relations):
+                facts = frozenset(fact for fact in self.state.facts if fact.relation in relations)
+                yield from self(rest, replace(draft, deleted=draft.deleted | facts))
+            case Ensure():
+                raise AssertionError("an effect with `ensure` has no other statements")
+            case _:
+                assert_never(first)
+
+    def _fresh(self, sort: str, draft: _Draft) -> Iterator[Value]:
+        """The values of U_f outside ad(D) ∪ C and not taken, then one beyond U_f: these are alike."""
+        yield from (u for u in self.unused[sort] if u not in draft.fresh)
+        yield from [u for u in self.beyond[sort] if u not in draft.fresh][:1]
+
+    def _facts(
+        self,
+        relation: str,
+        args: tuple[Term, ...],
+        binders: tuple[Binder, ...],
+        where: Formula,
+        draft: _Draft,
+    ) -> frozenset[Fact]:
+        """{ P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }."""
+        return frozenset(
+            Fact(relation, tuple(value_of(term, sigma) for term in args))
+            for sigma in _assignments(binders, self.state, draft.sigma)
+            if holds(where, self.state, sigma)
+        )
+
+
+def _assignments(
+    binders: Sequence[Binder], state: Instance, sigma: Mapping[str, Value] | None = None
+) -> Iterator[dict[str, Value]]:
+    """The extensions of σ by values of ad(D) for the binders, in a fixed order."""
+    names = tuple(binder.name for binder in binders)
+    for values in product(*(sorted(state.active_domain[str(binder.sort)]) for binder in binders)):
+        yield {**(sigma or {}), **dict(zip(names, values, strict=True))}

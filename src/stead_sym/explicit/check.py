@@ -1,0 +1,304 @@
+"""CTL by labelling: the set of states that satisfy a formula, bottom-up, one assignment at a time.
+
+Assignments are kept across temporal operators, as the paper has it; quantifiers range over the
+active domain of the state at hand. The one decision: a set of states is a Python integer, bit i for
+state i, so that the Boolean cases are the integer's operators and only pre and the fixpoints look at edges.
+
+With fairness constraints every path quantifier ranges over the fair paths: those on which each
+constraint holds infinitely often.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar, assert_never
+
+from stead_sym.deployment.deployment import Spec
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.tool import Call
+from stead_sym.deployment.trace import Step
+from stead_sym.explicit.explore import Graph
+from stead_sym.logic.evaluate import value_of
+from stead_sym.logic.sorts import expand
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Truth,
+    Until,
+    free_variables,
+)  # fmt: skip
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+
+_K = TypeVar("_K")
+
+
+class Labelling:
+    """⟦f⟧σ ⊆ Reach for FO-CTL formulas f, resolved and with definitions expanded.
+
+    ⟦f⟧σ is computed once per subformula and assignment of its free variables. The evidence that it gives
+    (`step`, `until`, `forever`) is a run of the restriction.
+    """
+
+    def __init__(self, graph: Graph, restriction: Restriction) -> None:
+        self.graph = graph
+        self._domain = restriction.values
+        self._all = (1 << len(graph.states)) - 1
+        self._sources: list[list[int]] = [[] for _ in graph.states]
+        for source, targets in enumerate(graph.targets):
+            for target in targets:
+                self._sources[target].append(source)
+        self._holding = self._bits_by(lambda state: state.facts)
+        self._active = self._bits_by(
+            lambda state: ((sort, u) for sort, values in state.active_domain.items() for u in values)
+        )
+        self._free: dict[Formula, tuple[str, ...]] = {}
+        self._memo: dict[tuple[Formula, tuple[Value, ...]], int] = {}
+        self._constraints = tuple(self._sat(f, {}) for f in graph.deployment.core.fair)
+        self._fair = self._eg(self._all)
+
+    def satisfying(
+        self, formula: Formula, assignment: Mapping[str, Value] | None = None
+    ) -> frozenset[Instance]:
+        """The reachable states D with (D, σ) ⊨ f."""
+        states = self.graph.states
+        return frozenset(states[i] for i in _indices(self._sat(formula, assignment or {})))
+
+    def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value] | None = None) -> bool:
+        """Whether (D, σ) ⊨ f; `KeyError` for a state that is not reachable."""
+        return bool(self._sat(formula, assignment or {}) >> self.graph.index[state] & 1)
+
+    def holds_initially(self, spec: Spec) -> bool:
+        """M ↾ U_f ⊨ f: whether the specification holds at D0."""
+        definitions = {definition.name: definition for definition in self.graph.deployment.definitions}
+        return self.holds(expand(spec.formula, definitions), self.graph.deployment.init)
+
+    # The clauses of satisfaction, as sets of states
+
+    def _sat(self, formula: Formula, sigma: Mapping[str, Value]) -> int:
+        """⟦f⟧σ from the memo, or by `_evaluate`."""
+        if formula not in self._free:
+            self._free[formula] = tuple(sorted(free_variables(formula)))
+        key = formula, tuple(sigma[name] for name in self._free[formula])
+        if key not in self._memo:
+            self._memo[key] = self._evaluate(formula, sigma)
+        return self._memo[key]
+
+    def _evaluate(self, formula: Formula, sigma: Mapping[str, Value]) -> int:
+        def sat(f: Formula) -> int:
+            return self._sat(f, sigma)
+
+        match formula:
+            case Truth(value):
+                return self._all if value else 0
+            case Equal(left, right):
+                return self._all if value_of(left, sigma) == value_of(right, sigma) else 0
+            case Atom(relation, args, False):
+                return self._holding.get(Fact(relation, tuple(value_of(t, sigma) for t in args)), 0)
+            case Not(body):
+                return self._not(sat(body))
+            case And(parts):
+                return self._not(_union(self._not(sat(part)) for part in parts))
+            case Or(parts):
+                return _union(sat(part) for part in parts)
+            case Implies(left, right):
+                return self._not(sat(left)) | sat(right)
+            case Iff(left, right):
+                return self._not(sat(left) ^ sat(right))
+            case Exists(binder, body):
+                return _union(self._instances(binder, body, sigma))
+            case Forall(binder, body):
+                return self._not(_union(self._instances(binder, Not(body), sigma)))
+            case Count(comparison, number, binder, body):
+                enough = self._at_least(number, binder, body, sigma)
+                if comparison == "atleast":
+                    return enough
+                no_more = self._not(self._at_least(number + 1, binder, body, sigma))
+                return no_more if comparison == "atmost" else enough & no_more
+            case Next(path, body):  # AX f = ¬EX ¬f
+                return self._ex(sat(body)) if path == "E" else self._not(self._ex(self._not(sat(body))))
+            case Future(path, body):  # EF f = E[true U f], AF f = ¬EG ¬f
+                f = sat(body)
+                return self._eu(self._all, f) if path == "E" else self._not(self._eg(self._not(f)))
+            case Globally(path, body):  # AG f = ¬EF ¬f
+                f = sat(body)
+                return self._eg(f) if path == "E" else self._not(self._eu(self._all, self._not(f)))
+            case Until("E", left, right, weak):  # E[f W g] = E[f U g] ∨ EG f
+                f, g = sat(left), sat(right)
+                return self._eu(f, g) | (self._eg(f) if weak else 0)
+            case Until(_, left, right, weak):  # A[f W g] = ¬E[¬g U ¬f ∧ ¬g], A[f U g] = A[f W g] ∧ AF g
+                f, g = self._not(sat(left)), self._not(sat(right))
+                return self._not(self._eu(g, f & g) | (0 if weak else self._eg(g)))
+            case Same() | Empty() | Atom():
+                raise ValueError(f"a formula about the next state outside `ensure`: {formula}")
+            case _:
+                assert_never(formula)
+
+    def _not(self, states: int) -> int:
+        return self._all ^ states
+
+    def _instances(self, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> Iterator[int]:
+        """Per value u of the sort: the states where u is active and satisfies the body."""
+        sort = str(binder.sort)
+        for u in self._domain[sort]:
+            if active := self._active.get((sort, u), 0):
+                yield active & self._sat(body, {**sigma, binder.name: u})
+
+    def _at_least(self, number: int, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> int:
+        """The states where at least ``number`` active values satisfy the body."""
+        counted = [self._all] + [0] * number  # counted[k]: the states with k satisfying values so far
+        for satisfying in self._instances(binder, body, sigma):
+            for k in range(number, 0, -1):
+                counted[k] |= counted[k - 1] & satisfying
+        return counted[number]
+
+    # The temporal kernel
+
+    def _ex(self, states: int) -> int:
+        """EX X = pre(X), X cut down to the states where a fair path starts."""
+        return self._pre(states & self._fair)
+
+    def _eu(self, left: int, right: int) -> int:
+        """E[X U Y] = μZ. Y ∪ (X ∩ pre(Z)), Y cut down to the states where a fair path starts."""
+        return self._reach(left, right & self._fair)
+
+    def _reach(self, left: int, right: int) -> int:
+        """μZ. Y ∪ (X ∩ pre(Z))."""
+        reached = frontier = right
+        while frontier:
+            frontier = self._pre(frontier) & left & self._not(reached)
+            reached |= frontier
+        return reached
+
+    def _eg(self, states: int) -> int:
+        """EG X = νZ. X ∩ pre(Z); with fairness constraints F_k also ⋂_k pre(μY. Z ∩ F_k ∪ X ∩ pre(Y))."""
+        stay = states
+        while True:
+            again = stay & self._pre(stay)
+            for constraint in self._constraints:
+                again &= self._pre(self._reach(states, again & constraint))
+            if again == stay:
+                return stay
+            stay = again
+
+    def _pre(self, states: int) -> int:
+        """pre(X) = { D : D → D' for some D' ∈ X }."""
+        return self._bits(source for target in _indices(states) for source in self._sources[target])
+
+    # Runs that show why
+
+    def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
+        """A step to a successor that satisfies f. The caller knows (D, σ) ⊨ EX f; `ValueError` if not."""
+        path = self._path(self.graph.index[state], 0, self._sat(formula, assignment or {}) & self._fair)
+        return path[0]
+
+    def until(
+        self, left: Formula, right: Formula, state: Instance, assignment: Mapping[str, Value] | None = None
+    ) -> tuple[Step, ...]:
+        """A shortest run through states of f to a state of g; no step if g holds now.
+
+        The caller knows (D, σ) ⊨ E[f U g]; `ValueError` if not.
+        """
+        sigma = assignment or {}
+        start, goal = self.graph.index[state], self._sat(right, sigma) & self._fair
+        return () if goal >> start & 1 else self._path(start, self._sat(left, sigma), goal)
+
+    def forever(
+        self, body: Formula, state: Instance, assignment: Mapping[str, Value] | None = None
+    ) -> tuple[tuple[Step, ...], int]:
+        """A run that stays in f for ever: its steps, and how many come before the loop (as in `Trace`).
+
+        With fairness constraints the loop visits each of them. The caller knows (D, σ) ⊨ EG f;
+        `ValueError` if not.
+        """
+        stay = self._eg(self._sat(body, assignment or {}))
+        here = self.graph.index[state]
+        if not stay >> here & 1:
+            raise ValueError(f"no run stays in {body} for ever")
+        steps: list[Step] = []
+        visited = {here: 0}  # the number of steps before each round of the constraints
+        while True:
+            goals = self._constraints or (self._all,)
+            for k, goal in enumerate(goals, 1):
+                closing = _union(1 << i for i in visited) if k == len(goals) else 0
+                steps += self._path(here, stay, stay & goal, closing)
+                here = self.graph.index[steps[-1].state]
+            if here in visited:
+                return tuple(steps), visited[here]
+            visited[here] = len(steps)
+
+    def _path(self, start: int, through: int, goal: int, preferred: int = 0) -> tuple[Step, ...]:
+        """A shortest run of one step or more, through states of ``through``, to a state of ``goal``.
+
+        If some successor is in both ``goal`` and ``preferred``, the run is a step to such a one.
+        """
+        states, edges = self.graph.states, self.graph.edges
+        for call, target in edges[start]:
+            if goal & preferred >> target & 1:
+                return (Step(call, states[target]),)
+        before: dict[int, tuple[int, Call]] = {}
+        queue = deque([start])
+        while queue:
+            source = queue.popleft()
+            for call, target in edges[source]:
+                if target in before:
+                    continue
+                before[target] = source, call
+                if goal >> target & 1:
+                    run = [Step(call, states[target])]
+                    while source != start:
+                        here = source
+                        source, call = before[here]
+                        run.append(Step(call, states[here]))
+                    return tuple(reversed(run))
+                if through >> target & 1:
+                    queue.append(target)
+        raise ValueError("no such run: the caller relies on a formula that does not hold")
+
+    # Sets of states as bits
+
+    def _bits_by(self, keys: Callable[[Instance], Iterable[_K]]) -> dict[_K, int]:
+        """For each key the set of the states that have it."""
+        members: dict[_K, list[int]] = {}
+        for i, state in enumerate(self.graph.states):
+            for key in keys(state):
+                members.setdefault(key, []).append(i)
+        return {key: self._bits(indices) for key, indices in members.items()}
+
+    def _bits(self, indices: Iterable[int]) -> int:
+        digits = bytearray(len(self.graph.states) // 8 + 1)
+        for i in indices:
+            digits[i >> 3] |= 1 << (i & 7)
+        return int.from_bytes(digits, "little")
+
+
+def _union(sets: Iterable[int]) -> int:
+    union = 0
+    for states in sets:
+        union |= states
+    return union
+
+
+def _indices(states: int) -> Iterator[int]:
+    """The members of a set of states, ascending."""
+    digits = bin(states)[:1:-1]
+    i = digits.find("1")
+    while i >= 0:
+        yield i
+        i = digits.find("1", i + 1)

@@ -1,0 +1,281 @@
+"""From text to formulas, and from lark's errors to one line.
+
+One decision: the parser knows no schema. A name is a `Var` where a quantifier of the text binds it, a
+`Const` elsewhere; `logic.sorts.resolve` tells the rest apart. The grammar is `formula.lark`;
+`deployment.language` adds its own rules to it and reads the formulas in its trees with `FormulaReader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal, TypeAlias, cast
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from stead_sym.errors import ParseError, Span
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Comparison,
+    Const,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Path,
+    Same,
+    Term,
+    Truth,
+    Until,
+    Var,
+)
+
+Node: TypeAlias = Tree[Token]
+
+MAX_DEPTH = 200
+"""How deep a formula may be nested: all that reads formulas is recursive."""
+
+MAX_DIGITS = 9
+
+FORMULA_GRAMMAR = files("stead_sym.logic").joinpath("formula.lark").read_text(encoding="utf-8")
+
+PHRASES: Mapping[str, str] = {
+    "_NOT": "a formula",
+    "_AND": "a connective (& | -> <->)",
+    "NAME": "a name",
+    "INT": "a number",
+    "U": "`U` or `W`",
+    "_EQUAL": "`=`",
+    "_DOT": "`.`",
+    "_COMMA": "`,`",
+    "_COLON": "`:`",
+    "_LPAR": "`(`",
+    "_RPAR": "`)`",
+    "_LSQB": "`[`",
+    "_RSQB": "`]`",
+    "$END": "the end",
+}
+"""What a message calls a terminal; those that stand for their whole group stand for it alone."""
+
+
+def parse_formula(text: str, *, source: str = "<formula>") -> Formula:
+    """The formula that the text is, its sorts and names not yet resolved.
+
+    `<->` associates to the left, `->` to the right; `a & b & c` is one conjunction of three parts, and
+    parentheses are kept as nesting. A relation without arguments may stand without `()`. Raises `ParseError`.
+    """
+    return FormulaReader(source).formula(parse_tree(_parser(), text, "formula", source, PHRASES))
+
+
+def parse_binders(text: str, *, source: str = "<variables>") -> tuple[Binder, ...]:
+    """The variables of a list `x, y: s`, as they may stand after `forall`. Raises `ParseError`."""
+    return FormulaReader(source).binders(parse_tree(_parser(), text, "binders", source, PHRASES))
+
+
+@cache
+def _parser() -> Lark:
+    return build_parser(FORMULA_GRAMMAR, ("formula", "binders"))
+
+
+def build_parser(grammar: str, starts: tuple[str, ...]) -> Lark:
+    """An LALR parser whose lexer takes a word as a keyword only where the grammar has room for one."""
+    return Lark(grammar, parser="lalr", start=list(starts), propagate_positions=True, maybe_placeholders=True)
+
+
+def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mapping[str, str]) -> Node:
+    """The syntax tree; `ParseError` for text outside the language and for nesting beyond `MAX_DEPTH`."""
+    try:
+        tree = parser.parse(text, start=start)
+    except UnexpectedInput as error:
+        raise _parse_error(error, text, source, phrases) from None
+    todo = [(tree, 1)]
+    while todo:
+        node, depth = todo.pop()
+        if depth > MAX_DEPTH:
+            where = Span(source, node.meta.line, node.meta.column) if not node.meta.empty else None
+            raise ParseError(f"nested more than {MAX_DEPTH} deep; name a part of it with `define`", where)
+        todo.extend((child, depth + _quantifiers(node)) for child in _trees(node))
+    return tree
+
+
+def _quantifiers(node: Node) -> int:
+    """The depth that a node adds: each variable of a list is a quantifier of its own."""
+    return len(_trees(node)[0].children) if node.data in ("forall", "exists") else 1
+
+
+def _parse_error(error: UnexpectedInput, text: str, source: str, phrases: Mapping[str, str]) -> ParseError:
+    match error:
+        case UnexpectedToken() if error.token.type == "$END":
+            written = text.rstrip()
+            line = written.count("\n") + 1
+            place = Span(source, line, len(written) - (written.rfind("\n") + 1) + 1)
+            found, allowed = "unexpected end", error.accepts or error.expected
+        case UnexpectedToken():
+            place = Span(source, error.line, error.column)
+            found, allowed = f'unexpected "{_short(error.token)}"', error.accepts or error.expected
+        case UnexpectedCharacters():
+            place = Span(source, error.line, error.column)
+            found, allowed = f'unexpected "{error.char}"', error.allowed
+        case _:
+            raise error
+    return ParseError(f"{found}; expected {_alternatives(set(allowed), phrases)}", place)
+
+
+def _short(text: str) -> str:
+    first = text.split("\n", 1)[0]
+    return first if first == text and len(first) <= 40 else first[:37] + "…"
+
+
+def _alternatives(terminals: set[str], phrases: Mapping[str, str]) -> str:
+    if terminals & {"_NOT", "_AND"}:
+        terminals -= {"_LPAR"}
+    if "_NOT" in terminals:
+        terminals -= {"NAME"}
+    listed = list(dict.fromkeys(phrase for terminal, phrase in phrases.items() if terminal in terminals))
+    return (
+        " or ".join(part for part in (", ".join(listed[:-1]), listed[-1]) if part)
+        if listed
+        else "nothing more"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaReader:
+    """Reads the trees of the formula grammar; ``source`` names the text in every span."""
+
+    source: str
+
+    def span(self, node: Node | Token) -> Span | None:
+        """Where the node starts; None for one that holds no token."""
+        if isinstance(node, Token):
+            return Span(self.source, node.line or 1, node.column or 1)
+        return None if node.meta.empty else Span(self.source, node.meta.line, node.meta.column)
+
+    def number(self, token: Token) -> int:
+        """The value of a numeral; `ParseError` if it is longer than any count here may be."""
+        if len(token) > MAX_DIGITS:
+            raise ParseError(
+                f"a number of {len(token)} digits; write one of {MAX_DIGITS} at most", self.span(token)
+            )
+        return int(token)
+
+    def terms(self, node: Node, bound: frozenset[str] = frozenset()) -> tuple[Term, ...]:
+        """The names of a list; those in ``bound`` are variables."""
+        return tuple(self._term(token, bound) for token in _tokens(node))
+
+    def atom(self, node: Node, bound: frozenset[str] = frozenset()) -> Atom:
+        """The atom `P(t, u)`, or `P` for `P()`."""
+        name, terms = _tokens(node)[0], node.children[1]
+        args = self.terms(terms, bound) if isinstance(terms, Tree) else ()
+        return Atom(str(name), args, span=self.span(node))
+
+    def binders(self, node: Node) -> tuple[Binder, ...]:
+        """The variables of a list; one without a sort has the next sort in the list as its default."""
+        found: list[Binder] = []
+        default: str | None = None
+        for child in reversed(_trees(node)):
+            binder = self.binder(child, default)
+            default = binder.sort or default
+            found.append(binder)
+        return tuple(reversed(found))
+
+    def binder(self, node: Node, default: str | None = None) -> Binder:
+        """One variable, `x` or `x: s`."""
+        name, *sort = _tokens(node)
+        return (
+            Binder(str(name), str(sort[0]), span=self.span(name))
+            if sort
+            else Binder(str(name), None, default, span=self.span(name))
+        )
+
+    def formula(self, node: Node, bound: frozenset[str] = frozenset()) -> Formula:
+        """The formula of a tree, inside quantifiers for the variables ``bound``."""
+        span, tokens = self.span(node), _tokens(node)
+        match node.data:
+            case "truth":
+                return Truth(tokens[0] == "true", span=span)
+            case "atom":
+                return _abbreviation(self.atom(node, bound))
+            case "primed":
+                args = self.terms(_trees(node)[0], bound)
+                return Atom(tokens[0].removesuffix("'"), args, primed=True, span=span)
+            case "equal":
+                return Equal(self._term(tokens[0], bound), self._term(tokens[1], bound), span=span)
+            case "unequal":
+                left, right = (self._term(token, bound) for token in tokens)
+                return Not(Equal(left, right, span=span), span=span)
+            case "forall" | "exists":
+                list_node, body_node = _trees(node)
+                binders = self.binders(list_node)
+                body = self.formula(body_node, bound | {b.name for b in binders})
+                quantifier = Forall if node.data == "forall" else Exists
+                for k, binder in reversed(list(enumerate(binders))):
+                    body = quantifier(binder, body, span=binder.span if k else span)
+                return body
+            case "count":
+                binder_node, body_node = _trees(node)
+                binder = self.binder(binder_node)
+                body = self.formula(body_node, bound | {binder.name})
+                comparison = cast(Comparison, str(tokens[0]))
+                return Count(comparison, self.number(tokens[1]), binder, body, span=span)
+        parts = tuple(self.formula(child, bound) for child in _trees(node))
+        path: Path = _path(tokens)
+        match node.data:
+            case "not_":
+                return Not(*parts, span=span)
+            case "and_":
+                return And(parts, span=span)
+            case "or_":
+                return Or(parts, span=span)
+            case "implies":
+                return Implies(*parts, span=span)
+            case "iff":
+                return Iff(*parts, span=span)
+            case "next":
+                return Next(path, *parts, span=span)
+            case "future":
+                return Future(path, *parts, span=span)
+            case "globally":
+                return Globally(path, *parts, span=span)
+            case "until":
+                return Until(path, parts[0], parts[1], weak=tokens[1] == "W", span=span)
+            case other:
+                raise AssertionError(f"the grammar has a rule {other} that nothing reads")
+
+    def _term(self, token: Token, bound: frozenset[str]) -> Term:
+        name, span = str(token), self.span(token)
+        return Var(name, span=span) if name in bound else Const(name, span=span)
+
+
+def _path(tokens: list[Token]) -> Literal["A", "E"]:
+    return "E" if tokens and tokens[0].startswith("E") else "A"
+
+
+def _abbreviation(atom: Atom) -> Formula:
+    """`same(P)` and `empty(P)`; `resolve` makes them atoms where the deployment has such a relation."""
+    if atom.relation in ("same", "empty") and len(atom.args) == 1:
+        abbreviation = Same if atom.relation == "same" else Empty
+        return abbreviation(str(atom.args[0]), span=atom.span)
+    return atom
+
+
+def _trees(node: Node) -> list[Node]:
+    return [child for child in node.children if isinstance(child, Tree)]
+
+
+def _tokens(node: Node) -> list[Token]:
+    return [child for child in node.children if isinstance(child, Token)]

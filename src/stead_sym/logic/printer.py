@@ -1,0 +1,160 @@
+"""Formulas as text: what `parse_formula` reads back as the same formula.
+
+One decision: no parentheses beyond those that reading needs, but for a connective under `~` and a
+quantifier (`~exists x. (f & g)`), where leaving them out is right and misleads.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import assert_never
+
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Quantified,
+    Same,
+    Truth,
+    Until,
+    conjunction,
+    disjunction,
+)
+
+
+class _Level(IntEnum):
+    """How tightly the places of a formula bind; a formula of a looser level needs parentheses there."""
+
+    FORMULA = 0
+    IMPLICATION = 1
+    DISJUNCTION = 2
+    CONJUNCTION = 3
+    UNARY = 4
+
+
+def print_formula(formula: Formula) -> str:
+    """The text of the formula; parsing it gives an equal formula, with the sorts that are known.
+
+    Two things have no text of their own: a conjunction or disjunction of fewer than two parts, and an
+    atom of one argument whose relation is named `same` or `empty` (the abbreviation, until resolved).
+    """
+    return _text(formula, _Level.FORMULA, followed=False)
+
+
+def print_binders(binders: tuple[Binder, ...]) -> str:
+    """The list `x: s, y` as it stands after `forall` or `for`."""
+    return ", ".join(map(str, binders))
+
+
+def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
+    """The formula at a place that asks for ``place``; ``followed`` if more of a formula comes after it."""
+    match formula:
+        case Truth(value):
+            return "true" if value else "false"
+        case Equal(left, right):
+            return f"{left} = {right}"
+        case Not(Equal(left, right)):
+            return f"{left} != {right}"
+        case Atom(relation, args, primed):
+            return f"{relation}{chr(39) * primed}({', '.join(map(str, args))})"
+        case Same(relation):
+            return f"same({relation})"
+        case Empty(relation):
+            return f"empty({relation})"
+        case Not(body):
+            return "~" + _negated(body, followed=followed)
+        case Next(path, body):
+            return f"{path}X " + _text(body, _Level.UNARY, followed=followed)
+        case Future(path, body):
+            return f"{path}F " + _text(body, _Level.UNARY, followed=followed)
+        case Globally(path, body):
+            return f"{path}G " + _text(body, _Level.UNARY, followed=followed)
+        case Until(path, left, right, weak):
+            start = _text(left, _Level.FORMULA, followed=False)
+            end = _text(right, _Level.FORMULA, followed=False)
+            return f"{path}[{start} {'W' if weak else 'U'} {end}]"
+        case Exists() | Forall() | Count():
+            # reads on to the right, so it stands bare at any level as long as nothing follows
+            prefix, body = _prefix(formula)
+            return _wrapped(f"{prefix}. {_text(body, _Level.FORMULA, followed=False)}", followed)
+        case And(parts):
+            if len(parts) < 2:
+                return _text(conjunction(parts), place, followed=followed)
+            return _joined(" & ", parts, _Level.CONJUNCTION, place, followed)
+        case Or(parts):
+            if len(parts) < 2:
+                return _text(disjunction(parts), place, followed=followed)
+            return _joined(" | ", parts, _Level.DISJUNCTION, place, followed)
+        case Implies(left, right):
+            wrap = place > _Level.IMPLICATION
+            start = _text(left, _Level.DISJUNCTION, followed=True)
+            end = _text(right, _Level.IMPLICATION, followed=followed and not wrap)
+            return _wrapped(f"{start} -> {end}", wrap)
+        case Iff(left, right):
+            wrap = place > _Level.FORMULA
+            start = _text(left, _Level.FORMULA, followed=True)
+            end = _text(right, _Level.IMPLICATION, followed=followed and not wrap)
+            return _wrapped(f"{start} <-> {end}", wrap)
+        case _:
+            assert_never(formula)
+
+
+def _wrapped(text: str, wrap: bool) -> str:
+    return f"({text})" if wrap else text
+
+
+def _joined(symbol: str, parts: tuple[Formula, ...], own: _Level, place: _Level, followed: bool) -> str:
+    wrap = place > own
+    tighter = _Level(own + 1)
+    texts = [_text(part, tighter, followed=True) for part in parts[:-1]]
+    texts.append(_text(parts[-1], tighter, followed=followed and not wrap))
+    return _wrapped(symbol.join(texts), wrap)
+
+
+def _negated(body: Formula, *, followed: bool) -> str:
+    if isinstance(body, Quantified):
+        prefix, inner = _prefix(body)
+        connective = isinstance(inner, And | Or | Implies | Iff)
+        text = f"{prefix}. {_wrapped(_text(inner, _Level.FORMULA, followed=False), connective)}"
+        return _wrapped(text, followed)
+    if isinstance(body, Not) and isinstance(body.body, Equal):
+        return f"({print_formula(body)})"
+    return _text(body, _Level.UNARY, followed=followed)
+
+
+def _prefix(formula: Quantified) -> tuple[str, Formula]:
+    """`forall x: s, y: t` and what comes after the dot, with as many quantifiers in the list as read back."""
+    if isinstance(formula, Count):
+        return f"{formula.comparison} {formula.number} {formula.binder}", formula.body
+    word = "exists" if isinstance(formula, Exists) else "forall"
+    binders = [formula.binder]
+    body = formula.body
+    while isinstance(body, Exists | Forall) and type(body) is type(formula):
+        longer = [*binders, body.binder]
+        if not _reads_back(longer) and _reads_back(binders):
+            break
+        binders, body = longer, body.body
+    return f"{word} {print_binders(tuple(binders))}", body
+
+
+def _reads_back(binders: list[Binder]) -> bool:
+    """Whether every binder without a sort gets the default that it has."""
+    default: str | None = None
+    for binder in reversed(binders):
+        if binder.sort is None and binder.default != default:
+            return False
+        default = binder.sort or default
+    return True

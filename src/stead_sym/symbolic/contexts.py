@@ -1,0 +1,210 @@
+"""The agent in the transition relation: decision contexts found lazily, one query for each.
+
+For a canonical context K with names n1, …, nk the relation match_K(D, x1, …, xk) says that x is an
+injective naming under which the agent's view of D and its offered calls are exactly K. As x
+ranges over *all* isomorphisms from K, the calls
+    { ω(x[u]) : ω(u) selected in K, match_K(D, x) }
+are those of Eq. (wrapper), symmetric contexts included, without any automorphism being computed.
+States are picked once per context, never once per state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.wrapper import CanonicalWrapper, Decision
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.semantics import offer, view
+from stead_sym.deployment.tool import Call
+from stead_sym.logic.syntax import TRUE, Formula
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.compile import Compiler
+from stead_sym.symbolic.effects import ToolInterface, bits_of
+from stead_sym.symbolic.encoding import Vector
+from stead_sym.symbolic.manager import Bdd, Bits
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the agent is shown of one relation: the tuples that satisfy one of the ``cuts``, each a
+    formula with the names of its free variables, one per place."""
+
+    relation: str
+    sorts: tuple[str, ...]
+    cuts: tuple[tuple[tuple[str, ...], Formula], ...]
+
+
+class ContextFinder:
+    """Decides the calls of whole sets of states.
+
+    ``wrapper`` None stands for the agent that selects everything offered; no context is formed.
+    """
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        compiler: Compiler,
+        tools: Mapping[str, ToolInterface],
+        wrapper: CanonicalWrapper | None,
+    ) -> None:
+        self.deployment = deployment
+        self.compiler = compiler
+        self.encoding = compiler.encoding
+        self.manager = compiler.manager
+        self.tools = tools
+        self.wrapper = wrapper
+        self.decided = self.manager.false if wrapper else self.manager.true
+        self.contexts: dict[DecisionContext, frozenset[Call]] = {}
+        self._shown = tuple(_shown(deployment))
+
+    def everything(self) -> Mapping[str, Bdd]:
+        """The selection of the agent that takes whatever is offered."""
+        return {name: tool.offered for name, tool in self.tools.items()}
+
+    def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
+        """Decide every state of ``states``: what the agent selects, as relations over the state
+        bits and each tool's parameters, one mapping per context met. Each state must offer a call."""
+        undecided = states & ~self.decided
+        for context, selected in list(self.contexts.items()):
+            if undecided == self.manager.false:
+                return
+            undecided, selection = self._settle(undecided, context, selected)
+            yield selection
+        while undecided != self.manager.false:
+            decision = self._ask(undecided)
+            self.contexts[decision.canonical] = decision.selected
+            undecided, selection = self._settle(undecided, decision.canonical, decision.selected)
+            yield selection
+
+    def _ask(self, undecided: Bdd) -> Decision:
+        """The decision in the context of one undecided state."""
+        assert self.wrapper is not None
+        state = self.encoding.decode(self.manager.pick(undecided, self.encoding.state_bits))
+        context = DecisionContext(view(self.deployment, state), offer(self.deployment, state))
+        return self.wrapper.decide([context])[0]
+
+    def _settle(
+        self, undecided: Bdd, context: DecisionContext, selected: Iterable[Call]
+    ) -> tuple[Bdd, Mapping[str, Bdd]]:
+        """Decide the states that show this context: those left undecided, and the selection."""
+        naming = self._naming(context)
+        match = self._match(undecided, context, naming)
+        names = frozenset(bit for vector in naming.values() for bit in bits_of(vector))
+        here = self.manager.exist(names, match)
+        self.decided = self.decided | here
+        selection: dict[str, Bdd] = {}
+        if here != self.manager.false:
+            for call in selected:
+                params = self.tools[call.tool].params
+                chosen = self._equals(params, self._terms(call.args, naming))
+                taken = self.manager.and_exist(names, match, chosen)
+                selection[call.tool] = selection.get(call.tool, self.manager.false) | taken
+        return undecided & ~here, selection
+
+    def _naming(self, context: DecisionContext) -> Mapping[Value, Vector]:
+        """A vector for each name of the context that is not rigid."""
+        sorts: dict[Value, str] = {}
+        for sort, values in context.view.active_domain.items():
+            sorts.update(dict.fromkeys(values, sort))
+        for call in context.calls:
+            tool = self.tools[call.tool].tool
+            for binder, value in zip(tool.params, call.args, strict=True):
+                sorts[value] = str(binder.sort)
+        naming: dict[Value, Vector] = {}
+        taken: dict[str, int] = {}
+        for value, sort in sorted(sorts.items()):
+            if value not in self.deployment.schema.rigid:
+                naming[value] = self.encoding.vector("name", sort, taken.get(sort, 0))
+                taken[sort] = taken.get(sort, 0) + 1
+        return naming
+
+    def _match(self, states: Bdd, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
+        """match_K over ``states``: D ∈ states and x names exactly what D shows and offers."""
+        matching = states
+        for condition in self._present(context, naming):
+            matching = matching & condition
+            if matching == self.manager.false:
+                return matching
+        for vectors, holds, listed in self._complete(context, naming):
+            matching = matching & ~self._more(matching, vectors, holds, listed)
+        return matching
+
+    def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
+        """What K shows is shown, the names differ, what K offers is offered."""
+        for shown in self._shown:
+            for args in sorted(context.view.tuples(shown.relation)):
+                yield self._is_shown(shown, self._terms(args, naming))
+        for vector, other in combinations(sorted(naming.values(), key=lambda v: v.bits), 2):
+            if vector.sort == other.sort:
+                yield ~self.encoding.equal(vector, other)
+        for call in sorted(context.calls):
+            yield self._is_offered(call.tool, self._terms(call.args, naming))
+
+    def _complete(
+        self, context: DecisionContext, naming: Mapping[Value, Vector]
+    ) -> Iterator[tuple[Sequence[Vector], Bdd, Sequence[Sequence[Vector | Value]]]]:
+        """Per relation and tool: vectors for a tuple, where it is shown or offered, the tuples of K."""
+        for shown in self._shown:
+            beside = self._beside(shown.sorts)
+            tuples = sorted(context.view.tuples(shown.relation))
+            yield beside, self._is_shown(shown, beside), [self._terms(args, naming) for args in tuples]
+        for name, tool in self.tools.items():
+            calls = sorted(call for call in context.calls if call.tool == name)
+            yield tool.params, tool.offered, [self._terms(call.args, naming) for call in calls]
+
+    def _is_shown(self, shown: _Shown, terms: Sequence[Vector | Value]) -> Bdd:
+        there = self.encoding.relation(shown.relation, tuple(terms))
+        return there & self.manager.disj(
+            self.compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts
+        )
+
+    def _is_offered(self, name: str, terms: Sequence[Vector | Value]) -> Bdd:
+        """offered(terms): the tool's interface with other terms for its parameters."""
+        tool = self.tools[name]
+        bits = frozenset(bit for vector in tool.params for bit in vector.bits)
+        return self.manager.and_exist(bits, tool.offered, self._equals(tool.params, terms))
+
+    def _more(
+        self,
+        match: Bdd,
+        vectors: Sequence[Vector],
+        holds: Bdd,
+        listed: Iterable[Sequence[Vector | Value]],
+    ) -> Bdd:
+        """The members of ``match`` where ``holds`` has a tuple that is not listed."""
+        covered = self.manager.disj(self._equals(vectors, terms) for terms in listed)
+        bits: Bits = frozenset(bit for vector in vectors for bit in vector.bits)
+        return self.manager.and_exist(bits, match & ~covered, holds)
+
+    def _beside(self, sorts: Iterable[str]) -> tuple[Vector, ...]:
+        """Vectors for one tuple more, distinct from one another."""
+        taken: dict[str, int] = {}
+        vectors = []
+        for sort in sorts:
+            vectors.append(self.encoding.vector("var", sort, taken.get(sort, 0)))
+            taken[sort] = taken.get(sort, 0) + 1
+        return tuple(vectors)
+
+    def _terms(self, args: Iterable[Value], naming: Mapping[Value, Vector]) -> tuple[Vector | Value, ...]:
+        return tuple(naming.get(value, value) for value in args)
+
+    def _equals(self, vectors: Sequence[Vector], terms: Sequence[Vector | Value]) -> Bdd:
+        pairs = zip(vectors, terms, strict=True)
+        return self.manager.conj(self.encoding.equal(vector, term) for vector, term in pairs)
+
+
+def _shown(deployment: Deployment) -> Iterator[_Shown]:
+    """What the agent is shown of each relation: all of it where the deployment has no views."""
+    for relation in deployment.schema.relations:
+        cuts = [
+            (tuple(binder.name for binder in line.params), line.where)
+            for line in deployment.views
+            if line.relation == relation.name
+        ]
+        if not deployment.views:
+            cuts = [(tuple(str(place) for place in range(relation.arity)), TRUE)]
+        if cuts:
+            yield _Shown(relation.name, relation.sorts, tuple(cuts))

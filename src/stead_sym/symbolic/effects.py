@@ -1,0 +1,401 @@
+"""Tools as BDDs: who is offered what, and what each alternative of an effect does to the bits.
+
+An alternative whose statements insert and delete becomes *actions*: one per choice of values for the
+variables that its statements mention (they say *where* it writes), found by descending through
+the values and dropping every branch on which the condition is already false. The variables that
+only conditions mention stay log-coded and are quantified. An action has no frame conditions:
+it says what the bits become that it writes, and nothing of the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
+from stead_sym.logic.syntax import Var, conjunction, free_variables
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.compile import Compiler, Environment, denoted
+from stead_sym.symbolic.encoding import Field, Vector
+from stead_sym.symbolic.manager import Bdd
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInterface:
+    """A tool over the state bits and one vector per parameter.
+
+    ``offered``: the parameters are active and the guard holds. ``effective``: some alternative has a
+    successor in the infinite domain (a fresh value is never lacking there).
+    """
+
+    tool: Tool
+    params: tuple[Vector, ...]
+    offered: Bdd
+    effective: Bdd
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One alternative with the variables fixed that say where it writes.
+
+    ``condition`` ranges over the state bits and the vectors of the parameters that are not fixed;
+    ``args`` are the tool's arguments, values where fixed. ``updates`` gives the new value of each
+    written bit over the old state bits.
+    """
+
+    tool: str
+    args: tuple[Vector | Value, ...]
+    condition: Bdd
+    updates: Mapping[str, Bdd]
+    fresh: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationalAction:
+    """An `ensure` alternative: ``relation`` over state bits, primed bits and parameter vectors."""
+
+    tool: str
+    args: tuple[Vector | Value, ...]
+    relation: Bdd
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTool:
+    """A tool's interface with the actions of all its alternatives.
+
+    ``overflow``, over the state bits and the parameters: an alternative inserts fresh values of a
+    sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
+    """
+
+    interface: ToolInterface
+    actions: tuple[Action, ...]
+    relational: tuple[RelationalAction, ...]
+    overflow: Bdd
+
+
+class EffectCompiler:
+    """Compiles the tools of one deployment (definitions expanded)."""
+
+    def __init__(self, deployment: Deployment, compiler: Compiler) -> None:
+        self.deployment = deployment
+        self.compiler = compiler
+        self.encoding = compiler.encoding
+        self.manager = compiler.manager
+        self._index: dict[tuple[str, int, Value], tuple[Fact, ...]] = {}
+
+    def tool(self, tool: Tool) -> CompiledTool:
+        """The BDDs of one tool."""
+        m = self.manager
+        env: dict[str, Vector | Value] = {}
+        params = []
+        for binder in tool.params:
+            vector = self.compiler.bound_vector(binder, env)
+            env[binder.name] = vector
+            params.append(vector)
+        offered = m.conj(
+            [*(self.encoding.active(v.sort, v) for v in params), self.compiler.formula(tool.guard, env)]
+        )
+        effective, overflow = m.false, m.false
+        actions: list[Action] = []
+        relational: list[RelationalAction] = []
+        for effect in tool.effects:
+            if effect.is_ensure:
+                ensured = self._ensure(tool, params, env, effect)
+                relational.append(ensured)
+                primed = frozenset(map(self.encoding.primed, self.encoding.state_bits))
+                effective = effective | m.exist(primed, ensured.relation)
+            else:
+                scope, condition = self._condition(effect, env)
+                local = frozenset(b for name in scope if name not in env for b in bits_of(scope[name]))
+                effective = effective | m.exist(local, condition)
+                for action, outside in self._ground(tool, params, env, scope, offered & condition, effect):
+                    if action.condition != m.false:
+                        actions.append(action)
+                    if outside != m.false and self._may_lack(effect):
+                        overflow = overflow | self._with_args(params, action.args, outside) & self._lacks(
+                            effect
+                        )
+        interface = ToolInterface(tool, tuple(params), offered, effective)
+        return CompiledTool(interface, tuple(actions), tuple(relational), overflow)
+
+    def _with_args(self, params: list[Vector], args: tuple[Vector | Value, ...], condition: Bdd) -> Bdd:
+        """A condition of an action, over the vectors of all parameters again."""
+        pairs = zip(params, args, strict=True)
+        return self.manager.conj([condition, *(self.encoding.equal(v, u) for v, u in pairs)])
+
+    # conditions
+
+    def _condition(self, effect: Effect, env: Environment) -> tuple[Environment, Bdd]:
+        """The variables in scope at the end of the block, and what `when`, `choose` and `fresh` ask."""
+        m, encoding = self.manager, self.encoding
+        scope = dict(env)
+        condition = self.compiler.formula(effect.when, scope)
+        fresh: list[Vector] = []
+        for statement in effect.statements:
+            match statement:
+                case Choose(binder, where):
+                    vector = self.compiler.bound_vector(binder, scope)
+                    scope[binder.name] = vector
+                    constants = self.deployment.constants[vector.sort]
+                    among = encoding.active(vector.sort, vector) | m.disj(
+                        encoding.is_value(vector, c) for c in constants
+                    )
+                    condition = m.conj([condition, among, self.compiler.formula(where, scope)])
+                case Fresh(binder):
+                    vector = self.compiler.bound_vector(binder, scope)
+                    scope[binder.name] = vector
+                    condition = condition & self._is_fresh(vector, fresh)
+                    fresh.append(vector)
+                case Insert() | Delete() | Clear() | Ensure():
+                    pass
+                case _:
+                    assert_never(statement)
+        return scope, condition
+
+    def _is_fresh(self, vector: Vector, others: Iterable[Vector]) -> Bdd:
+        """The value lies outside ad(D) and C, and is none of the other fresh ones."""
+        m, encoding = self.manager, self.encoding
+        taken = [encoding.active(vector.sort, vector)]
+        taken += [encoding.is_value(vector, c) for c in self.deployment.constants[vector.sort]]
+        taken += [encoding.equal(vector, other) for other in others if other.sort == vector.sort]
+        return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
+
+    # fresh values that U_f has not
+
+    def _may_lack(self, effect: Effect) -> bool:
+        """Whether a state within the bounds can have fewer unused values than the effect draws."""
+        return any(
+            count
+            > len(self.encoding.values[sort])
+            - len(self.deployment.constants[sort])
+            - self.deployment.bounds[sort]
+            for sort, count in _fresh_counts(effect).items()
+        )
+
+    def _lacks(self, effect: Effect) -> Bdd:
+        """The states with fewer unused values of some sort than the effect draws from it."""
+        m = self.manager
+        lacking = []
+        for sort, count in _fresh_counts(effect).items():
+            others = [v for v in self.encoding.values[sort] if v not in self.deployment.constants[sort]]
+            active = [self.encoding.active(sort, value) for value in others]
+            lacking.append(self.compiler.at_least(len(others) - count + 1, active))
+        return m.disj(lacking)
+
+    # actions
+
+    def _ground(
+        self,
+        tool: Tool,
+        params: list[Vector],
+        env: Environment,
+        scope: Environment,
+        condition: Bdd,
+        effect: Effect,
+    ) -> Iterator[tuple[Action, Bdd]]:
+        """The actions of one alternative, each with the condition on which it would leave U_f."""
+        where_written = [name for name in scope if name in _written_variables(effect)]
+        loose = frozenset(
+            bit
+            for name in scope
+            if name not in env and name not in where_written
+            for bit in bits_of(scope[name])
+        )
+        condition = self.manager.exist(loose, condition)
+        fresh_names = {binder.name for binder in effect.fresh}
+        for values, case in self._cases(where_written, scope, condition):
+            updates, outside = self._updates(effect, values, case)
+            args = tuple(
+                values.get(binder.name, vector) for binder, vector in zip(tool.params, params, strict=True)
+            )
+            fresh = tuple(v for name, v in values.items() if name in fresh_names)
+            yield Action(tool.name, args, case & ~outside, updates, fresh), case & outside
+
+    def _cases(
+        self, names: list[str], scope: Environment, condition: Bdd
+    ) -> Iterator[tuple[dict[str, Value], Bdd]]:
+        """The choices of values for ``names`` that leave the condition satisfiable."""
+        if condition == self.manager.false:
+            return
+        if not names:
+            yield {}, condition
+            return
+        first, *rest = names
+        vector = scope[first]
+        assert isinstance(vector, Vector)
+        for value in (*self.encoding.values[vector.sort], *self.encoding.phantoms[vector.sort]):
+            case = self.manager.cofactor(condition, self.encoding.code(vector, value))
+            for values, leaf in self._cases(rest, scope, case):
+                yield {first: value, **values}, leaf
+
+    def _updates(
+        self, effect: Effect, values: Mapping[str, Value], case: Bdd
+    ) -> tuple[Mapping[str, Bdd], Bdd]:
+        """The written bits with their new values (where ``case`` holds), and the condition under
+        which the effect inserts a fact that lies outside U_f."""
+        m = self.manager
+        deleted: dict[Fact, Bdd] = {}
+        inserted: dict[Fact, Bdd] = {}
+        outside = m.false
+        for statement in effect.statements:
+            match statement:
+                case Clear(relations):
+                    for name in relations:
+                        deleted.update(dict.fromkeys(self.encoding.dynamic_facts[name], m.true))
+                case Delete():
+                    for fact, when in self._affected(statement, values):
+                        deleted[fact] = deleted.get(fact, m.false) | when
+                case Insert():
+                    for fact, when in self._affected(statement, values):
+                        if self.encoding.field(fact) is not None:
+                            inserted[fact] = inserted.get(fact, m.false) | when
+                        elif fact not in self.encoding.static:
+                            outside = outside | when
+                case Choose() | Fresh() | Ensure():
+                    pass
+                case _:
+                    assert_never(statement)
+        touched: dict[Field, dict[Fact, Bdd]] = {}
+        for fact in deleted.keys() | inserted.keys():
+            field = self.encoding.field(fact)
+            if field is not None:
+                kept = self.encoding.atom(fact) & ~deleted.get(fact, m.false)
+                touched.setdefault(field, {})[fact] = inserted.get(fact, m.false) | kept
+        updates: dict[str, Bdd] = {}
+        for field, news in touched.items():
+            for bit, new in self._field_bits(field, news).items():
+                settled = self._settle(bit, new, case)
+                if settled is not None:
+                    updates[bit] = settled
+        return updates, outside
+
+    def _field_bits(self, field: Field, news: Mapping[Fact, Bdd]) -> Mapping[str, Bdd]:
+        """The new bits of a field, from the new truth of those of its facts that may change."""
+        m = self.manager
+        after = {fact: news.get(fact, self.encoding.atom(fact)) for fact in field.facts}
+        codes = {fact: field.code(fact) for fact in field.facts}
+        return {bit: m.disj(after[fact] for fact in field.facts if codes[fact][bit]) for bit in field.bits}
+
+    def _settle(self, bit: str, new: Bdd, case: Bdd) -> Bdd | None:
+        """The new value of a bit, constant where the case makes it so; None where it stays."""
+        m = self.manager
+        if case & new == m.false:
+            new = m.false
+        elif case & ~new == m.false:
+            new = m.true
+        stays = case & ~new.equiv(m.var(bit)) == m.false
+        return None if stays else new
+
+    def _affected(
+        self, statement: Insert | Delete, values: Mapping[str, Value]
+    ) -> Iterator[tuple[Fact, Bdd]]:
+        """The facts that a statement may insert or delete, each with the states in which it does.
+
+        A fact that no bit and no static fact stands for is given too: an insertion outside U_f.
+        """
+        m, atom = self.manager, statement.atom
+        scope: dict[str, Vector | Value] = dict(values)
+        for binder in statement.binders:
+            scope[binder.name] = self.compiler.bound_vector(binder, scope)
+        bound = {b.name: scope[b.name] for b in statement.binders}
+        vectors = [v for v in bound.values() if isinstance(v, Vector)]
+        when = m.conj(
+            [
+                *(self.encoding.active(v.sort, v) for v in vectors),
+                self.compiler.formula(statement.where, scope),
+            ]
+        )
+        in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
+        when = m.exist(
+            frozenset(bit for name, v in bound.items() if name not in in_atom for bit in bits_of(v)), when
+        )
+        if when == m.false:
+            return
+        pattern = tuple(
+            None if isinstance(t, Var) and t.name in bound else denoted(t, scope) for t in atom.args
+        )
+        if not in_atom:
+            yield Fact(atom.relation, tuple(str(u) for u in pattern)), when
+            return
+        phantom = next((u for u in pattern if isinstance(u, str) and self.encoding.is_phantom(u)), None)
+        if phantom is not None:  # no such fact has bits: all that matters is whether there is one
+            some = frozenset(bit for name in in_atom for bit in bits_of(bound[name]))
+            yield Fact(atom.relation, (phantom,)), m.exist(some, when)
+            return
+        for fact in self._matching(atom.relation, pattern):
+            taken: dict[str, Value] = {}
+            for term, value in zip(atom.args, fact.args, strict=True):
+                if (
+                    isinstance(term, Var)
+                    and term.name in bound
+                    and taken.setdefault(term.name, value) != value
+                ):
+                    break
+            else:
+                code = {b: bit for name, value in taken.items()
+                        for b, bit in self._code(bound[name], value).items()}  # fmt: skip
+                here = m.cofactor(when, code)
+                if here != m.false:
+                    yield fact, here
+
+    def _code(self, vector: Vector | Value, value: Value) -> Mapping[str, bool]:
+        assert isinstance(vector, Vector)
+        return self.encoding.code(vector, value)
+
+    def _matching(self, relation: str, pattern: tuple[Vector | Value | None, ...]) -> tuple[Fact, ...]:
+        """The facts with bits, and the static ones, whose arguments agree with the fixed places."""
+        known = self.encoding.dynamic_facts[relation] + self.encoding.static_facts[relation]
+        fixed = [(k, u) for k, u in enumerate(pattern) if isinstance(u, str)]
+        if not fixed:
+            return known
+        if (relation, *fixed[0]) not in self._index:
+            position = fixed[0][0]
+            grouped: dict[Value, list[Fact]] = {}
+            for fact in known:
+                grouped.setdefault(fact.args[position], []).append(fact)
+            for value in grouped:
+                self._index[relation, position, value] = tuple(grouped[value])
+            self._index.setdefault((relation, *fixed[0]), ())
+        candidates = self._index[(relation, *fixed[0])]
+        return tuple(f for f in candidates if all(f.args[k] == u for k, u in fixed[1:]))
+
+    # ensure
+
+    def _ensure(self, tool: Tool, params: list[Vector], env: Environment, effect: Effect) -> RelationalAction:
+        """The relation of an `ensure` alternative: `when` read in D, its formulas in D ⊕ D'."""
+        m = self.manager
+        for bit in self.encoding.state_bits:
+            self.encoding.primed(bit)
+        asked = conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
+        relation = m.conj(
+            [
+                self.compiler.formula(effect.when, env),
+                self.encoding.well_coded(primed=True),
+                self.compiler.formula(asked, env, joint=True),
+            ]
+        )
+        return RelationalAction(tool.name, tuple(params), relation)
+
+
+def bits_of(term: Vector | Value) -> tuple[str, ...]:
+    """The bits of a vector; none for a value."""
+    return term.bits if isinstance(term, Vector) else ()
+
+
+def _fresh_counts(effect: Effect) -> Mapping[str, int]:
+    """How many fresh values of each sort the effect draws."""
+    return Counter(str(binder.sort) for binder in effect.fresh)
+
+
+def _written_variables(effect: Effect) -> frozenset[str]:
+    """The variables that an insertion or deletion mentions, its own binders excepted."""
+    names: set[str] = set()
+    for s in effect.statements:
+        if isinstance(s, Insert | Delete):
+            own = {binder.name for binder in s.binders}
+            names |= (free_variables(s.atom) | free_variables(s.where)) - own
+    return frozenset(names)

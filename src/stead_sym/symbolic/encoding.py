@@ -1,0 +1,284 @@
+"""States and values as bits.
+
+A *field* holds at most one of a tuple of mutually exclusive facts, log-coded: code 0 says none of
+them, code i the i-th. A fact that shares its field with no other takes one bit, the baseline. Facts
+of relations that no effect writes have no bits: they are true or false for good.
+
+A *vector* is a log-coded variable that ranges over the values of one sort. Besides the values of
+the restriction it can name a few *phantoms*, values outside U_f that a `fresh` statement may
+draw as long as no fact of D' holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Schema, Value
+from stead_sym.symbolic.manager import Bdd, Bits, Manager
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Mutually exclusive facts and the bits that code which of them holds (least bit first)."""
+
+    facts: tuple[Fact, ...]
+    bits: tuple[str, ...]
+
+    @classmethod
+    def of(cls, facts: Sequence[Fact]) -> Field:
+        name = str(facts[0]) if len(facts) == 1 else f"{facts[0]}|{len(facts)}"
+        width = len(facts).bit_length()
+        return cls(tuple(facts), tuple(f"{name}.{j}" for j in range(width)))
+
+    def code(self, fact: Fact | None) -> Mapping[str, bool]:
+        """The bits that say that ``fact``, or none of the facts, holds."""
+        number = 0 if fact is None else self.facts.index(fact) + 1
+        return {bit: bool(number >> j & 1) for j, bit in enumerate(self.bits)}
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A log-coded variable of one sort; ``bits`` with the most significant first."""
+
+    sort: str
+    bits: tuple[str, ...]
+
+
+class Encoding:
+    """The bits of one restriction: atoms over state bits, and vectors over values.
+
+    ``static`` are the facts that hold in every state, ``fields`` the ones that come and go; a fact in
+    neither is false in every state. ``phantoms`` says how many values beyond U_f vectors can name.
+    """
+
+    def __init__(
+        self,
+        manager: Manager,
+        schema: Schema,
+        values: Mapping[str, tuple[Value, ...]],
+        static: Iterable[Fact],
+        fields: Iterable[Field],
+        phantoms: Mapping[str, int],
+    ) -> None:
+        self.manager = manager
+        self.schema = schema
+        self.values = values
+        self.static = frozenset(static)
+        self.fields = tuple(fields)
+        self.phantoms = {
+            sort: tuple(f"{sort}?{k}" for k in range(1, phantoms.get(sort, 0) + 1)) for sort in values
+        }
+        self._codes = {
+            sort: {value: k for k, value in enumerate((*listed, *self.phantoms[sort]))}
+            for sort, listed in values.items()
+        }
+        self._field_of = {fact: field for field in self.fields for fact in field.facts}
+        self._atoms: dict[tuple[Fact, bool], Bdd] = {}
+        self._vectors: dict[tuple[str, str, int], Vector] = {}
+        self._relations: dict[tuple[str, tuple[Vector | Value, ...], bool], Bdd] = {}
+        self._active: dict[tuple[str, Vector | Value, bool], Bdd] = {}
+        self._values: dict[tuple[Vector, Value], Bdd] = {}
+        self._valid: dict[tuple[Vector, bool], Bdd] = {}
+        manager.declare_bottom(bit for field in self.fields for bit in field.bits)
+
+    # states
+
+    @cached_property
+    def state_bits(self) -> Bits:
+        return frozenset(bit for field in self.fields for bit in field.bits)
+
+    @cached_property
+    def dynamic_facts(self) -> Mapping[str, tuple[Fact, ...]]:
+        """The facts that have bits, per relation, sorted."""
+        grouped: dict[str, list[Fact]] = {relation.name: [] for relation in self.schema.relations}
+        for fact in sorted(self._field_of):
+            grouped[fact.relation].append(fact)
+        return {name: tuple(facts) for name, facts in grouped.items()}
+
+    @cached_property
+    def static_facts(self) -> Mapping[str, tuple[Fact, ...]]:
+        """The facts that hold in every state, per relation, sorted."""
+        grouped: dict[str, list[Fact]] = {relation.name: [] for relation in self.schema.relations}
+        for fact in sorted(self.static):
+            grouped[fact.relation].append(fact)
+        return {name: tuple(facts) for name, facts in grouped.items()}
+
+    def field(self, fact: Fact) -> Field | None:
+        """The field of a fact that comes and goes; None for one that is constant."""
+        return self._field_of.get(fact)
+
+    def atom(self, fact: Fact, primed: bool = False) -> Bdd:
+        """The states in which the fact holds (``primed``: over the bits of the successor)."""
+        key = (fact, primed)
+        if key not in self._atoms:
+            field = self._field_of.get(fact)
+            if field is None:
+                self._atoms[key] = self.manager.true if fact in self.static else self.manager.false
+            else:
+                code = field.code(fact)
+                if primed:
+                    code = {self.primed(bit): value for bit, value in code.items()}
+                self._atoms[key] = self.manager.cube(code)
+        return self._atoms[key]
+
+    def primed(self, bit: str) -> str:
+        """The successor's copy of a state bit, declared right below it when first asked for."""
+        name = f"{bit}'"
+        if not self.manager.has(name):
+            self.manager.declare_below(name, bit)
+        return name
+
+    def encode(self, state: Instance) -> Mapping[str, bool]:
+        """The assignment to the state bits that stands for this instance."""
+        assignment = dict.fromkeys(self.state_bits, False)
+        for fact in state.facts - self.static:
+            assignment.update(self._field_of[fact].code(fact))
+        return assignment
+
+    def decode(self, assignment: Mapping[str, bool]) -> Instance:
+        """The instance that an assignment to the state bits stands for."""
+        facts = set(self.static)
+        for field in self.fields:
+            number = sum(assignment[bit] << j for j, bit in enumerate(field.bits))
+            if number:
+                facts.add(field.facts[number - 1])
+        return Instance(self.schema, frozenset(facts))
+
+    def well_coded(self, primed: bool = False) -> Bdd:
+        """Every field holds a code that stands for something."""
+        m = self.manager
+        valid = m.true
+        for field in self.fields:
+            if len(field.facts) + 1 < 1 << len(field.bits):
+                codes = [field.code(None), *(field.code(fact) for fact in field.facts)]
+                if primed:
+                    codes = [{self.primed(b): v for b, v in code.items()} for code in codes]
+                valid = valid & m.disj(m.cube(code) for code in codes)
+        return valid
+
+    # vectors
+
+    def is_phantom(self, value: Value) -> bool:
+        """The value stands for one outside U_f (its name is no identifier of the language)."""
+        return "?" in value
+
+    def vector(self, role: str, sort: str, index: int) -> Vector:
+        """The ``index``-th vector of a sort in a role (`var`: variables, `name`: names of a context).
+
+        Vectors stand above the state bits: with x on top, P(x, …) is a decision tree over x.
+        """
+        key = (role, sort, index)
+        if key not in self._vectors:
+            width = max(1, (len(self._codes[sort]) - 1).bit_length())
+            bits = tuple(f"{role}.{sort}.{index}.{j}" for j in range(width))
+            self.manager.declare_top(bits)
+            self._vectors[key] = Vector(sort, bits)
+        return self._vectors[key]
+
+    def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:
+        """The bits that say vector = value."""
+        number = self._codes[vector.sort][value]
+        width = len(vector.bits)
+        return {bit: bool(number >> (width - 1 - j) & 1) for j, bit in enumerate(vector.bits)}
+
+    def is_value(self, term: Vector | Value, value: Value) -> Bdd:
+        """term = value."""
+        if isinstance(term, str):
+            return self.manager.true if term == value else self.manager.false
+        key = (term, value)
+        if key not in self._values:
+            known = value in self._codes[term.sort]
+            self._values[key] = self.manager.cube(self.code(term, value)) if known else self.manager.false
+        return self._values[key]
+
+    def equal(self, left: Vector | Value, right: Vector | Value) -> Bdd:
+        """left = right, bit by bit."""
+        if isinstance(left, str):
+            return self.is_value(right, left)
+        if isinstance(right, str):
+            return self.is_value(left, right)
+        m = self.manager
+        pairs = zip(reversed(left.bits), reversed(right.bits), strict=True)
+        result = m.true
+        for a, b in pairs:  # least significant first: each step adds a bit on top
+            result = m.var(a).equiv(m.var(b)) & result
+        return result
+
+    def valid(self, vector: Vector, phantoms: bool = False) -> Bdd:
+        """The vector names a value of U_f, or with ``phantoms`` one of those too."""
+        key = (vector, phantoms)
+        if key not in self._valid:
+            count = len(self.values[vector.sort]) + (len(self.phantoms[vector.sort]) if phantoms else 0)
+            self._valid[key] = self._below(vector.bits, count)
+        return self._valid[key]
+
+    def _below(self, bits: tuple[str, ...], count: int) -> Bdd:
+        """The number coded by ``bits`` (most significant first) is less than ``count``."""
+        m = self.manager
+        result = m.false
+        for j, bit in enumerate(reversed(bits)):
+            low = ~m.var(bit)
+            result = (low | result) if count >> j & 1 else (low & result)
+        return m.true if count >= 1 << len(bits) else result
+
+    def relation(self, name: str, terms: tuple[Vector | Value, ...], primed: bool = False) -> Bdd:
+        """P(t1, …, tq) over the state bits and the bits of the vectors among the terms.
+
+        A decision tree over each vector in turn, with the atoms at its leaves: as many steps as P
+        has facts that can hold, whatever the number of vectors.
+        """
+        key = (name, terms, primed)
+        if key not in self._relations:
+            facts = self.static_facts[name] + self.dynamic_facts[name]
+            leaves = [(fact.args, self.atom(fact, primed)) for fact in facts]
+            self._relations[key] = self._select(terms, leaves)
+        return self._relations[key]
+
+    def _select(self, terms: tuple[Vector | Value, ...], leaves: list[tuple[tuple[Value, ...], Bdd]]) -> Bdd:
+        """⋁ over the leaves (u, f) of terms = u ∧ f."""
+        if not terms:
+            return self.manager.disj(leaf for _, leaf in leaves)
+        first, rest = terms[0], terms[1:]
+        groups: dict[Value, list[tuple[tuple[Value, ...], Bdd]]] = {}
+        for args, leaf in leaves:
+            groups.setdefault(args[0], []).append((args[1:], leaf))
+        if isinstance(first, str):
+            return self._select(rest, groups.get(first, []))
+        return self.table(first, {value: self._select(rest, group) for value, group in groups.items()})
+
+    def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
+        """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up."""
+        m = self.manager
+        codes = self._codes[vector.sort]
+        level = {codes[value]: entry for value, entry in entries.items()}
+        for bit in reversed(vector.bits):
+            high = m.var(bit)
+            level = {
+                prefix: m.ite(high, level.get(prefix << 1 | 1, m.false), level.get(prefix << 1, m.false))
+                for prefix in {number >> 1 for number in level}
+            }
+        return level.get(0, m.false)
+
+    def active(self, sort: str, term: Vector | Value, primed: bool = False) -> Bdd:
+        """term ∈ ad(D): the value stands in some fact of the state."""
+        key = (sort, term, primed)
+        if key not in self._active:
+            if isinstance(term, str):
+                facts = self._facts_holding.get(term, ())
+                self._active[key] = self.manager.disj(self.atom(fact, primed) for fact in facts)
+            else:
+                entries = {value: self.active(sort, value, primed) for value in self.values[sort]}
+                self._active[key] = self.table(term, entries)
+        return self._active[key]
+
+    @cached_property
+    def _facts_holding(self) -> Mapping[Value, tuple[Fact, ...]]:
+        """For each value the facts that hold it: those that come and go, and the static ones."""
+        holding: dict[Value, list[Fact]] = {}
+        for fact in (*sorted(self._field_of), *sorted(self.static)):
+            for value in set(fact.args):
+                holding.setdefault(value, []).append(fact)
+        return {value: tuple(facts) for value, facts in holding.items()}

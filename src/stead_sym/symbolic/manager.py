@@ -1,0 +1,283 @@
+"""Binary decision diagrams: the one file that imports `dd`.
+
+`Manager` owns the variables and their order. It hides what differs between CUDD (`dd.cudd`) and the
+pure-Python backend (`dd.autoref`, used where the platform has no CUDD), and what `dd` does not
+have: exact counting, insertion of a variable at a level, and quantification by prebuilt cubes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, Protocol, TypeAlias
+
+import dd.autoref
+
+try:
+    import dd.cudd
+except ImportError:  # no wheel with CUDD for this platform
+    HAS_CUDD = False
+else:
+    HAS_CUDD = True
+
+Backend: TypeAlias = Literal["cudd", "autoref"]
+Bits: TypeAlias = frozenset[str]
+
+
+class Bdd(Protocol):
+    """A node of a diagram: a Boolean function of the manager's variables."""
+
+    def __and__(self, other: Bdd, /) -> Bdd: ...
+    def __or__(self, other: Bdd, /) -> Bdd: ...
+    def __invert__(self) -> Bdd: ...
+    def equiv(self, other: Bdd, /) -> Bdd: ...
+    def __int__(self) -> int: ...
+
+    @property
+    def dag_size(self) -> int: ...
+    @property
+    def support(self) -> set[str]: ...
+
+
+class Manager:
+    """One BDD manager. Variables are named; ``backend=None`` takes CUDD where there is one."""
+
+    def __init__(self, backend: Backend | None = None) -> None:
+        if backend is None:
+            backend = "cudd" if HAS_CUDD else "autoref"
+            if not HAS_CUDD:
+                logging.getLogger(__name__).warning(
+                    "dd has no CUDD on this platform; the pure-Python diagrams are 4-22 times slower"
+                )
+        elif backend == "cudd" and not HAS_CUDD:
+            raise ImportError("dd was installed without CUDD; use the backend `autoref`")
+        self.backend: Backend = backend
+        engine: Any = dd.cudd if backend == "cudd" else dd.autoref  # `dd` has no usable types
+        self._bdd = engine.BDD()
+        self._cubes: dict[Bits, Bdd] = {}
+        self.true: Bdd = self._bdd.true
+        self.false: Bdd = self._bdd.false
+
+    # variables and their order
+
+    def declare_bottom(self, names: Iterable[str]) -> None:
+        """Append variables below all others, in this order."""
+        for name in names:
+            self._bdd.add_var(name)
+
+    def declare_top(self, names: Iterable[str]) -> None:
+        """Insert variables above all others, in this order."""
+        for level, name in enumerate(names):
+            self._insert(name, level)
+
+    def declare_below(self, name: str, neighbour: str) -> None:
+        """Insert a variable right below ``neighbour``."""
+        self._insert(name, self._bdd.level_of_var(neighbour) + 1)
+
+    def _insert(self, name: str, level: int) -> None:
+        if self.backend == "cudd":
+            self._bdd.insert_var(name, level)
+            return
+        order = sorted(self._bdd.vars, key=self._bdd.level_of_var)
+        self._bdd.add_var(name)
+        order.insert(level, name)
+        dd.autoref.reorder(self._bdd, {variable: at for at, variable in enumerate(order)})
+
+    def has(self, name: str) -> bool:
+        return name in self._bdd.vars
+
+    def reordering(self, on: bool) -> None:
+        """Switch automatic reordering (sifting) on or off."""
+        self._bdd.configure(reordering=on)
+
+    # construction
+
+    def var(self, name: str) -> Bdd:
+        function: Bdd = self._bdd.var(name)
+        return function
+
+    def cube(self, assignment: Mapping[str, bool]) -> Bdd:
+        """⋀ of the variables and negated variables of ``assignment``."""
+        function: Bdd = self._bdd.cube(dict(assignment))
+        return function
+
+    def conj(self, functions: Iterable[Bdd]) -> Bdd:
+        """⋀ of the functions, as a balanced tree, stopping at false."""
+        level = list(functions)
+        while len(level) > 1:
+            level = [a & b for a, b in _pairs(level, self.true)]
+            if self.false in level:
+                return self.false
+        return level[0] if level else self.true
+
+    def disj(self, functions: Iterable[Bdd]) -> Bdd:
+        """⋁ of the functions, as a balanced tree."""
+        level = list(functions)
+        while len(level) > 1:
+            level = [a | b for a, b in _pairs(level, self.false)]
+        return level[0] if level else self.false
+
+    def ite(self, condition: Bdd, then: Bdd, otherwise: Bdd) -> Bdd:
+        function: Bdd = self._bdd.ite(condition, then, otherwise)
+        return function
+
+    # quantification and substitution
+
+    def exist(self, bits: Bits, function: Bdd) -> Bdd:
+        """∃ bits. function"""
+        if not bits or function in (self.true, self.false):
+            return function
+        result: Bdd = self._bdd.apply("\\E", self._cube_of(bits), function)
+        return result
+
+    def and_exist(self, bits: Bits, left: Bdd, right: Bdd) -> Bdd:
+        """∃ bits. left ∧ right, without building the conjunction where the backend can."""
+        if not bits:
+            return left & right
+        if self.false in (left, right):
+            return self.false
+        if self.backend == "cudd":
+            result: Bdd = dd.cudd.and_exists(left, right, bits)
+            return result
+        return self.exist(bits, left & right)
+
+    def substitute(self, function: Bdd, values: Mapping[str, Bdd]) -> Bdd:
+        """function with every variable of ``values`` replaced by its function, simultaneously."""
+        if not values:
+            return function
+        result: Bdd = self._bdd.let(dict(values), function)
+        return result
+
+    def cofactor(self, function: Bdd, values: Mapping[str, bool]) -> Bdd:
+        """function with some variables fixed."""
+        if not values or function in (self.true, self.false):
+            return function
+        result: Bdd = self._bdd.let(dict(values), function)
+        return result
+
+    def simplify(self, function: Bdd, care: Bdd) -> Bdd:
+        """Some function that agrees with ``function`` on ``care``, smaller if possible (Coudert-Madre).
+
+        Only CUDD has the operator; otherwise the function itself.
+        """
+        if self.backend == "cudd" and care != self.false:
+            result: Bdd = dd.cudd.restrict(function, care)
+            return result
+        return function
+
+    def _cube_of(self, bits: Bits) -> Bdd:
+        cube = self._cubes.get(bits)
+        if cube is None:
+            cube = self._cubes[bits] = self.cube(dict.fromkeys(bits, True))
+        return cube
+
+    # looking into a function
+
+    def pick(self, function: Bdd, bits: Iterable[str]) -> dict[str, bool]:
+        """The satisfying assignment to ``bits`` that goes low wherever it can, along the order.
+
+        `dd`'s own ``pick`` switches reordering off and costs 200 µs; this walks one path.
+        Raises `ValueError` for false.
+        """
+        if function == self.false:
+            raise ValueError("the empty set has no member")
+        assignment = dict.fromkeys(bits, False)
+        node, negated = function, False
+        while True:
+            negated ^= self._negated(node)
+            if self._regular(node) == self.true:
+                return assignment
+            name = self._top(node)
+            low, high = self._children(node)
+            low_is_false = self._regular(low) == self.true and negated != self._negated(low)
+            if low_is_false:
+                assignment[name] = True
+            node = high if low_is_false else low
+
+    def satisfies(self, function: Bdd, assignment: Mapping[str, bool]) -> bool:
+        """The value of the function where ``assignment`` covers its support: one walk to the leaf."""
+        node, negated = function, False
+        while True:
+            negated ^= self._negated(node)
+            if self._regular(node) == self.true:
+                return not negated
+            low, high = self._children(node)
+            node = high if assignment[self._top(node)] else low
+
+    def count(self, function: Bdd, bits: Bits) -> int:
+        """The exact number of assignments to ``bits`` (a superset of the support) that satisfy it.
+
+        `dd`'s own count is a C double: inexact past 2^53. Here each node weighs its two branches as
+        Python integers; levels that a branch skips double its weight.
+        """
+        rank = {name: k for k, name in enumerate(sorted(bits, key=self._bdd.level_of_var))}
+        total = len(rank)
+        memo: dict[int, int] = {}
+
+        def at(node: Bdd) -> int:
+            return total if self._regular(node) == self.true else rank[self._top(node)]
+
+        def weight(node: Bdd) -> int:
+            """Models of the edge ``node`` over the variables from its own rank on."""
+            if self._regular(node) == self.true:
+                return 0 if self._negated(node) else 1
+            models = memo[int(self._regular(node))]
+            return (1 << (total - at(node))) - models if self._negated(node) else models
+
+        for node in self._postorder(function):
+            low, high = self._children(node)
+            here = at(node) + 1
+            memo[int(node)] = (weight(low) << (at(low) - here)) + (weight(high) << (at(high) - here))
+        return weight(function) << at(function)
+
+    def _postorder(self, function: Bdd) -> Iterator[Bdd]:
+        """The regular inner nodes below a function, children first. Holds no recursion: diagrams
+        are as deep as there are variables."""
+        done: set[int] = set()
+        stack = [(self._regular(function), False)]
+        while stack:
+            node, expanded = stack.pop()
+            if node == self.true or int(node) in done:
+                continue
+            if expanded:
+                done.add(int(node))
+                yield node
+                continue
+            stack.append((node, True))
+            stack.extend((self._regular(child), False) for child in self._children(node))
+
+    @staticmethod
+    def _negated(node: Any) -> bool:
+        return bool(node.negated)
+
+    @staticmethod
+    def _regular(node: Any) -> Any:
+        return ~node if node.negated else node
+
+    @staticmethod
+    def _children(node: Any) -> tuple[Any, Any]:
+        """The low and high edge of the regular node (`dd` leaves the node's own sign out)."""
+        return node.low, node.high
+
+    def _top(self, node: Any) -> str:
+        name: str = self._bdd.var_at_level(node.level)
+        return name
+
+    def clear(self) -> None:
+        """Drop the cached cubes: `dd` complains about nodes that outlive their manager."""
+        self._cubes.clear()
+
+    @property
+    def variables(self) -> int:
+        """How many variables are declared."""
+        return len(self._bdd.vars)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the manager holds now."""
+        return len(self._bdd)
+
+
+def _pairs(items: list[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:
+    for k in range(0, len(items), 2):
+        yield items[k], items[k + 1] if k + 1 < len(items) else unit

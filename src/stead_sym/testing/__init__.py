@@ -1,0 +1,1 @@
+"""For tests of deployments: hypothesis strategies, and the definitions by brute force."""

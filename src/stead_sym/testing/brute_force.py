@@ -1,0 +1,34 @@
+"""The paper's definitions on small instances, by trying all renamings: what tests compare with.
+
+The decision: nothing clever, no graph, no early cut; usable up to six values or so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from itertools import permutations, product
+
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+def bijections(left: Instance, right: Instance, fixed: Set[Value]) -> Iterator[dict[Value, Value]]:
+    """The sort-preserving bijections from ad(left) \\ C onto ad(right) \\ C, for C = ``fixed``."""
+    per_sort: list[list[tuple[tuple[Value, Value], ...]]] = []
+    for sort, values in left.active_domain.items():
+        source, target = sorted(values - fixed), sorted(right.active_domain[sort] - fixed)
+        if len(source) != len(target):
+            return
+        per_sort.append([tuple(zip(source, image, strict=True)) for image in permutations(target)])
+    for choice in product(*per_sort):
+        yield dict(pair for pairs in choice for pair in pairs)
+
+
+def isomorphisms(left: Instance, right: Instance, fixed: Set[Value]) -> Iterator[Mapping[Value, Value]]:
+    """The witnesses of left ≃_C right (Definition 4), without the values of C."""
+    return (renaming for renaming in bijections(left, right, fixed) if left.rename(renaming) == right)
+
+
+def automorphisms(instance: Instance, fixed: Set[Value]) -> list[Mapping[Value, Value]]:
+    """Aut_C(D): the witnesses of D ≃_C D."""
+    return list(isomorphisms(instance, instance, fixed))

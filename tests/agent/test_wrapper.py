@@ -1,0 +1,292 @@
+"""The wrapper is equivariant over arbitrary base agents, and is Eq. (wrapper) to the letter."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stead_sym.agent.base import DecisionContext, Everything, FunctionAgent
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.errors import AgentError, DeclarationError, InputError
+from stead_sym.logic.syntax import Binder
+from stead_sym.relational.canonical import orbit
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, Schema, Sort
+from stead_sym.testing import brute_force
+from stead_sym.testing.strategies import instances, renamings, schemas
+
+
+def first_name(context):
+    return min(context.calls)
+
+
+def last_name(context):
+    return max(context.calls)
+
+
+def two_names(context):
+    return sorted(context.calls)[:2]
+
+
+def dice(seed):
+    def dice(context):
+        """A choice that depends on every letter of the context, and on nothing else."""
+        roll = random.Random(f"{seed} {context}")
+        return roll.sample(sorted(context.calls), roll.randint(1, len(context.calls)))
+
+    return FunctionAgent(dice)
+
+
+def die(seed):
+    def die(context):
+        return random.Random(f"{seed} {context}").choice(sorted(context.calls))
+
+    return FunctionAgent(die)
+
+
+def occurring(context):
+    """Equivariant: the calls all of whose arguments stand in facts, or everything if there are none."""
+    active = {v for fact in context.view.facts for v in fact.args}
+    return [c for c in context.calls if active.issuperset(c.args)] or context.calls
+
+
+singletons = st.one_of(
+    st.sampled_from([FunctionAgent(first_name), FunctionAgent(last_name)]), st.builds(die, st.integers())
+)
+agents = st.one_of(singletons, st.just(FunctionAgent(two_names)), st.builds(dice, st.integers()))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A decision context (D, A), and the same as one structure whose extra relations are the tools."""
+
+    schema: Schema
+    tools: tuple[Tool, ...]
+    joint: Instance
+
+    @property
+    def context(self):
+        names = {tool.name for tool in self.tools}
+        return DecisionContext(
+            Instance(self.schema, frozenset(f for f in self.joint.facts if f.relation not in names)),
+            frozenset(Call(*f) for f in self.joint.facts if f.relation in names),
+        )
+
+    def wrapper(self, agent):
+        return CanonicalWrapper(agent, self.schema, self.tools)
+
+    def encode(self, context):
+        return Instance(self.joint.schema, context.view.facts | {Fact(*call) for call in context.calls})
+
+
+@st.composite
+def cases(draw, size=2, max_facts=5, max_calls=4):
+    schema = draw(schemas(max_sorts=2, max_relations=3))
+    names = st.sampled_from([sort.name for sort in schema.sorts])
+    signatures = draw(st.lists(st.lists(names, max_size=2), min_size=1, max_size=3))
+    calls = Schema(schema.sorts, tuple(Relation(f"t{i}", tuple(s)) for i, s in enumerate(signatures)))
+    view = draw(instances(schema, size=size, max_facts=max_facts))
+    offered = draw(instances(calls, size=size, max_facts=max_calls).filter(len))
+    return Case(
+        schema,
+        tuple(
+            Tool(r.name, tuple(Binder(f"x{i}", sort) for i, sort in enumerate(r.sorts)))
+            for r in calls.relations
+        ),
+        Instance(Schema(schema.sorts, schema.relations + calls.relations), view.facts | offered.facts),
+    )
+
+
+@given(cases(size=4, max_facts=10, max_calls=8), agents, st.data())
+def test_equivariant_for_any_base_agent(case, agent, data):
+    iota = data.draw(renamings(case.joint, case.schema.rigid))
+    context = case.context
+    renamed = Case(case.schema, case.tools, case.joint.rename(iota)).context
+    calls = case.wrapper(agent).calls(context.view, context.calls)
+    assert calls
+    assert calls <= context.calls
+    expected = {call.rename(iota) for call in calls}
+    assert case.wrapper(agent).calls(renamed.view, renamed.calls) == expected
+
+
+@given(cases(), agents)
+def test_the_union_over_all_canonical_labellings(case, agent):
+    """Eq. (wrapper), every witness written out."""
+    (decision,) = case.wrapper(agent).decide([case.context])
+    (answer,) = agent.select([decision.canonical])
+    union = set()
+    for sigma in brute_force.isomorphisms(case.joint, case.encode(decision.canonical), case.schema.rigid):
+        union |= {call.rename({v: u for u, v in sigma.items()}) for call in answer}
+    assert decision.calls == union
+    assert decision.selected == frozenset(answer)
+
+
+@given(cases(), agents)
+def test_the_union_over_labellings_of_the_state_where_the_offer_is_equivariant(case, agent):
+    """The paper's own Lab_B(D): A is closed under Aut_B(D) and mentions active values only."""
+    view, rigid = case.context.view, case.schema.rigid
+    active = {v for fact in view.facts for v in fact.args}
+    offered = orbit(
+        [c for c in case.context.calls if active.issuperset(c.args)] or [Call("idle", ())],
+        brute_force.automorphisms(view, rigid),
+    )
+    wrapper = CanonicalWrapper(agent, case.schema, (*case.tools, Tool("idle")))
+    (decision,) = wrapper.decide([DecisionContext(view, offered)])
+    union = set()
+    for sigma in brute_force.isomorphisms(view, decision.canonical.view, rigid):
+        shown = frozenset(call.rename(sigma) for call in offered)
+        (answer,) = agent.select([DecisionContext(decision.canonical.view, shown)])
+        union |= {call.rename({v: u for u, v in sigma.items()}) for call in answer}
+    assert decision.calls == union
+
+
+@given(cases(size=4, max_facts=10, max_calls=8), st.sampled_from([Everything(), FunctionAgent(occurring)]))
+def test_an_equivariant_agent_is_not_changed(case, agent):
+    (expected,) = agent.select([case.context])
+    assert case.wrapper(agent).calls(case.context.view, case.context.calls) == frozenset(expected)
+
+
+@given(cases(), singletons)
+def test_set_valued_only_where_not_action_rigid(case, agent):
+    (decision,) = case.wrapper(agent).decide([case.context])
+    group = brute_force.automorphisms(case.joint, case.schema.rigid)
+    rigid = all(call.rename(alpha) == call for alpha in group for call in case.context.calls)
+    assert decision.action_rigid == rigid
+    if rigid:
+        assert len(decision.calls) == 1
+
+
+@given(cases())
+def test_where_not_action_rigid_some_singleton_agent_becomes_set_valued(case):
+    context = case.context
+    (decision,) = case.wrapper(Everything()).decide([context])
+    most = max(
+        len(case.wrapper(FunctionAgent(lambda _, call=call: call)).calls(context.view, context.calls))
+        for call in decision.canonical.calls
+    )
+    assert (most > 1) == (not decision.action_rigid)
+
+
+@given(cases(size=4), agents)
+def test_the_labelling_leads_to_the_canonical_context(case, agent):
+    (decision,) = case.wrapper(agent).decide([case.context])
+    view = case.context.view.rename(decision.labelling)
+    calls = {call.rename(decision.labelling) for call in case.context.calls}
+    assert decision.canonical == DecisionContext(view, frozenset(calls))
+
+
+TICKETS = Schema(
+    (Sort("ticket"), Sort("status", ("open", "shut"), rigid=True)), (Relation("Is", ("ticket", "status")),)
+)
+CLOSE = Tool("close", (Binder("t", "ticket"),))
+IDLE = Tool("idle")
+
+
+def tickets(**status):
+    view = Instance.of(TICKETS, [("Is", pair) for pair in status.items()])
+    calls = [Call("close", (t,)) for t, s in status.items() if s == "open"]
+    return DecisionContext(view, frozenset([*calls, Call("idle", ())]))
+
+
+def test_interchangeable_records_are_both_closed():
+    wrapper = CanonicalWrapper(FunctionAgent(first_name), TICKETS, [CLOSE, IDLE])
+    twins, mixed = wrapper.decide([tickets(t1="open", t2="open"), tickets(t1="open", t2="shut")])
+    assert twins.selected == {Call("close", ("TICKET_1",))}
+    assert twins.calls == {Call("close", ("t1",)), Call("close", ("t2",))}
+    assert not twins.action_rigid
+    assert mixed.calls == {Call("close", ("t1",))}
+    assert mixed.action_rigid
+
+
+def test_a_fixed_call_stays_alone_among_interchangeable_records():
+    wrapper = CanonicalWrapper(FunctionAgent(last_name), TICKETS, [CLOSE, IDLE])
+    context = tickets(t1="open", t2="open")
+    assert wrapper.calls(context.view, context.calls) == {Call("idle", ())}
+
+
+def test_a_call_may_name_what_no_shown_fact_holds():
+    """With a cut-down view the offer tells two records apart that the view does not."""
+    wrapper = CanonicalWrapper(FunctionAgent(first_name), TICKETS, [CLOSE, IDLE])
+    view = Instance.of(TICKETS, [("Is", ("t1", "open")), ("Is", ("t2", "open"))])
+    offered = {Call("close", ("t2",)), Call("close", ("t9",))}
+    (decision,) = wrapper.decide([DecisionContext(view, frozenset(offered))])
+    assert decision.action_rigid
+    assert decision.canonical.calls == {call.rename(decision.labelling) for call in offered}
+    assert len(decision.calls) == 1
+
+
+@dataclass
+class Recorder:
+    """An agent that keeps the batches it was asked."""
+
+    batches: list[list[DecisionContext]] = field(default_factory=list)
+    name: str = "recorder"
+
+    def select(self, contexts):
+        self.batches.append(list(contexts))
+        return [[min(context.calls)] for context in contexts]
+
+
+def test_one_question_per_canonical_context_in_order_of_first_appearance():
+    recorder = Recorder()
+    wrapper = CanonicalWrapper(recorder, TICKETS, [CLOSE, IDLE])
+    two, one, other = tickets(b="open", c="open"), tickets(a="open"), tickets(x="open")
+    decisions = wrapper.decide([two, one, other, two])
+    assert recorder.batches == [[decisions[0].canonical, decisions[1].canonical]]
+    assert decisions[1].canonical == decisions[2].canonical
+    assert [d.calls for d in decisions[1:3]] == [{Call("close", ("a",))}, {Call("close", ("x",))}]
+    wrapper.decide([other, one])
+    assert len(recorder.batches) == 1
+    wrapper.decide([tickets(a="shut"), one])
+    assert [len(batch) for batch in recorder.batches] == [2, 1]
+    assert wrapper.contexts == wrapper.queries == 3
+    assert [context for context, _ in wrapper.decisions] == [c for batch in recorder.batches for c in batch]
+    assert all(selected == {min(context.calls)} for context, selected in wrapper.decisions)
+
+
+@dataclass
+class Scripted:
+    answers: list
+    name: str = "scripted"
+
+    def select(self, contexts):
+        return self.answers
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ([[]], "agent scripted selects nothing for { Is(TICKET_1, open) } offering close(TICKET_1), idle()"),
+        ([[Call("close", ("a",))]], "agent scripted selects close(a) for { Is(TICKET_1, open) } offering"),
+        ([], "agent scripted gave 0 answers for 1 contexts; return one per context"),
+    ],
+)
+def test_wrong_answers_are_refused_and_not_kept(answers, message):
+    agent = Scripted(answers)
+    wrapper = CanonicalWrapper(agent, TICKETS, [CLOSE, IDLE])
+    context = tickets(a="open")
+    with pytest.raises(AgentError) as caught:
+        wrapper.calls(context.view, context.calls)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+    assert wrapper.contexts == wrapper.queries == 0
+    agent.answers = [[Call("idle", ())]]
+    assert wrapper.calls(context.view, context.calls) == {Call("idle", ())}
+
+
+def test_contexts_that_do_not_fit_are_refused():
+    wrapper = CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE])
+    view = tickets(a="open").view
+    with pytest.raises(InputError, match=r"^no call is offered for { Is\(a, open\) }"):
+        wrapper.calls(view, [])
+    with pytest.raises(DeclarationError, match=r"^the offered call reopen\(a\) is of no known tool; "):
+        wrapper.calls(view, [Call("reopen", ("a",))])
+    with pytest.raises(DeclarationError, match=r"^the offered call close\(a, b\) should have 1 arguments; "):
+        wrapper.calls(view, [Call("close", ("a", "b"))])
+    with pytest.raises(DeclarationError, match=r"^parameter t of tool close has no sort; "):
+        CanonicalWrapper(Everything(), TICKETS, [Tool("close", (Binder("t"),))])
