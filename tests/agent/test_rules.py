@@ -34,7 +34,7 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.testing.strategies import instances, renamings, schemas
+from stead_sym.testing.strategies import instances, pool, renamings, schemas
 
 SCHEMA = Schema(
     (Sort("task"), Sort("person"), Sort("status", ("open", "shut"), rigid=True)),
@@ -132,7 +132,7 @@ def test_the_policy_of_a_deployment_has_its_definitions_expanded():
 
 @st.composite
 def formulas(draw, schema, scope, depth=2):
-    """A first-order formula over ``scope`` (variable: sort) whose constants are rigid."""
+    """A first-order formula over ``scope`` (variable: sort), with constants of every sort."""
     shapes = ["atom"] if depth == 0 else ["atom", "quantifier", "not", "and", "or", "implies", "iff"]
     shape = draw(st.sampled_from(shapes))
     if shape == "atom":
@@ -155,7 +155,7 @@ def formulas(draw, schema, scope, depth=2):
 def atoms(schema, scope):
     terms = {
         sort.name: [Var(x) for x, s in sorted(scope.items()) if s == sort.name]
-        + [Const(v) for v in sort.values or () if sort.rigid]
+        + [Const(v) for v in pool(schema, sort.name, 1)]
         for sort in schema.sorts
     }
     equal = [Equal(left, right) for some in terms.values() for left in some for right in some]
@@ -163,9 +163,13 @@ def atoms(schema, scope):
     return st.sampled_from([TRUE, FALSE, *equal, *facts])
 
 
+def _bound(scope, args):
+    return {x: sort for x, sort in scope.items() if Var(x) in args}
+
+
 @st.composite
 def situations(draw):
-    """A decision context, its tools, and a rule agent over rigid constants with a last resort."""
+    """A decision context, its tools, and a rule agent with a last resort."""
     schema = draw(schemas(max_sorts=2, max_relations=3))
     names = st.sampled_from([sort.name for sort in schema.sorts])
     tools = [
@@ -178,7 +182,8 @@ def situations(draw):
     rules = []
     for tool in draw(st.lists(st.sampled_from(tools), min_size=1, max_size=3)):
         scope = {p.name: p.sort for p in tool.params}
-        rules.append(Rule(tool.name, tuple(map(Var, scope)), draw(formulas(schema, scope))))
+        args = [draw(st.sampled_from([Var(x), Const(pool(schema, s, 1)[0])])) for x, s in scope.items()]
+        rules.append(Rule(tool.name, tuple(args), draw(formulas(schema, _bound(scope, args)))))
     joint = Instance(Schema(schema.sorts, schema.relations + calls.relations), view.facts | offered.facts)
     everything = (*tools, IDLE)
     context = DecisionContext(view, frozenset({Call("idle", ()), *(Call(*fact) for fact in offered)}))
@@ -186,10 +191,27 @@ def situations(draw):
 
 
 @given(situations(), st.data())
-def test_rules_over_rigid_constants_treat_identifiers_alike(situation, data):
+def test_rules_treat_alike_what_they_do_not_mention(situation, data):
     schema, tools, joint, context, agent = situation
     (answer,) = agent.select([context])
-    assert CanonicalWrapper(agent, schema, tools).calls(context.view, context.calls) == answer
-    iota = data.draw(renamings(joint, schema.rigid))
+    wrapper = CanonicalWrapper(agent, schema, tools, known=agent.constants)
+    assert wrapper.calls(context.view, context.calls) == answer
+    iota = data.draw(renamings(joint, schema.rigid | agent.constants))
     renamed = DecisionContext(context.view.rename(iota), frozenset(c.rename(iota) for c in context.calls))
     assert agent.select([renamed]) == [{call.rename(iota) for call in answer}]
+
+
+def test_a_constant_that_is_not_rigid_is_met_where_the_wrapper_knows_it():
+    rule = Rule("close", (T,), Exists(Binder("p", "person"), Atom("Owns", (Const("ann"), T))))
+    agent = RuleAgent(Policy("p", (rule, Rule("mark", (Const("t2"), Var("q"))), Rule("idle"))), TOOLS)
+    assert agent.constants == {"ann", "t2"}
+    facts = [*OPEN, ("Owns", ("ann", "t1")), ("Owns", ("bob", "t2"))]
+    view = Instance.of(SCHEMA, facts)
+    offered = [*(Call(*call) for call in CLOSES), Call("mark", ("t2", "shut")), Call("idle", ())]
+    renaming = CanonicalWrapper(agent, SCHEMA, TOOLS)
+    knowing = CanonicalWrapper(agent, SCHEMA, TOOLS, known=agent.constants)
+    assert renaming.calls(view, offered) == {Call("idle", ())}
+    assert knowing.calls(view, offered) == {Call("close", ("t1",))}
+    assert knowing.calls(view, offered[2:]) == {Call("mark", ("t2", "shut"))}
+    ((first, _), _) = knowing.decisions
+    assert {fact.args[0] for fact in first.view if fact.relation == "Owns"} == {"ann", "PERSON_1"}

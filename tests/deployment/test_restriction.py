@@ -96,8 +96,8 @@ def test_a_forced_smaller_domain_is_not_exact():
     ("overrides", "force", "message"),
     [
         ({"case": 3}, False, r"domain case=3: the theorem asks for 2·1 \+ 1 \+ 1 = 4 values"),
-        ({"case": 0}, False, r"domain case=0: the sort has 1 constants already"),
-        ({"case": 0}, True, r"domain case=0: the sort has 1 constants already"),
+        ({"case": 0}, False, r"domain case=0: below \|C ∩ U_case\| = 1, and C must fit in; give at least 4"),
+        ({"case": 0}, True, r"domain case=0: below \|C ∩ U_case\| = 1, and C must fit in; give at least 4"),
         ({"case": -1}, True, "domain case=-1"),
         ({"k": 1}, True, "domain k=1: the sort is finite and kept in full; leave it out, or give 2"),
         ({"k": 3}, True, "domain k=3: the sort is finite"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from stead_sym.deployment.tool import Call
 from stead_sym.relational.instance import Instance
@@ -22,6 +22,7 @@ class DecisionContext:
         return f"{self.view} offering {offered}"
 
 
+@runtime_checkable
 class Agent(Protocol):
     """A base agent Π̂: for each decision context a nonempty subset of the offered calls.
 

@@ -26,6 +26,10 @@ class RuleAgent:
     Rule `call w(t) when f` matches w(u) if t takes the value u under some assignment σ, and
     (view, σ) ⊨ f. ``policy`` has its definitions expanded (`Deployment.core`); ``tools`` give the
     sorts of the calls' arguments.
+
+    A rule agent is C-equivariant for the C of its ``constants``: wrapped with these as ``known``, its
+    selections do not change (Theorem "Enforcement and preservation"). Without, it never meets those
+    that are not rigid, for the wrapper renames them.
     """
 
     policy: Policy
@@ -40,6 +44,11 @@ class RuleAgent:
     @property
     def name(self) -> str:
         return self.policy.name
+
+    @property
+    def constants(self) -> frozenset[Value]:
+        """The values that the policy mentions by name."""
+        return self.policy.constants
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
         """The matches of the first matching rule; `AgentError` where no rule matches."""

@@ -14,7 +14,7 @@ Verification and production use the same class: give it live instances and the c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from stead_sym.agent.base import Agent, DecisionContext
@@ -42,15 +42,24 @@ class Decision:
 
 
 class CanonicalWrapper:
-    """Π^can over a base agent, relative to B, the rigid values of ``schema``.
+    """Π^can over a base agent, relative to B: the values whose identity may matter to the agent.
 
-    ``tools`` are the tools that may be offered. Answers are kept: a wrapper asks its base agent once
-    per canonical context for as long as it lives.
+    B = ``rigid`` holds the rigid values of ``schema`` and ``known``, further constants that the agent
+    knows by name: for a `RuleAgent`, those that its policy mentions. A verdict needs B ⊆ C. ``tools``
+    are the tools that may be offered. Answers are kept: a wrapper asks its base agent once per
+    canonical context for as long as it lives.
     """
 
-    def __init__(self, agent: Agent, schema: Schema, tools: Sequence[Tool]) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        schema: Schema,
+        tools: Sequence[Tool],
+        known: Set[Value] = frozenset(),
+    ) -> None:
         self.agent = agent
         self.schema = schema
+        self.rigid = schema.rigid | known
         relations = {tool.name: _call_relation(tool) for tool in tools}
         self._joint = Schema(schema.sorts, (*schema.relations, *relations.values()))
         self._relation_of = relations
@@ -101,7 +110,7 @@ class CanonicalWrapper:
                 )
                 raise DeclarationError(f"the offered call {call} {fault}; offer calls of the wrapper's tools")
             calls.append(Fact(relation.name, call.args))
-        return canonical_form(Instance(self._joint, context.view.facts.union(calls)), self.schema.rigid)
+        return canonical_form(Instance(self._joint, context.view.facts.union(calls)), self.rigid)
 
     def _context(self, joint: Instance) -> DecisionContext:
         """The pair that the instance ``joint`` encodes."""

@@ -16,7 +16,7 @@ from typing import assert_never
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.sorts import expand
-from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Term
+from stead_sym.logic.syntax import TRUE, Binder, Const, Definition, Formula, Term, constants
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Value
 
@@ -49,6 +49,13 @@ class Policy:
     name: str
     rules: tuple[Rule, ...]
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def constants(self) -> frozenset[Value]:
+        """The values that the policy mentions (definitions expanded). Their identity matters to it,
+        so they belong to the set B that its wrapper leaves alone."""
+        named = {t.value for rule in self.rules for t in rule.args if isinstance(t, Const)}
+        return frozenset(named).union(*(constants(rule.when) for rule in self.rules))
 
 
 @dataclass(frozen=True, slots=True)

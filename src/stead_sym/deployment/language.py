@@ -17,26 +17,9 @@ from lark import Lark, Token, Tree
 
 from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
-from stead_sym.deployment.tool import (
-    Choose,
-    Clear,
-    Delete,
-    Effect,
-    Ensure,
-    Fresh,
-    Insert,
-    Statement,
-    Tool,
-)
+from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
 from stead_sym.errors import InputError, ParseError
-from stead_sym.logic.parser import (
-    FORMULA_GRAMMAR,
-    PHRASES,
-    FormulaReader,
-    Node,
-    build_parser,
-    parse_tree,
-)
+from stead_sym.logic.parser import FORMULA_GRAMMAR, PHRASES, FormulaReader, Node, build_parser, parse_tree
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Definition, Formula
 from stead_sym.relational.schema import Relation, Sort
 
@@ -78,7 +61,9 @@ def read_text(path: str | Path) -> str:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8); save it as UTF-8") from None
+        raise InputError(
+            f"{path}: not a text file (byte {error.start} is not UTF-8); save it as UTF-8"
+        ) from None
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError(f"{path}: cannot be read ({why}); give the path of a .stead file") from None
@@ -178,9 +163,7 @@ class _Reader:
     def definition(self, node: Node) -> Definition:
         name, trees = _name(node), _trees(node)
         params = self.params(trees[0]) if len(trees) == 2 else ()
-        return Definition(
-            str(name), params, self.formulas.formula(trees[-1]), span=self.formulas.span(name)
-        )
+        return Definition(str(name), params, self.formulas.formula(trees[-1]), span=self.formulas.span(name))
 
     def params(self, node: Node) -> tuple[Binder, ...]:
         return tuple(binder for child in _trees(node) for binder in self.formulas.binders(child))

@@ -143,7 +143,7 @@ def _refuse(derived: Derivation, size: int, force: bool) -> None:
             )
     elif size < derived.constants:
         raise RestrictionError(
-            f"{place}: the sort has {derived.constants} constants already;"
+            f"{place}: below |C ∩ U_{derived.sort}| = {derived.constants}, and C must fit in;"
             f" give at least {derived.required}"
         )
     elif size < derived.required and not force:

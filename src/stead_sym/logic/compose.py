@@ -134,9 +134,7 @@ def EW(left: Formula, right: Formula) -> Until:  # noqa: N802
     return Until("E", left, right, weak=True)
 
 
-def _quantified(
-    quantifier: Callable[[Binder, Formula], Formula], variables: str, body: Formula
-) -> Formula:
+def _quantified(quantifier: Callable[[Binder, Formula], Formula], variables: str, body: Formula) -> Formula:
     for binder in reversed(parse_binders(variables)):
         body = quantifier(binder, _bound(body, binder.name))
     return body

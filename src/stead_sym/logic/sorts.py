@@ -8,6 +8,7 @@ and one that only a later name of the same list was given (`x, y: s`) counts las
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -47,8 +48,32 @@ from stead_sym.logic.syntax import (
 )  # fmt: skip
 from stead_sym.relational.schema import Schema, Value
 
-__all__ = ["Names", "expand", "resolve", "substitute", "variables_by_sort"]
+__all__ = ["WORDS", "Names", "check_name", "expand", "nearest", "resolve", "substitute", "variables_by_sort"]
 
+WORDS = frozenset(
+    [
+        "AX",
+        "EX",
+        "AF",
+        "EF",
+        "AG",
+        "EG",
+        "and",
+        "atleast",
+        "atmost",
+        "exactly",
+        "exists",
+        "fair",
+        "false",
+        "forall",
+        "not",
+        "or",
+        "true",
+    ]
+)
+"""Words with a meaning of their own wherever a formula, or a fact of `init`, may start."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -84,6 +109,16 @@ class Names:
             hint = nearest(name, known, f"declare it with `sort {name}`")
             raise DeclarationError(f"unknown sort {name}; {hint}", span)
         return name
+
+
+def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = True) -> None:
+    """Raises `DeclarationError` for what is no name and, with ``words``, for a word of the formulas."""
+    if not _NAME.fullmatch(name):
+        raise DeclarationError(
+            f"{name!r} is no name for a {kind}; use letters, digits and _, with no digit first", span
+        )
+    if words and name in WORDS:
+        raise DeclarationError(f"{name} is a word of the formulas; give the {kind} another name", span)
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
@@ -176,6 +211,7 @@ class _Inference:
                 f"`{formula.comparison} {formula.number}` counts below 0; write 0 or more", formula.span
             )
         binder = formula.binder
+        check_name("variable", binder.name, binder.span or formula.span)
         kind: _Type
         if binder.sort is not None:
             kind = self.names.sort(binder.sort, binder.span or formula.span)

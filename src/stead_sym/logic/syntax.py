@@ -315,6 +315,20 @@ def free_variables(formula: Formula) -> frozenset[str]:
             return frozenset().union(*map(free_variables, children(formula)))
 
 
+def constants(formula: Formula) -> frozenset[str]:
+    """con(f): the constants that occur in the formula."""
+    terms: list[Term] = []
+    for f in subformulas(formula):
+        match f:
+            case Equal(left, right):
+                terms += (left, right)
+            case Atom(_, args):
+                terms += args
+            case _:
+                pass
+    return frozenset(term.value for term in terms if isinstance(term, Const))
+
+
 def _names(terms: tuple[Term, ...]) -> frozenset[str]:
     return frozenset(term.name for term in terms if isinstance(term, Var))
 

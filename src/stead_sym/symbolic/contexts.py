@@ -113,10 +113,11 @@ class ContextFinder:
             tool = self.tools[call.tool].tool
             for binder, value in zip(tool.params, call.args, strict=True):
                 sorts[value] = str(binder.sort)
+        rigid = self.wrapper.rigid if self.wrapper is not None else frozenset()
         naming: dict[Value, Vector] = {}
         taken: dict[str, int] = {}
         for value, sort in sorted(sorts.items()):
-            if value not in self.deployment.schema.rigid:
+            if value not in rigid:
                 naming[value] = self.encoding.vector("name", sort, taken.get(sort, 0))
                 taken[sort] = taken.get(sort, 0) + 1
         return naming

@@ -1,0 +1,159 @@
+"""Deployments built in Python: the same content as a `.stead` file, and the same checks.
+
+One decision: formulas and statements stand as text in the language, or as the objects that text is parsed
+to (`logic.compose` makes formulas); a name in a message is then the part it stood in, such as
+``spec auth:1:4``.
+
+    deployment(
+        "door",
+        sorts={"person": None, "state": rigid("open", "shut")},
+        relations={"Door": "state", "Knocks": "person"},
+        init=["Door(shut)"],
+        bounds={"person": 1},
+        tools=[
+            tool("wait", effect="fresh p: person  insert Knocks(p)", guard="~exists p: person. true"),
+            tool("let_in", "p: person", "Open to somebody.", guard="Knocks(p)", effect="clear Knocks"),
+        ],
+        policies={"polite": ["call let_in(p)", "call wait()"]},
+        specs={"nobody_waits": "AG forall p. Knocks(p) -> AF ~Knocks(p)"},
+    )
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
+from stead_sym.deployment.language import read_effect, read_facts, read_rules, read_tool_head
+from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
+from stead_sym.deployment.tool import Effect, Tool
+from stead_sym.logic.parser import parse_formula
+from stead_sym.logic.syntax import TRUE, Atom, Const, Definition, Formula
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Relation, Sort
+
+FormulaLike: TypeAlias = Formula | str
+Names: TypeAlias = str | Iterable[str]
+"""Several names: a text with commas, or the names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rigid:
+    """The values of a finite sort that belong to B."""
+
+    values: tuple[str, ...]
+
+
+def rigid(*values: str) -> Rigid:
+    """The values of a finite sort whose identity may matter to the agent: `{ … } rigid`."""
+    return Rigid(values)
+
+
+def tool(
+    name: str,
+    params: str = "",
+    description: str = "",
+    *,
+    guard: FormulaLike = TRUE,
+    effect: str | Effect | Sequence[str | Effect] = (),
+) -> Tool:
+    """A tool, its names unresolved until `deployment` is called with it.
+
+    ``params`` is a list `x: s, y: t`. ``effect`` is what may follow the word `effect` in a file, several of
+    them are alternatives, and none changes nothing. Raises `ParseError`.
+    """
+    _, binders = read_tool_head(f"{name}({params})", f"tool {name}")
+    effects = [effect] if isinstance(effect, str | Effect) else effect
+    return Tool(
+        name,
+        binders,
+        description,
+        _formula(guard, f"guard of {name}"),
+        tuple(read_effect(e, f"effect of {name}") if isinstance(e, str) else e for e in effects),
+    )
+
+
+def deployment(
+    name: str,
+    *,
+    sorts: Mapping[str, Names | Rigid | None],
+    relations: Mapping[str, Names],
+    init: Iterable[str | Fact] = (),
+    bounds: Mapping[str, int] | None = None,
+    define: Mapping[str, FormulaLike] | None = None,
+    tools: Iterable[Tool] = (),
+    views: Mapping[str, FormulaLike] | None = None,
+    policies: Mapping[str, Iterable[str | Rule]] | None = None,
+    fair: Iterable[FormulaLike] = (),
+    specs: Mapping[str, FormulaLike] | None = None,
+    system: str | None = None,
+    instructions: str | None = None,
+) -> Deployment:
+    """The deployment with these parts; see `parse_deployment` for what each of them means.
+
+    ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B.
+    ``relations``: the sorts of the columns. ``define`` and ``views``: from a head, such as
+    ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows all of a relation.
+    ``policies``: `call` lines.
+    Raises `ParseError` and `DeclarationError`.
+    """
+    return resolve_items(
+        Items(
+            titles=(Text(name),),
+            sorts=tuple(_sort(sort, values) for sort, values in sorts.items()),
+            relations=tuple(Relation(relation, _names(columns)) for relation, columns in relations.items()),
+            facts=tuple(atom for fact in init for atom in _facts(fact)),
+            bounds=tuple(Bound(sort, number) for sort, number in (bounds or {}).items()),
+            definitions=tuple(_definition(head, body) for head, body in (define or {}).items()),
+            tools=tuple(tools),
+            views=tuple(_view(head, where) for head, where in (views or {}).items()),
+            policies=tuple(_policy(policy, rules) for policy, rules in (policies or {}).items()),
+            fair=tuple(_formula(formula, "fair") for formula in fair),
+            specs=tuple(Spec(s, _formula(f, f"spec {s}")) for s, f in (specs or {}).items()),
+            systems=() if system is None else (Text(system),),
+            instructions=() if instructions is None else (Text(instructions),),
+        )
+    )
+
+
+def _formula(formula: FormulaLike, source: str) -> Formula:
+    return parse_formula(formula, source=source) if isinstance(formula, str) else formula
+
+
+def _names(names: Names) -> tuple[str, ...]:
+    if isinstance(names, str):
+        return tuple(name.strip() for name in names.split(",")) if names.strip() else ()
+    return tuple(names)
+
+
+def _sort(name: str, values: Names | Rigid | None) -> Sort:
+    if values is None:
+        return Sort(name)
+    if isinstance(values, Rigid):
+        return Sort(name, values.values, rigid=True)
+    return Sort(name, _names(values))
+
+
+def _facts(fact: str | Fact) -> tuple[Atom, ...]:
+    if isinstance(fact, str):
+        return read_facts(fact, "init")
+    return (Atom(fact.relation, tuple(map(Const, fact.args))),)
+
+
+def _definition(head: str, body: FormulaLike) -> Definition:
+    name, params = read_tool_head(head, "define")
+    return Definition(name, params, _formula(body, f"define {name}"))
+
+
+def _view(head: str, where: FormulaLike) -> View:
+    relation, params = read_tool_head(head, "view")
+    return View(relation, params, _formula(where, f"view {relation}"))
+
+
+def _policy(name: str, rules: Iterable[str | Rule]) -> Policy:
+    found: list[Rule] = []
+    for rule in [rules] if isinstance(rules, str) else rules:
+        found.extend(read_rules(rule, f"policy {name}") if isinstance(rule, str) else (rule,))
+    return Policy(name, tuple(found))

@@ -1,0 +1,158 @@
+"""Names and sorts of tools: parameters, guards and the statements of effects.
+
+One decision: every variable of an effect gets a name of its own. A `choose` or `fresh` that declares a
+name again is renamed here, so that nothing that reads effects has to think of shadowing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
+from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.sorts import Names, check_name, resolve, substitute
+from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.syntax import And, Atom, Binder, Exists, Formula, Term, Var
+
+
+def refuse_doubles(kind: str, named: Iterable[tuple[str, Span | None]]) -> None:
+    """Raises `DeclarationError` at the second of two equal names."""
+    first: dict[str, Span | None] = {}
+    for name, span in named:
+        if name in first:
+            place = first[name]
+            where = f" (first at {place.line}:{place.column})" if place else ""
+            raise DeclarationError(f"{kind} {name} is declared twice{where}; rename or remove one", span)
+        first[name] = span
+
+
+def declared_params(owner: str, params: tuple[Binder, ...], names: Names) -> tuple[Binder, ...]:
+    """The parameters with their sorts, which have to be written: nothing else fixes them."""
+    refuse_doubles(f"parameter of {owner},", ((p.name, p.span) for p in params))
+    found = []
+    for param in params:
+        check_name("parameter", param.name, param.span)
+        sort = param.sort or param.default
+        if sort is None:
+            raise DeclarationError(
+                f"the parameter {param.name} of {owner} has no sort; write `{param.name}: SORT`", param.span
+            )
+        found.append(replace(param, sort=names.sort(sort, param.span), default=None))
+    return tuple(found)
+
+
+def scope_of(binders: Iterable[Binder]) -> dict[str, str]:
+    """The sort of each variable, as `resolve` wants it."""
+    return {binder.name: str(binder.sort) for binder in binders}
+
+
+def resolve_tool(tool: Tool, names: Names) -> Tool:
+    """The tool with names and sorts resolved. Raises `DeclarationError`."""
+    check_name("tool", tool.name, tool.span, words=False)
+    params = declared_params(tool.name, tool.params, names)
+    return replace(
+        tool,
+        params=params,
+        guard=resolve(tool.guard, names, scope_of(params)),
+        effects=tuple(_effect(effect, params, names) for effect in tool.effects) or (Effect(),),
+    )
+
+
+@dataclass(slots=True)
+class _Block:
+    """The variables in scope in an effect. One that is declared again gets another name, so that each
+    parameter, chosen and fresh value of an effect has a name of its own."""
+
+    names: Names
+    scope: dict[str, str]
+    renaming: dict[str, Term] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    def declare(self, word: str, binder: Binder, span: Span | None) -> Binder:
+        span = binder.span or span
+        check_name("variable", binder.name, span)
+        sort = binder.sort or binder.default
+        if sort is None:
+            raise DeclarationError(
+                f"`{word} {binder.name}` has no sort; write `{word} {binder.name}: SORT`", span
+            )
+        self.scope[binder.name] = self.names.sort(sort, span)
+        name = binder.name
+        if name in self.used:
+            name = fresh_name(name, self.used | self.names.constants.keys())
+            self.renaming[binder.name] = Var(name)
+        self.used.add(name)
+        return replace(binder, name=name, sort=sort, default=None)
+
+    def formula(self, formula: Formula, *, primed: bool = False) -> Formula:
+        return substitute(resolve(formula, self.names, self.scope, primed=primed), self.renaming)
+
+
+def _effect(effect: Effect, params: tuple[Binder, ...], names: Names) -> Effect:
+    block = _Block(names, scope_of(params), used={p.name for p in params})
+    if effect.is_ensure:
+        for statement in effect.statements:
+            if not isinstance(statement, Ensure):
+                raise DeclarationError(
+                    "`ensure` stands in place of other statements, not beside them; "
+                    "put all of the effect into `ensure`, or nothing",
+                    statement.span,
+                )
+    when = block.formula(effect.when)
+    return replace(effect, when=when, statements=tuple(_statement(s, block) for s in effect.statements))
+
+
+def _statement(statement: Statement, block: _Block) -> Statement:
+    match statement:
+        case Choose(binder, where):
+            binder = block.declare("choose", binder, statement.span)
+            return replace(statement, binder=binder, where=block.formula(where))
+        case Fresh(binder):
+            binder = block.declare("fresh", binder, statement.span)
+            if block.names.schema.sort(str(binder.sort)).values is not None:
+                raise DeclarationError(
+                    f"sort {binder.sort} is finite: its values are all constants, so none is fresh; "
+                    "use `choose`",
+                    statement.span,
+                )
+            return replace(statement, binder=binder)
+        case Insert() | Delete():
+            return _change(statement, block)
+        case Clear(relations):
+            for name in relations:
+                relation_signature(name, block.names, statement.span)
+            return statement
+        case Ensure(formula):
+            return replace(statement, formula=block.formula(formula, primed=True))
+        case _:
+            assert_never(statement)
+
+
+def _change(statement: Insert | Delete, block: _Block) -> Insert | Delete:
+    """`insert P(t) for x where f`: the sorts of x are those that `exists x. P(t) & f` gives them."""
+    atom = statement.atom
+    if atom.primed:
+        raise DeclarationError(f"{atom} is primed; write {atom.relation} without the prime", atom.span)
+    relation_signature(atom.relation, block.names, atom.span)
+    word = "insert" if isinstance(statement, Insert) else "delete"
+    refuse_doubles(f"variable of this {word},", ((b.name, b.span) for b in statement.binders))
+    formula: Formula = And((atom, statement.where))
+    for binder in reversed(statement.binders):
+        formula = Exists(binder, formula, span=binder.span)
+    formula = block.formula(formula)
+    binders = []
+    while isinstance(formula, Exists):
+        binders.append(replace(formula.binder, default=None))
+        formula = formula.body
+    assert isinstance(formula, And)
+    assert isinstance(formula.parts[0], Atom)
+    return replace(statement, atom=formula.parts[0], binders=tuple(binders), where=formula.parts[1])
+
+
+def relation_signature(name: str, names: Names, span: Span | None) -> tuple[str, ...]:
+    """The sorts of a relation's positions; `DeclarationError` for a define and for what is unknown."""
+    if name in names.definitions:
+        raise DeclarationError(f"{name} is a define, not data; name a relation", span)
+    return names.signature(name, span)

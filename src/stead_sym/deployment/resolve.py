@@ -1,0 +1,261 @@
+"""From items as they were written to a `Deployment`, with every check of what they declare.
+
+One decision: both doors, the file and Python, hand over the same `Items`, whose parts are the classes
+of the result with names and sorts unresolved. Items stand in any order, so this goes by kind:
+schema, D0 and its constants, definitions, and then everything that holds formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
+from stead_sym.deployment.effects import (
+    declared_params,
+    refuse_doubles,
+    relation_signature,
+    resolve_tool,
+    scope_of,
+)
+from stead_sym.deployment.tool import Tool
+from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.sorts import Names, check_name, expand, nearest, resolve
+from stead_sym.logic.syntax import Atom, Const, Definition, Formula, Term, Var
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, Schema, Sort, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of text with its place."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`bound s n`."""
+
+    sort: str
+    number: int
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What a file says, kind by kind, in the order written and with nothing checked."""
+
+    titles: tuple[Text, ...]
+    sorts: tuple[Sort, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    facts: tuple[Atom, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    views: tuple[View, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    fair: tuple[Formula, ...] = ()
+    specs: tuple[Spec, ...] = ()
+    systems: tuple[Text, ...] = ()
+    instructions: tuple[Text, ...] = ()
+
+
+def resolve_items(items: Items) -> Deployment:
+    """The deployment. Raises `DeclarationError` for what is missing, doubled or does not fit."""
+    schema = _schema(items)
+    init, constants = _initial(items.facts, schema)
+    definitions = _definitions(items.definitions, schema, constants)
+    names = Names(schema, constants, {d.name: d for d in definitions})
+    for definition in definitions:
+        use = Atom(definition.name, tuple(Var(p.name) for p in definition.params), span=definition.span)
+        expand(use, names.definitions)  # refuses a cycle
+    refuse_doubles("tool", ((t.name, t.span) for t in items.tools))
+    refuse_doubles("view of", ((v.relation, v.span) for v in items.views))
+    refuse_doubles("policy", ((p.name, p.span) for p in items.policies))
+    refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
+    tools = tuple(resolve_tool(tool, names) for tool in items.tools)
+    by_name = {tool.name: tool for tool in tools}
+    return Deployment(
+        name=_title(items.titles),
+        schema=schema,
+        init=init,
+        bounds=_bounds(items.bounds, schema),
+        tools=tools,
+        definitions=definitions,
+        views=tuple(_view(view, names) for view in items.views),
+        policies=tuple(_policy(policy, by_name, names) for policy in items.policies),
+        fair=tuple(resolve(formula, names) for formula in items.fair),
+        specs=tuple(_spec(spec, names) for spec in items.specs),
+        system=_text("system", items.systems),
+        instructions=_text("instructions", items.instructions),
+        bound_spans=MappingProxyType({b.sort: b.span for b in items.bounds if b.span is not None}),
+    )
+
+
+def _title(titles: tuple[Text, ...]) -> str:
+    if not titles:
+        raise DeclarationError("the deployment has no name; start with `deployment NAME`")
+    if len(titles) > 1:
+        raise DeclarationError("a second `deployment` line; a file holds one deployment", titles[1].span)
+    check_name("deployment", titles[0].text, titles[0].span, words=False)
+    return titles[0].text
+
+
+def _text(kind: str, texts: tuple[Text, ...]) -> str | None:
+    if len(texts) > 1:
+        raise DeclarationError(f"a second `{kind}` text; join the two", texts[1].span)
+    for text in texts:
+        if '"""' in text.text:
+            raise DeclarationError(f'the `{kind}` text holds """, which ends a text; leave it out', text.span)
+        return text.text
+    return None
+
+
+def _schema(items: Items) -> Schema:
+    for sort in items.sorts:
+        check_name("sort", sort.name, sort.span, words=False)
+        for value in sort.values or ():
+            if value not in ("true", "false"):
+                check_name("value", value, sort.span)
+    for relation in items.relations:
+        check_name("relation", relation.name, relation.span)
+    refuse_doubles("sort", ((s.name, s.span) for s in items.sorts))
+    refuse_doubles("relation", ((r.name, r.span) for r in items.relations))
+    return Schema(items.sorts, items.relations)
+
+
+def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[Instance, Mapping[Value, str]]:
+    """D0, and the constants with their sorts: the listed values and the identifiers of D0."""
+    constants = dict(schema.listed)
+    origin: dict[Value, Span | None] = {}
+    names = Names(schema)
+    found = []
+    for atom in facts:
+        sorts = names.signature(atom.relation, atom.span)
+        if len(atom.args) != len(sorts):
+            raise DeclarationError(
+                f"the fact {atom} has {len(atom.args)} arguments, but {atom.relation} takes {len(sorts)}; "
+                "give it that many",
+                atom.span,
+            )
+        for position, (term, sort) in enumerate(zip(atom.args, sorts, strict=True), 1):
+            value, span = str(term), term.span or atom.span
+            place = f"argument {position} of {atom.relation}"
+            listed = schema.sort(sort).values
+            if listed is not None and value not in listed:
+                raise DeclarationError(
+                    f"{value} is no value of sort {sort}, which {place} takes; it lists {', '.join(listed)}",
+                    span,
+                )
+            if constants.setdefault(value, sort) != sort:
+                first = origin.get(value)
+                since = f" (from {first.line}:{first.column})" if first else ""
+                raise DeclarationError(
+                    f"{value} is of sort {constants[value]}{since}, but {place} takes {sort}; "
+                    "rename one of the two",
+                    span,
+                )
+            if value not in schema.listed:
+                check_name("constant", value, span)
+                origin.setdefault(value, span)
+        found.append(Fact(atom.relation, tuple(map(str, atom.args))))
+    return Instance.of(schema, found), constants
+
+
+def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
+    names = Names(schema)
+    refuse_doubles("the bound of", ((b.sort, b.span) for b in bounds))
+    for bound in bounds:
+        if schema.sort(names.sort(bound.sort, bound.span)).values is not None:
+            raise DeclarationError(
+                f"sort {bound.sort} is finite: its values are all constants, which no bound limits; "
+                "remove the line",
+                bound.span,
+            )
+        if bound.number < 0:
+            raise DeclarationError(
+                f"the bound of {bound.sort} is {bound.number}; write 0 or more", bound.span
+            )
+    claimed = {bound.sort: bound.number for bound in bounds}
+    return MappingProxyType({s.name: claimed.get(s.name, 0) for s in schema.sorts if s.values is None})
+
+
+def _definitions(
+    written: tuple[Definition, ...], schema: Schema, constants: Mapping[Value, str]
+) -> tuple[Definition, ...]:
+    refuse_doubles("define", ((d.name, d.span) for d in written))
+    plain = Names(schema, constants)
+    headed = []
+    for definition in written:
+        check_name("define", definition.name, definition.span)
+        if schema.has_relation(definition.name):
+            raise DeclarationError(
+                f"{definition.name} is a relation as well as a define; rename one", definition.span
+            )
+        headed.append(replace(definition, params=declared_params(definition.name, definition.params, plain)))
+    names = Names(schema, constants, {d.name: d for d in headed})
+    return tuple(replace(d, body=resolve(d.body, names, scope_of(d.params))) for d in headed)
+
+
+def _view(view: View, names: Names) -> View:
+    signature = relation_signature(view.relation, names, view.span)
+    if len(view.params) != len(signature):
+        raise DeclarationError(
+            f"the view of {view.relation} names {len(view.params)} columns of {len(signature)}; "
+            "name them all",
+            view.span,
+        )
+    refuse_doubles(f"column of the view of {view.relation},", ((p.name, p.span) for p in view.params))
+    for param, sort in zip(view.params, signature, strict=True):
+        check_name("column", param.name, param.span)
+        if param.sort not in (None, sort):
+            raise DeclarationError(
+                f"column {param.name} of {view.relation} is of sort {sort}, not {param.sort}; "
+                "leave the sort out",
+                param.span or view.span,
+            )
+    params = tuple(replace(p, sort=s, default=None) for p, s in zip(view.params, signature, strict=True))
+    return replace(view, params=params, where=resolve(view.where, names, scope_of(params)))
+
+
+def _policy(policy: Policy, tools: Mapping[str, Tool], names: Names) -> Policy:
+    check_name("policy", policy.name, policy.span, words=False)
+    if not policy.rules:
+        raise DeclarationError(f"policy {policy.name} has no rule; write `call TOOL(…)` lines", policy.span)
+    return replace(policy, rules=tuple(_rule(rule, tools, names) for rule in policy.rules))
+
+
+def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
+    if rule.tool not in tools:
+        hint = nearest(rule.tool, tools, f"declare it with `tool {rule.tool}(…)`")
+        raise DeclarationError(f"unknown tool {rule.tool}; {hint}", rule.span)
+    params = tools[rule.tool].params
+    if len(rule.args) != len(params):
+        listed = ", ".join(map(str, params)) or "none"
+        raise DeclarationError(
+            f"{rule.tool} takes {len(params)} arguments ({listed}), not {len(rule.args)}; give it that many",
+            rule.span,
+        )
+    scope: dict[str, str] = {}
+    args: list[Term] = []
+    for term, param in zip(rule.args, params, strict=True):
+        name, sort = str(term), str(param.sort)
+        if isinstance(term, Const) and name not in scope and names.constants.get(name) == sort:
+            args.append(term)
+            continue
+        if scope.setdefault(name, sort) != sort:
+            raise DeclarationError(
+                f"{name} stands for a {scope[name]} and for a {sort}; use two variables",
+                term.span or rule.span,
+            )
+        check_name("variable", name, term.span or rule.span)
+        args.append(Var(name, span=term.span))
+    return replace(rule, args=tuple(args), when=resolve(rule.when, names, scope))
+
+
+def _spec(spec: Spec, names: Names) -> Spec:
+    check_name("spec", spec.name, spec.span, words=False)
+    return replace(spec, formula=resolve(spec.formula, names, temporal=True))

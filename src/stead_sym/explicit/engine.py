@@ -1,0 +1,85 @@
+"""The explicit engine: the reference, state by state, straight from the paper's definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Trace
+from stead_sym.evidence import evidence
+from stead_sym.explicit.check import Labelling
+from stead_sym.explicit.explore import explore
+from stead_sym.logic.syntax import Formula
+from stead_sym.progress import Progress
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+class ExplicitEngine:
+    """Explores on construction, then answers. Formulas are resolved and expanded."""
+
+    name = "explicit"
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        wrapper: CanonicalWrapper | None,
+        restriction: Restriction,
+        progress: Progress | None = None,
+        *,
+        max_states: int | None = None,
+    ) -> None:
+        self._graph = explore(deployment, wrapper, restriction, progress, max_states=max_states)
+        self._labelling = Labelling(self._graph, restriction)
+
+    @property
+    def states(self) -> int:
+        """|R|"""
+        return len(self._graph.states)
+
+    @property
+    def transitions(self) -> int:
+        """The number of pairs D → D' in R."""
+        return self._graph.transitions
+
+    @property
+    def statistics(self) -> Mapping[str, int]:
+        """What the answer took: calls on the edges."""
+        return {"edges": sum(map(len, self._graph.edges))}
+
+    def holds(self, formula: Formula) -> bool:
+        """M ↾ U_f ⊨ f, at the initial state."""
+        return self._labelling.holds(formula, self._graph.deployment.init)
+
+    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> ExplicitStateSet:
+        """{ D ∈ R : (D, σ) ⊨ f }"""
+        return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
+
+    def evidence(self, formula: Formula) -> Trace:
+        """The run that shows why the sentence holds or fails at the initial state."""
+        return evidence(self._labelling, formula, self._graph.deployment.init)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitStateSet:
+    """A set of reachable states, listed."""
+
+    states: frozenset[Instance]
+
+    @property
+    def count(self) -> int:
+        """How many states."""
+        return len(self.states)
+
+    def __contains__(self, state: object) -> bool:
+        return state in self.states
+
+    def sample(self, number: int) -> tuple[Instance, ...]:
+        """Up to ``number`` different members."""
+        return tuple(sorted(self.states, key=lambda state: sorted(state.facts))[:number])
+
+    def __repr__(self) -> str:
+        return f"<{self.count} states>"

@@ -1,0 +1,102 @@
+"""The symbolic engine: the restriction's reachable states and every satisfying set as diagrams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Trace
+from stead_sym.evidence import evidence
+from stead_sym.logic.syntax import Formula
+from stead_sym.progress import Progress
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.check import Checker
+from stead_sym.symbolic.manager import Backend, Bdd
+from stead_sym.symbolic.reach import ReachableStates
+from stead_sym.symbolic.witness import Witness
+
+
+class SymbolicEngine:
+    """Explores on construction, then answers. Formulas are resolved and expanded."""
+
+    name = "symbolic"
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        wrapper: CanonicalWrapper | None,
+        restriction: Restriction,
+        progress: Progress | None = None,
+        *,
+        backend: Backend | None = None,
+    ) -> None:
+        self._model = ReachableStates(deployment, restriction, wrapper, backend, progress)
+        self._checker = Checker(self._model)
+
+    @cached_property
+    def states(self) -> int:
+        """|R|"""
+        return self._model.states
+
+    @cached_property
+    def transitions(self) -> int:
+        """The number of pairs D → D' in R."""
+        return self._model.pairs
+
+    @property
+    def statistics(self) -> Mapping[str, int]:
+        """What the answer took: BDD variables and nodes, partitions, sweeps."""
+        manager = self._model.manager
+        return {
+            "bits": len(self._model.encoding.state_bits),
+            "variables": manager.variables,
+            "nodes": manager.nodes,
+            "reached_nodes": self._model.reached.dag_size,
+            "partitions": sum(1 for _ in self._model.transitions),
+            "sweeps": self._model.sweeps,
+        }
+
+    def holds(self, formula: Formula) -> bool:
+        """M ↾ U_f ⊨ f, at the initial state."""
+        return self._model.contains(self._checker.sat(formula, {}), self._model.deployment.init)
+
+    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
+        """{ D ∈ R : (D, σ) ⊨ f }"""
+        return SymbolicStateSet(self._model, self._checker.at(formula, assignment))
+
+    def evidence(self, formula: Formula) -> Trace:
+        """The run that shows why the sentence holds or fails at the initial state."""
+        return evidence(Witness(self._checker), formula, self._model.deployment.init)
+
+
+class SymbolicStateSet:
+    """A set of reachable states as a diagram over the state bits."""
+
+    def __init__(self, model: ReachableStates, states: Bdd) -> None:
+        self._model = model
+        self._states = states
+
+    @property
+    def count(self) -> int:
+        """How many states, exactly."""
+        return self._model.manager.count(self._states, self._model.encoding.state_bits)
+
+    def __contains__(self, state: Instance) -> bool:
+        return self._model.contains(self._states, state)
+
+    def sample(self, number: int) -> tuple[Instance, ...]:
+        """Up to ``number`` different members."""
+        m, left = self._model.manager, self._states
+        members: list[Instance] = []
+        while left != m.false and len(members) < number:
+            state = self._model.encoding.decode(m.pick(left, self._model.encoding.state_bits))
+            members.append(state)
+            left = left & ~self._model.singleton(state)
+        return tuple(members)
+
+    def __repr__(self) -> str:
+        return f"<{self.count} states>"

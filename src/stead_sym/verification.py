@@ -1,0 +1,224 @@
+"""From a deployment, an agent and specifications to verdicts with evidence.
+
+The answer is about the infinite-domain deployment. It is `holds` or `fails` only where each
+hypothesis of the theorem was established on the way: the engines check the bounds, that every state
+offers a call and every offered call has an effect; the wrapper makes the agent equivariant; guards,
+views and effects are first-order with constants in C, so that Offer and τ are equivariant; and the
+domain is at least as large as the theorem asks. Where it was forced to be smaller the verdict is
+`unknown`, whatever the restriction says.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, Protocol, TypeAlias
+
+from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
+from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment, Policy, Spec
+from stead_sym.deployment.restriction import Restriction, theorem_restriction
+from stead_sym.deployment.tool import Call
+from stead_sym.deployment.trace import Trace
+from stead_sym.explicit.engine import ExplicitEngine
+from stead_sym.logic.parser import parse_formula
+from stead_sym.logic.sorts import Names, expand, resolve
+from stead_sym.logic.syntax import Formula
+from stead_sym.progress import Progress
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.engine import SymbolicEngine
+from stead_sym.symbolic.manager import Backend
+
+EngineName: TypeAlias = Literal["symbolic", "explicit"]
+AgentLike: TypeAlias = (
+    Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | Literal["any"]
+)
+
+
+class StateSet(Protocol):
+    """A set of reachable states: its exact size, membership, and some members."""
+
+    @property
+    def count(self) -> int: ...
+    def __contains__(self, state: Instance, /) -> bool: ...
+    def sample(self, number: int) -> tuple[Instance, ...]: ...
+
+
+class Engine(Protocol):
+    """What an engine answers once it has explored; formulas are resolved and expanded."""
+
+    name: str
+
+    @property
+    def states(self) -> int: ...
+    @property
+    def transitions(self) -> int: ...
+    @property
+    def statistics(self) -> Mapping[str, int]: ...
+    def holds(self, formula: Formula) -> bool: ...
+    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
+    def evidence(self, formula: Formula) -> Trace: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to one specification.
+
+    ``holds`` is None for `unknown`, with the ``reason``. ``trace`` is the evidence: for a
+    specification that fails a run that shows it, for one that holds a witness where it has one.
+    """
+
+    spec: str
+    formula: Formula
+    holds: bool | None
+    reason: str = ""
+    trace: Trace | None = None
+
+    @property
+    def word(self) -> str:
+        """`holds`, `fails` or `unknown`."""
+        return {True: "holds", False: "fails", None: "unknown"}[self.holds]
+
+    def __str__(self) -> str:
+        return f"{self.spec} {self.word}{': ' * bool(self.reason)}{self.reason}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `verify` found. ``result["auth"]`` is the verdict of one specification.
+
+    ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
+    shown a context.
+    """
+
+    deployment: Deployment
+    agent: str
+    restriction: Restriction
+    verdicts: Mapping[str, Verdict]
+    states: int
+    transitions: int
+    contexts: int | None
+    queries: int | None
+    decisions: tuple[tuple[DecisionContext, frozenset[Call]], ...]
+    seconds: float
+    engine: Engine
+
+    def __getitem__(self, spec: str) -> Verdict:
+        return self.verdicts[spec]
+
+    @property
+    def domain(self) -> Mapping[str, int]:
+        """The size of every sort's domain."""
+        return self.restriction.sizes
+
+    def satisfying(self, formula: Formula | str, assignment: Mapping[str, Value] | None = None) -> StateSet:
+        """The reachable states of the restriction in which a formula holds, under values of its
+        free variables. Raises `DeclarationError` for a formula that does not fit the deployment."""
+        sigma = dict(assignment or {})
+        return self.engine.satisfying(in_terms_of(self.deployment, formula, self._scope(sigma)), sigma)
+
+    def _scope(self, assignment: Mapping[str, Value]) -> Mapping[str, str]:
+        sort_of = {value: sort for sort, values in self.restriction.values.items() for value in values}
+        return {name: sort_of[value] for name, value in assignment.items()}
+
+    def __str__(self) -> str:
+        asked = "" if self.queries is None else f", {self.contexts} contexts, {self.queries} queries"
+        lines = [
+            f"{self.deployment.name} under {self.agent}: {self.states} states, "
+            f"{self.transitions} transitions{asked}"
+        ]
+        return "\n".join([*lines, *(f"  {verdict}" for verdict in self.verdicts.values())])
+
+
+def in_terms_of(deployment: Deployment, formula: Formula | str, scope: Mapping[str, str]) -> Formula:
+    """The formula, or the text of one, resolved against a deployment and expanded."""
+    raw = parse_formula(formula) if isinstance(formula, str) else formula
+    definitions = {definition.name: definition for definition in deployment.definitions}
+    names = Names(deployment.schema, deployment.sort_of_constant, definitions)
+    return expand(resolve(raw, names, scope, temporal=True), definitions)
+
+
+def wrap(deployment: Deployment, agent: AgentLike) -> CanonicalWrapper | None:
+    """The canonical wrapper around an agent; None for the one that selects everything offered."""
+    base: Agent
+    known: frozenset[Value] = frozenset()
+    match agent:
+        case CanonicalWrapper():
+            return agent
+        case "any" | Everything():
+            return None
+        case Policy(name):
+            rules = deployment.core.policy(name)
+            base, known = RuleAgent(rules, deployment.core.tools), rules.constants
+        case Agent():
+            base = agent
+        case _:
+            base = FunctionAgent(agent)
+    return CanonicalWrapper(base, deployment.schema, deployment.tools, known)
+
+
+def verify(
+    deployment: Deployment,
+    agent: AgentLike = "any",
+    specs: Sequence[str] | None = None,
+    *,
+    engine: EngineName = "symbolic",
+    domain: Mapping[str, int] = MappingProxyType({}),
+    force: bool = False,
+    backend: Backend | None = None,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Check specifications (by default all of the deployment) under an agent.
+
+    ``agent`` is a policy of the deployment (``desk.policy("baseline")``), a function from a decision
+    context to an offered call or several, any `Agent`, or ``"any"``: everything offered. ``domain``
+    sets the size of some sorts' domains; below the theorem's size it raises `RestrictionError` unless
+    ``force``, and then the verdicts are `unknown`.
+
+    Raises `DefinitionError` with a trace where a reachable state breaks the definition of a
+    deployment, `AgentError` where the agent selects nothing or what is not offered, and `Undecided`
+    where more than ``max_states`` states are reachable (explicit engine).
+    """
+    started = time.perf_counter()
+    chosen = deployment.specs if specs is None else tuple(map(deployment.spec, specs))
+    restriction = theorem_restriction(deployment, chosen, domain, force)
+    wrapper = wrap(deployment, agent)
+    built: Engine
+    if engine == "explicit":
+        built = ExplicitEngine(deployment, wrapper, restriction, progress, max_states=max_states)
+    else:
+        built = SymbolicEngine(deployment, wrapper, restriction, progress, backend=backend)
+    verdicts = {spec.name: _verdict(built, deployment, spec, restriction) for spec in chosen}
+    return Verification(
+        deployment=deployment,
+        agent="any" if wrapper is None else wrapper.agent.name,
+        restriction=restriction,
+        verdicts=MappingProxyType(verdicts),
+        states=built.states,
+        transitions=built.transitions,
+        contexts=None if wrapper is None else wrapper.contexts,
+        queries=None if wrapper is None else wrapper.queries,
+        decisions=() if wrapper is None else wrapper.decisions,
+        seconds=time.perf_counter() - started,
+        engine=built,
+    )
+
+
+def _verdict(engine: Engine, deployment: Deployment, spec: Spec, restriction: Restriction) -> Verdict:
+    formula = in_terms_of(deployment, spec.formula, {})
+    holds = engine.holds(formula)
+    trace = engine.evidence(formula)
+    if restriction.exact:
+        return Verdict(spec.name, spec.formula, holds, trace=trace)
+    small = ", ".join(
+        f"{d.sort}={d.size} (the theorem asks for {d.required})"
+        for d in restriction.derivation.values()
+        if d.size < d.required
+    )
+    found = "holds" if holds else "fails"
+    return Verdict(spec.name, spec.formula, None, f"it {found} on the forced domain {small}", trace)
