@@ -1,1 +1,238 @@
+"""Exact verification of agents that act on relational data; ``import stead_sym as st``.
 
+The public names, in the order of the layers that they come from.
+"""
+
+from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
+from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.wrapper import CanonicalWrapper, Decision
+from stead_sym.api import examples, load
+from stead_sym.deployment.build import deployment as build_deployment
+from stead_sym.deployment.build import rigid, tool
+from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
+from stead_sym.deployment.language import parse_deployment, read_deployment
+from stead_sym.deployment.lint import lint
+from stead_sym.deployment.printer import print_deployment
+from stead_sym.deployment.restriction import Derivation, Restriction, theorem_restriction
+from stead_sym.deployment.semantics import Successors, offer, successors, view
+from stead_sym.deployment.tool import (
+    Call,
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+)
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.errors import (
+    AgentError,
+    BoundExceeded,
+    DeclarationError,
+    DefinitionError,
+    InputError,
+    NoEffect,
+    NothingOffered,
+    ParseError,
+    RestrictionError,
+    Span,
+    SteadError,
+    Undecided,
+)
+from stead_sym.logic.compose import (
+    AF,
+    AG,
+    AU,
+    AW,
+    AX,
+    EF,
+    EG,
+    EU,
+    EW,
+    EX,
+    atleast,
+    atmost,
+    atom,
+    empty,
+    equal,
+    exactly,
+    exists,
+    forall,
+    iff,
+    same,
+)
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.parser import parse_formula
+from stead_sym.logic.printer import print_formula
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Const,
+    Count,
+    Definition,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Term,
+    Truth,
+    Until,
+    Var,
+)
+from stead_sym.progress import Progress
+from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomorphic, orbit
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, Schema, Sort, Value
+from stead_sym.report.data import report_data, report_schema
+from stead_sym.verification import Engine, StateSet, Verdict, Verification, verify, wrap
+
+__version__ = "0.1.0"
+
+__all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
+    # schema
+    "Relation",
+    "Schema",
+    "Sort",
+    "Value",
+    # formula: syntax
+    "FALSE",
+    "TRUE",
+    "And",
+    "Atom",
+    "Binder",
+    "Const",
+    "Count",
+    "Definition",
+    "Empty",
+    "Equal",
+    "Exists",
+    "Forall",
+    "Formula",
+    "Future",
+    "Globally",
+    "Iff",
+    "Implies",
+    "Next",
+    "Not",
+    "Or",
+    "Same",
+    "Term",
+    "Truth",
+    "Until",
+    "Var",
+    # formula: text, composition, truth in an instance
+    "parse_formula",
+    "print_formula",
+    "AF",
+    "AG",
+    "AU",
+    "AW",
+    "AX",
+    "EF",
+    "EG",
+    "EU",
+    "EW",
+    "EX",
+    "atleast",
+    "atmost",
+    "atom",
+    "empty",
+    "equal",
+    "exactly",
+    "exists",
+    "forall",
+    "iff",
+    "same",
+    "holds",
+    # instance
+    "Fact",
+    "Instance",
+    # canonical form
+    "CanonicalForm",
+    "canonical_form",
+    "isomorphic",
+    "orbit",
+    # deployment
+    "Call",
+    "Choose",
+    "Clear",
+    "Delete",
+    "Deployment",
+    "Effect",
+    "Ensure",
+    "Fresh",
+    "Insert",
+    "Policy",
+    "Rule",
+    "Spec",
+    "Statement",
+    "Tool",
+    "View",
+    "build_deployment",
+    "examples",
+    "lint",
+    "load",
+    "parse_deployment",
+    "print_deployment",
+    "read_deployment",
+    "rigid",
+    "tool",
+    # semantics
+    "Step",
+    "Successors",
+    "Trace",
+    "offer",
+    "successors",
+    "view",
+    # wrapper
+    "Agent",
+    "CanonicalWrapper",
+    "Decision",
+    "DecisionContext",
+    "Everything",
+    "FunctionAgent",
+    "RuleAgent",
+    "wrap",
+    # restriction
+    "Derivation",
+    "Restriction",
+    "theorem_restriction",
+    # engine
+    "Engine",
+    "Progress",
+    "StateSet",
+    # verdicts
+    "Verdict",
+    "Verification",
+    "report_data",
+    "report_schema",
+    "verify",
+    # errors
+    "AgentError",
+    "BoundExceeded",
+    "DeclarationError",
+    "DefinitionError",
+    "InputError",
+    "NoEffect",
+    "NothingOffered",
+    "ParseError",
+    "RestrictionError",
+    "Span",
+    "SteadError",
+    "Undecided",
+]

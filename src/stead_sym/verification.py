@@ -24,6 +24,7 @@ from stead_sym.deployment.restriction import Restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.explicit.engine import ExplicitEngine
+from stead_sym.html import paragraph, table
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import Names, expand, resolve
 from stead_sym.logic.syntax import Formula
@@ -69,7 +70,8 @@ class Verdict:
     """The answer to one specification.
 
     ``holds`` is None for `unknown`, with the ``reason``. ``trace`` is the evidence: for a
-    specification that fails a run that shows it, for one that holds a witness where it has one.
+    specification that fails a run that shows it, for one that holds a witness where it has one, else
+    None.
     """
 
     spec: str
@@ -125,13 +127,23 @@ class Verification:
         sort_of = {value: sort for sort, values in self.restriction.values.items() for value in values}
         return {name: sort_of[value] for name, value in assignment.items()}
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """One line: deployment, agent, counts."""
         asked = "" if self.queries is None else f", {self.contexts} contexts, {self.queries} queries"
-        lines = [
+        return (
             f"{self.deployment.name} under {self.agent}: {self.states} states, "
             f"{self.transitions} transitions{asked}"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *(f"  {verdict}" for verdict in self.verdicts.values())])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (v.spec, v.word, v.reason or (v.trace.claim if v.trace else "")) for v in self.verdicts.values()
         ]
-        return "\n".join([*lines, *(f"  {verdict}" for verdict in self.verdicts.values())])
+        return paragraph(self.summary) + table("", ("spec", "verdict", "what shows it"), rows)
 
 
 def in_terms_of(deployment: Deployment, formula: Formula | str, scope: Mapping[str, str]) -> Formula:
@@ -212,7 +224,9 @@ def verify(
 def _verdict(engine: Engine, deployment: Deployment, spec: Spec, restriction: Restriction) -> Verdict:
     formula = in_terms_of(deployment, spec.formula, {})
     holds = engine.holds(formula)
-    trace = engine.evidence(formula)
+    trace: Trace | None = engine.evidence(formula)
+    if holds and trace is not None and not trace.steps and not trace.bindings:
+        trace = None  # the claim alone would only repeat the specification
     if restriction.exact:
         return Verdict(spec.name, spec.formula, holds, trace=trace)
     small = ", ".join(

@@ -91,6 +91,12 @@ class Deployment:
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
 
+    def __str__(self) -> str:
+        """The deployment as a `.stead` file."""
+        from stead_sym.deployment.printer import print_deployment  # the printer imports this module
+
+        return print_deployment(self)
+
     @cached_property
     def constants(self) -> Mapping[str, tuple[Value, ...]]:
         """C, per sort: the values a finite sort lists, then the identifiers of D0 (sorted)."""

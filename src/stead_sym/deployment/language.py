@@ -26,7 +26,7 @@ from stead_sym.relational.schema import Relation, Sort
 _STARTS = ("deployment", "tool_head", "statements", "rules", "facts", "terms", "call", "params")
 
 _PHRASES: Mapping[str, str] = {
-    **PHRASES,
+    **{terminal: phrase for terminal, phrase in PHRASES.items() if terminal != "$END"},
     "_DEPLOYMENT": "an item (`sort`, `relation`, `init`, `tool`, `spec`, …)",
     "_GUARD": "`guard`",
     "_EFFECT": "`effect`",
@@ -39,6 +39,7 @@ _PHRASES: Mapping[str, str] = {
     "STRING": 'a text in quotes ("…")',
     "_LBRACE": "`{`",
     "_RBRACE": "`}`",
+    "$END": PHRASES["$END"],
 }
 
 

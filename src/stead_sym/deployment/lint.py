@@ -114,8 +114,8 @@ def _unused_variables(d: Deployment) -> Iterator[Warning_]:
             if name not in free_variables(part.body):
                 yield Warning_(
                     part.binder.span or part.span,
-                    f"the body does not mention {name}: this only says how many values of "
-                    f"{part.binder.sort} are active; remove the variable or use it",
+                    f"the body does not mention {name}, so {name} only matters in that it asks for active "
+                    f"values of {part.binder.sort}; use the variable or remove it",
                 )
 
 

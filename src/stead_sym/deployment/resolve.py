@@ -147,7 +147,7 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[Instance, Mapping
             listed = schema.sort(sort).values
             if listed is not None and value not in listed:
                 raise DeclarationError(
-                    f"{value} is no value of sort {sort}, which {place} takes; it lists {', '.join(listed)}",
+                    f"{value} is no value of sort {sort}, which {place} takes; write {' or '.join(listed)}",
                     span,
                 )
             if constants.setdefault(value, sort) != sort:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from stead_sym.deployment.deployment import Deployment, Spec
 from stead_sym.errors import RestrictionError
+from stead_sym.html import table
 from stead_sym.logic.sorts import expand, variables_by_sort
 from stead_sym.relational.schema import Value
 
@@ -83,6 +84,10 @@ class Restriction:
 
     def __str__(self) -> str:
         return "\n".join(str(derivation) for derivation in self.derivation.values())
+
+    def _repr_html_(self) -> str:
+        rows = [(d.sort, d.size, str(d).split(": ", 1)[1]) for d in self.derivation.values()]
+        return table("", ("sort", "size", "derivation"), rows)
 
 
 def theorem_restriction(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from stead_sym.deployment.tool import Call
+from stead_sym.html import paragraph, table
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -47,3 +48,36 @@ class Trace:
         """The facts that step ``index`` added and removed, each sorted."""
         before, after = self.states[index].facts, self.states[index + 1].facts
         return tuple(sorted(after - before)), tuple(sorted(before - after))
+
+    @property
+    def repeats(self) -> str:
+        """Which steps repeat for ever, counted from 1; empty without a loop."""
+        if self.loop is None:
+            return ""
+        first, last = self.loop + 1, len(self.steps)
+        return f"step {first} repeats for ever" if first == last else f"steps {first}-{last} repeat for ever"
+
+    @property
+    def remarks(self) -> tuple[tuple[str, str], ...]:
+        """What stands below the steps: the loop, the values of the variables, the claim."""
+        bindings = ", ".join(f"{name} = {value}" for name, value in self.bindings.items())
+        labelled = (("loop", self.repeats), ("with", bindings), ("shows", self.claim))
+        return tuple((label, text) for label, text in labelled if text)
+
+    def _changes(self, index: int) -> str:
+        added, removed = self.changes(index)
+        lines = [*(f"+ {fact}" for fact in added), *(f"- {fact}" for fact in removed)]
+        return "\n".join(lines) or "(no change)"
+
+    def __str__(self) -> str:
+        """The run in plain text: each call with the facts it adds and removes, then the remarks."""
+        lines: list[str] = []
+        for index, step in enumerate(self.steps):
+            lines.append(f"{index + 1}. {step.call}")
+            lines.extend(f"     {change}" for change in self._changes(index).split("\n"))
+        return "\n".join([*lines, *(f"{label}: {text}" for label, text in self.remarks)])
+
+    def _repr_html_(self) -> str:
+        rows = [(i + 1, step.call, self._changes(i)) for i, step in enumerate(self.steps)]
+        steps = table("", ("step", "call", "facts"), rows) if rows else ""
+        return steps + "".join(paragraph(f"{label}: {text}") for label, text in self.remarks)

@@ -47,7 +47,7 @@ from stead_sym.logic.syntax import (
 Node: TypeAlias = Tree[Token]
 
 MAX_DEPTH = 200
-"""How deep a formula may be nested: all that reads formulas is recursive."""
+"""How deep formulas may be nested (the items around them count): what reads them is recursive."""
 
 MAX_DIGITS = 9
 
@@ -56,6 +56,7 @@ FORMULA_GRAMMAR = files("stead_sym.logic").joinpath("formula.lark").read_text(en
 PHRASES: Mapping[str, str] = {
     "_NOT": "a formula",
     "_AND": "a connective (& | -> <->)",
+    "_IFF": "a connective (& | -> <->)",
     "NAME": "a name",
     "INT": "a number",
     "U": "`U` or `W`",
@@ -127,6 +128,13 @@ def _parse_error(error: UnexpectedInput, text: str, source: str, phrases: Mappin
         case UnexpectedToken():
             place = Span(source, error.line, error.column)
             found, allowed = f'unexpected "{_short(error.token)}"', error.accepts or error.expected
+        case UnexpectedCharacters() if error.char == '"' and "STRING" in phrases:
+            # of three opening quotes the lexer has taken two for an empty text
+            opened = 2 * text.startswith('""', max((error.pos_in_stream or 0) - 2, 0))
+            return ParseError(
+                'a text that is not closed; end it with " on the same line, or with """ if it starts so',
+                Span(source, error.line, error.column - opened),
+            )
         case UnexpectedCharacters():
             place = Span(source, error.line, error.column)
             found, allowed = f'unexpected "{error.char}"', error.allowed
@@ -141,7 +149,7 @@ def _short(text: str) -> str:
 
 
 def _alternatives(terminals: set[str], phrases: Mapping[str, str]) -> str:
-    if terminals & {"_NOT", "_AND"}:
+    if terminals & {"_NOT", "_AND", "_IFF"}:
         terminals -= {"_LPAR"}
     if "_NOT" in terminals:
         terminals -= {"NAME"}

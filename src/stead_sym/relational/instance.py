@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from stead_sym.errors import DeclarationError
+from stead_sym.html import paragraph, table
 from stead_sym.relational.schema import Schema, Value
 
 
@@ -59,6 +60,12 @@ class Instance:
 
     def __str__(self) -> str:
         return "{ " + ", ".join(map(str, self)) + " }" if self.facts else "{ }"
+
+    def _repr_html_(self) -> str:
+        """One table per relation that holds a fact, its columns headed by their sorts."""
+        shown = [relation for relation in self.schema.relations if self.tuples(relation.name)]
+        tables = (table(r.name, r.sorts, sorted(self.tuples(r.name))) for r in shown)
+        return "".join(tables) if shown else paragraph("no facts")
 
     @cached_property
     def active_domain(self) -> Mapping[str, frozenset[Value]]:

@@ -1,0 +1,88 @@
+"""What a formula may mention, and what may be a name at all."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.syntax import Definition
+from stead_sym.relational.schema import Schema, Value
+
+WORDS = frozenset(
+    [
+        "AX",
+        "EX",
+        "AF",
+        "EF",
+        "AG",
+        "EG",
+        "and",
+        "atleast",
+        "atmost",
+        "exactly",
+        "exists",
+        "fair",
+        "false",
+        "forall",
+        "not",
+        "or",
+        "true",
+    ]
+)
+"""Words with a meaning of their own wherever a formula, or a fact of `init`, may start."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What formulas may mention: the schema, the constants with their sorts, the definitions.
+
+    The parameters of the definitions have their sorts; the bodies are not read.
+    """
+
+    schema: Schema
+    constants: Mapping[Value, str] = field(default_factory=lambda: MappingProxyType({}))
+    definitions: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
+
+    def has_symbol(self, name: str) -> bool:
+        """Whether the name is a relation or a definition."""
+        return self.schema.has_relation(name) or name in self.definitions
+
+    def signature(self, name: str, span: Span | None = None) -> tuple[str, ...]:
+        """The sorts of the positions of a relation or a definition; `DeclarationError` if it is neither."""
+        if name in self.definitions:
+            return tuple(str(p.sort) for p in self.definitions[name].params)
+        if not self.schema.has_relation(name):
+            known = [r.name for r in self.schema.relations]
+            hint = nearest(name, (*known, *self.definitions), f"declare it with `relation {name}(…)`")
+            raise DeclarationError(f"unknown relation {name}; {hint}", span)
+        return self.schema.relation(name).sorts
+
+    def sort(self, name: str, span: Span | None = None) -> str:
+        """The name, if it is that of a sort; `DeclarationError` otherwise."""
+        known = [s.name for s in self.schema.sorts]
+        if name not in known:
+            hint = nearest(name, known, f"declare it with `sort {name}`")
+            raise DeclarationError(f"unknown sort {name}; {hint}", span)
+        return name
+
+
+def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = True) -> None:
+    """Raises `DeclarationError` for what is no name and, with ``words``, for a word of the formulas."""
+    if not _NAME.fullmatch(name):
+        raise DeclarationError(
+            f"{name!r} is no name for a {kind}; use letters, digits and _, with no digit first", span
+        )
+    if words and name in WORDS:
+        raise DeclarationError(f"{name} is a word of the formulas; give the {kind} another name", span)
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
+    """A question after a known name close to ``name``, or ``otherwise``."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
+    return f"did you mean {close[0]}?" if close else otherwise

@@ -1,0 +1,93 @@
+"""Reports as JSON: what `stead-sym verify --json` prints, described by `report.schema.json` next to this.
+
+One decision: a report is complete. Whatever the terminal shows is in it, numbers are exact, and a
+trace is the steps in the deployment's own identifiers with the facts that each of them changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import TypeAlias
+
+from stead_sym.deployment.tool import Call
+from stead_sym.deployment.trace import Trace
+from stead_sym.errors import DefinitionError, SteadError
+from stead_sym.relational.instance import Fact
+from stead_sym.verification import Verdict, Verification
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+
+def report_data(result: Verification) -> dict[str, Json]:
+    """The report of a verification."""
+    return {
+        "deployment": result.deployment.name,
+        "agent": result.agent,
+        "engine": result.engine.name,
+        "domain": dict(result.domain),
+        "derivation": {
+            d.sort: {
+                "size": d.size,
+                "required": d.required,
+                "bound": d.bound,
+                "constants": d.constants,
+                "variables": d.variables,
+                "spec": d.spec,
+                "finite": d.finite,
+            }
+            for d in result.restriction.derivation.values()
+        },
+        "states": result.states,
+        "transitions": result.transitions,
+        "contexts": result.contexts,
+        "queries": result.queries,
+        "seconds": result.seconds,
+        "specs": {name: _verdict(verdict) for name, verdict in result.verdicts.items()},
+        "decisions": [
+            {"facts": _texts(context.view), "offered": _texts(context.calls), "selected": _texts(selected)}
+            for context, selected in result.decisions
+        ],
+        "statistics": dict(result.engine.statistics),
+    }
+
+
+def error_data(error: SteadError) -> dict[str, Json]:
+    """The report of a run that ended in an error: its line, and the run that leads to it if it has one."""
+    trace = error.trace if isinstance(error, DefinitionError) else None
+    return {"error": str(error), "trace": _steps(trace)}
+
+
+def report_schema() -> dict[str, Json]:
+    """The JSON Schema of both."""
+    text = files("stead_sym.report").joinpath("report.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Json] = json.loads(text)
+    return schema
+
+
+def _verdict(verdict: Verdict) -> Json:
+    trace = verdict.trace
+    return {
+        "verdict": verdict.word,
+        "formula": str(verdict.formula),
+        "reason": verdict.reason,
+        "trace": _steps(trace),
+        "loop": trace.loop if trace else None,
+        "bindings": dict(trace.bindings) if trace else {},
+        "claim": trace.claim if trace else "",
+    }
+
+
+def _steps(trace: Trace | None) -> list[Json]:
+    if trace is None:
+        return []
+    steps: list[Json] = []
+    for index, step in enumerate(trace.steps):
+        added, removed = trace.changes(index)
+        steps.append({"call": str(step.call), "added": [*map(str, added)], "removed": [*map(str, removed)]})
+    return steps
+
+
+def _texts(items: Iterable[Fact] | Iterable[Call]) -> list[Json]:
+    return [*map(str, sorted(items))]

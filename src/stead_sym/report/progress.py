@@ -1,0 +1,58 @@
+"""What a long run says on stderr while it runs: a spinner on a terminal, else a line now and then.
+
+One decision: a run of less than two seconds says nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.status import Status
+
+_PATIENCE = 2.0
+_INTERVAL = 10.0
+
+
+class ProgressDisplay:
+    """A `Progress` on ``console``, to be used as a context manager around the run."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._started = time.monotonic()
+        self._next_line = self._started + _PATIENCE
+        self._status: Status | None = None
+
+    def __enter__(self) -> ProgressDisplay:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def __call__(self, phase: str, /, **counts: int) -> None:
+        now = time.monotonic()
+        elapsed = now - self._started
+        if elapsed < _PATIENCE:
+            return
+        text = _line(phase, counts, elapsed)
+        if self._console.is_terminal and not self._console.is_dumb_terminal:
+            if self._status is None:
+                self._status = self._console.status(text)
+                self._status.start()
+            else:
+                self._status.update(text)
+        elif now >= self._next_line:
+            self._next_line = now + _INTERVAL
+            self._console.print(f"stead-sym: {text}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _line(phase: str, counts: dict[str, int], elapsed: float) -> str:
+    shown = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+    return f"{phase}: {shown} ({elapsed:.0f} s)" if shown else f"{phase} ({elapsed:.0f} s)"

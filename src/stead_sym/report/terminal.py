@@ -1,0 +1,139 @@
+"""A verification on a terminal: counts, a table of verdicts, and the run behind each of them.
+
+One decision: nothing depends on colour or on symbols. Where the stream has neither, the words and the
+layout say the same.
+"""
+
+from __future__ import annotations
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Trace
+from stead_sym.verification import Verdict, Verification
+
+_MARKS = {"holds": ("✔", "+", "green"), "fails": ("✘", "x", "red"), "unknown": ("?", "?", "yellow")}
+
+
+def print_verification(result: Verification, console: Console) -> None:
+    """The whole report."""
+    console.print(_heading(result))
+    console.print()
+    if result.verdicts:
+        console.print(_verdicts(result, ascii_only=_is_ascii(console)))
+    else:
+        console.print("No specification was checked: the deployment meets its definition and its bounds.")
+    for verdict in result.verdicts.values():
+        if verdict.trace is not None:
+            console.print()
+            console.print(_evidence(verdict, verdict.trace, ascii_only=_is_ascii(console)))
+
+
+def print_verdicts(result: Verification, console: Console) -> None:
+    """One line per specification, and nothing else."""
+    for verdict in result.verdicts.values():
+        console.print(str(verdict), soft_wrap=True)
+
+
+def print_trace(trace: Trace, console: Console) -> None:
+    """One run, such as the one that leads to an error."""
+    console.print(_indented(_run(trace, ascii_only=_is_ascii(console))))
+
+
+def _is_ascii(console: Console) -> bool:
+    return console.options.ascii_only
+
+
+def _indented(body: RenderableType) -> Padding:
+    return Padding(body, (0, 0, 0, 2), expand=False)
+
+
+def _heading(result: Verification) -> RenderableType:
+    counts = [_plural(result.states, "state"), _plural(result.transitions, "transition")]
+    if result.contexts is not None and result.queries is not None:
+        counts += [_plural(result.contexts, "context"), _plural(result.queries, "query", "queries")]
+    title = Text.assemble((result.deployment.name, "bold"), " under ", (_agent(result), "bold"))
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column()
+    grid.add_row("engine", f"{result.engine.name}, {result.seconds:.2f} s")
+    grid.add_row("domain", _domain(result.restriction))
+    grid.add_row("reached", ", ".join(counts))
+    return Group(title, _indented(grid))
+
+
+def _agent(result: Verification) -> str:
+    return "any agent (everything offered)" if result.contexts is None else result.agent
+
+
+def _domain(restriction: Restriction) -> str:
+    sizes = ", ".join(f"{sort} {size}" for sort, size in restriction.sizes.items())
+    if not restriction.exact:
+        return f"{sizes} (forced below the theorem: nothing carries over)"
+    by_theorem = all(d.size == d.required for d in restriction.derivation.values())
+    return f"{sizes} ({'by the theorem' if by_theorem else 'above the theorem'})"
+
+
+def _plural(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _verdicts(result: Verification, *, ascii_only: bool) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in ("", "spec", "verdict", "what shows it"):
+        table.add_column(column, no_wrap=column in ("", "verdict"), overflow="fold")
+    for verdict in result.verdicts.values():
+        symbol, plain, colour = _MARKS[verdict.word]
+        table.add_row(
+            Text(plain if ascii_only else symbol, colour),
+            Text(verdict.spec, "bold"),
+            Text(verdict.word, colour),
+            Text(_shown_by(verdict)),
+        )
+    return _indented(table)
+
+
+def _shown_by(verdict: Verdict) -> str:
+    if verdict.reason:
+        return verdict.reason
+    if verdict.trace is None:
+        return "no run refutes it"
+    if not verdict.trace.steps:
+        return "the initial state, below"
+    steps = _plural(len(verdict.trace.steps), "step")
+    return f"a run of {steps}, below" if verdict.trace.loop is None else f"an endless run of {steps}, below"
+
+
+def _evidence(verdict: Verdict, trace: Trace, *, ascii_only: bool) -> RenderableType:
+    title = Text.assemble((verdict.spec, "bold"), " ", (verdict.word, _MARKS[verdict.word][2]))
+    body = Group(Text(str(verdict.formula), "dim"), _run(trace, ascii_only=ascii_only))
+    return Group(title, _indented(body))
+
+
+def _run(trace: Trace, *, ascii_only: bool) -> RenderableType:
+    """The steps as a table, a mark at those that repeat, and the remarks below it."""
+    mark = "*" if ascii_only else "↺"
+    steps = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    steps.add_column("", no_wrap=True)
+    steps.add_column("step", justify="right", no_wrap=True)
+    for column in ("call", "facts"):
+        steps.add_column(column, overflow="fold")
+    for index, step in enumerate(trace.steps):
+        repeated = trace.loop is not None and index >= trace.loop
+        steps.add_row(mark if repeated else "", str(index + 1), Text(str(step.call)), _changes(trace, index))
+    remarks = Table.grid(padding=(0, 2))
+    remarks.add_column(style="dim", no_wrap=True)
+    remarks.add_column(overflow="fold")
+    for label, text in trace.remarks:
+        remarks.add_row(label, Text(f"{mark} {text}" if label == "loop" else text))
+    return Group(steps, remarks) if trace.steps else remarks
+
+
+def _changes(trace: Trace, index: int) -> Text:
+    """The facts that a step adds and removes, one per line."""
+    added, removed = trace.changes(index)
+    lines = [Text(f"+ {fact}", "green") for fact in added] + [Text(f"- {fact}", "red") for fact in removed]
+    return Text("\n").join(lines) if lines else Text("no change", "dim")

@@ -1,0 +1,188 @@
+"""Hypothesis strategies for well-sorted formulas.
+
+The decision: variables of every sort share a few names, so that inner binders often shadow outer ones,
+with another sort at times, and a retained variable often meets a temporal operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from hypothesis import strategies as st
+
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Comparison,
+    Const,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Path,
+    Same,
+    Term,
+    Until,
+    Var,
+)
+from stead_sym.relational.schema import Value
+
+_LEAVES = ("atom", "atom", "atom", "equal", "truth")
+_BOOLEAN = ("not", "and", "or", "implies", "iff")
+_BINDING = ("exists", "forall", "exists", "forall", "count")
+_TEMPORAL = ("next", "future", "globally", "until")
+_COMPARISONS: tuple[Comparison, ...] = ("atleast", "atmost", "exactly")
+_PATHS: tuple[Path, ...] = ("A", "E")
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What generated formulas may mention.
+
+    ``symbols``: relations, and definitions, with the sorts of their columns; ``constants``: per sort
+    (every sort is a key); ``names``: those that binders take.
+    """
+
+    symbols: Mapping[str, tuple[str, ...]]
+    constants: Mapping[str, Sequence[Value]]
+    names: tuple[str, ...] = ("x", "y")
+
+    @property
+    def sorts(self) -> tuple[str, ...]:
+        return tuple(self.constants)
+
+    def terms(self, sort: str, scope: Mapping[str, str]) -> list[Term]:
+        """The variables of ``scope`` that are of the sort, then its constants."""
+        variables = [Var(name) for name, of in scope.items() if of == sort]
+        return [*variables, *(Const(c) for c in self.constants[sort] if c not in scope)]
+
+
+@st.composite
+def formulas(
+    draw: st.DrawFn,
+    signature: Signature,
+    scope: Mapping[str, str],
+    *,
+    depth: int = 2,
+    temporal: bool = False,
+    primed: Mapping[str, tuple[str, ...]] | None = None,
+) -> Formula:
+    """A resolved formula with its free variables among ``scope`` (variable → sort).
+
+    ``depth`` bounds how deep connectives, quantifiers and operators nest. With ``temporal`` it may be of
+    FO-CTL; ``primed`` are the relations that it may read in D', with `same` and `empty` (`ensure`).
+    """
+
+    def leaf(scope: Mapping[str, str]) -> Formula:
+        match draw(st.sampled_from(_LEAVES + (("primed", "primed", "frame") if primed else ()))):
+            case "equal":
+                sorts = [sort for sort in signature.sorts if signature.terms(sort, scope)]
+                if not sorts:
+                    return TRUE
+                terms = st.sampled_from(signature.terms(draw(st.sampled_from(sorts)), scope))
+                return Equal(draw(terms), draw(terms))
+            case "truth":
+                return draw(st.sampled_from((TRUE, FALSE)))
+            case "frame":
+                relation = draw(st.sampled_from(sorted(primed or ())))
+                return draw(st.sampled_from((Same(relation), Empty(relation))))
+            case kind:
+                return atom(scope, (primed or {}) if kind == "primed" else signature.symbols, kind == "primed")
+
+    def atom(scope: Mapping[str, str], symbols: Mapping[str, tuple[str, ...]], after: bool) -> Formula:
+        columns = {
+            name: [signature.terms(sort, scope) for sort in sorts] for name, sorts in symbols.items()
+        }
+        usable = sorted(name for name, terms in columns.items() if all(terms))
+        if not usable:
+            return TRUE
+        # an atom about a variable says more than one about constants only
+        telling = [name for name in usable if any(isinstance(t[0], Var) for t in columns[name])]
+        name = draw(st.sampled_from(telling or usable))
+        return Atom(name, tuple(draw(st.sampled_from(terms)) for terms in columns[name]), after)
+
+    def build(scope: Mapping[str, str], depth: int) -> Formula:
+        kinds = [*_BOOLEAN, *_BINDING, *(_TEMPORAL * 2 if temporal else ())]
+        if depth == 0 or draw(st.integers(0, 4)) == 0:
+            return leaf(scope)
+
+        def sub(inner: Mapping[str, str] = scope) -> Formula:
+            return build(inner, depth - 1)
+
+        def bound() -> tuple[Binder, Formula]:
+            name, sort = draw(st.sampled_from(signature.names)), draw(st.sampled_from(signature.sorts))
+            # the innermost variable first: it is the one that atoms prefer
+            inner = {name: sort, **{other: of for other, of in scope.items() if other != name}}
+            return Binder(name, sort), sub(inner)
+
+        kind = draw(st.sampled_from(kinds))
+        path: Path = draw(st.sampled_from(_PATHS)) if kind in _TEMPORAL else "A"
+        match kind:
+            case "not":
+                return Not(sub())
+            case "and":
+                return And((sub(), sub()))
+            case "or":
+                return Or((sub(), sub()))
+            case "implies":
+                return Implies(sub(), sub())
+            case "iff":
+                return Iff(sub(), sub())
+            case "exists":
+                return Exists(*bound())
+            case "forall":
+                return Forall(*bound())
+            case "count":
+                comparison = draw(st.sampled_from(_COMPARISONS))
+                return Count(comparison, draw(st.integers(0, 3)), *bound())
+            case "next":
+                return Next(path, sub())
+            case "future":
+                return Future(path, sub())
+            case "globally":
+                return Globally(path, sub())
+            case _:
+                return Until(path, sub(), sub(), draw(st.booleans()))
+
+    return build(scope, depth)
+
+
+@st.composite
+def sentences(draw: st.DrawFn, signature: Signature, *, depth: int = 4) -> Formula:
+    """A sentence of FO-CTL with a temporal operator outermost, or below quantifiers that reach into it."""
+    scope: dict[str, str] = {}
+    binders: list[tuple[bool, Binder]] = []
+    for name in signature.names[: draw(st.integers(0, 1))]:
+        scope[name] = draw(st.sampled_from(signature.sorts))
+        binders.append((draw(st.booleans()), Binder(name, scope[name])))
+    body = draw(formulas(signature, scope, depth=depth - 1 - len(binders), temporal=True))
+    path: Path = draw(st.sampled_from(_PATHS))
+    operator = draw(st.sampled_from((Globally, Future, Next)))
+    formula: Formula = operator(path, body)
+    for universal, binder in reversed(binders):
+        formula = Forall(binder, formula) if universal else Exists(binder, formula)
+    if binders and draw(st.booleans()):  # quantified where a run has got to, not at the start
+        formula = Future("E", formula) if draw(st.booleans()) else Globally("A", formula)
+    return formula
+
+
+def assignments(
+    scope: Mapping[str, str], values: Mapping[str, Sequence[Value]]
+) -> list[dict[str, Value]]:
+    """All assignments to the variables of ``scope`` over the values of their sorts."""
+    columns = [values[sort] for sort in scope.values()]
+    return [dict(zip(scope, row, strict=True)) for row in product(*columns)]

@@ -1,0 +1,128 @@
+"""Both engines on one deployment, and the replay of runs by the concrete semantics: shared by the tests."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from stead_sym.agent.base import DecisionContext, FunctionAgent
+from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.deployment.semantics import exceeded, offer, successors, view
+from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, NothingOffered
+from stead_sym.explicit.engine import ExplicitEngine
+from stead_sym.symbolic.engine import SymbolicEngine
+from stead_sym.verification import in_terms_of, wrap
+
+MAX_STATES = 120
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The engines with the wrapper that each was given."""
+
+    deployment: object
+    restriction: object
+    explicit: ExplicitEngine
+    symbolic: SymbolicEngine
+    wrappers: tuple
+
+    def __iter__(self):
+        yield self.explicit
+        yield self.symbolic
+
+
+def both(deployment, agent="any", *, backend=None, specs=None, max_states=MAX_STATES):
+    """The explicit engine first: it raises `Undecided` where there are too many states."""
+    chosen = deployment.specs if specs is None else specs
+    restriction = theorem_restriction(deployment, chosen)
+    wrappers = wrap(deployment, agent), wrap(deployment, agent)
+    explicit = ExplicitEngine(deployment, wrappers[0], restriction, max_states=max_states)
+    symbolic = SymbolicEngine(deployment, wrappers[1], restriction, backend=backend)
+    return Pair(deployment, restriction, explicit, symbolic, wrappers)
+
+
+def engines(deployment, agent="any", specs=None, max_states=None):
+    """By name, what builds each of the engines."""
+    restriction = theorem_restriction(deployment, deployment.specs if specs is None else specs)
+    return {
+        "explicit": lambda: ExplicitEngine(
+            deployment, wrap(deployment, agent), restriction, max_states=max_states
+        ),
+        "symbolic": lambda: SymbolicEngine(deployment, wrap(deployment, agent), restriction),
+    }
+
+
+def sentence(deployment, text):
+    """A sentence over the deployment, resolved and expanded."""
+    return in_terms_of(deployment, text, {})
+
+
+def fault(build):
+    """The `DefinitionError` that building an engine raises; None if there is none."""
+    try:
+        build()
+    except DefinitionError as error:
+        return error.with_traceback(None)  # its frames hold the engine, and with the error a cycle
+    return None
+
+
+def by_name(seed):
+    """An agent that picks one call by the letters of all names in the context: not equivariant at all."""
+
+    def picks(context):
+        return min(context.calls, key=lambda call: _digest(seed, context, call))
+
+    return FunctionAgent(picks)
+
+
+def some_by_name(seed):
+    """The same, with one call or several."""
+
+    def picks(context):
+        even = [c for c in sorted(context.calls) if _digest(seed, context, c) % 2 == 0]
+        return even or [min(context.calls)]
+
+    return FunctionAgent(picks)
+
+
+def _digest(seed, context, call):
+    return int(hashlib.sha256(f"{seed} {context} {call}".encode()).hexdigest(), 16)
+
+
+def replay(deployment, restriction, wrapper, trace, *, leaves_domain=False):
+    """Asserts that the trace is a run of the restriction under the wrapped agent, from D0.
+
+    ``leaves_domain``: the last step may lead out of U_f (to a state past a bound).
+    """
+    assert trace.start == deployment.init
+    for i, (before, step) in enumerate(zip(trace.states, trace.steps, strict=False)):
+        offered = offer(deployment, before)
+        calls = offered if wrapper is None else wrapper.calls(view(deployment, before), offered)
+        assert step.call in calls, f"{step.call} is not selected in {before}"
+        found = successors(deployment, step.call, before, restriction)
+        reached = found.inside
+        if leaves_domain and i == len(trace.steps) - 1:
+            reached += found.outside
+        assert step.state in reached, f"{step.call} does not lead from {before} to {step.state}"
+    if trace.loop is not None:
+        assert 0 <= trace.loop < len(trace.steps)
+        assert trace.states[trace.loop] == trace.last
+
+
+def is_at_fault(deployment, restriction, error):
+    """Whether the last state of the error's trace is really what the error says."""
+    last = error.trace.last
+    match error:
+        case BoundExceeded():
+            return exceeded(deployment, last) is not None
+        case NothingOffered():
+            return not offer(deployment, last)
+        case NoEffect():
+            calls = offer(deployment, last)
+            return any(not successors(deployment, c, last, restriction).exist for c in calls)
+    raise AssertionError(f"no check for {type(error)}")
+
+
+def context(deployment, state):
+    """The decision context of a state."""
+    return DecisionContext(view(deployment, state), offer(deployment, state))

@@ -1,0 +1,158 @@
+"""Hypothesis strategies for formulas: any syntax, and well-sorted formulas over one small schema."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from stead_sym.logic.sorts import Names
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Const,
+    Count,
+    Definition,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Truth,
+    Until,
+    Var,
+)
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, Schema, Sort
+
+VARIABLES = ("x", "y", "z", "x_1")
+SCHEMA = Schema(
+    (Sort("a"), Sort("k", ("k1", "k2"), rigid=True)),
+    (Relation("P", ("a",)), Relation("Q", ("a", "a")), Relation("R", ("a", "k")), Relation("N", ())),
+)
+POOL = {"a": ("c0", "c1", "c2"), "k": ("k1", "k2")}
+NAMES = Names(SCHEMA, {"c0": "a", "c1": "a", "k1": "k", "k2": "k"})
+
+
+def truths():
+    return st.booleans().map(Truth)
+
+
+@st.composite
+def syntax(draw, bound=frozenset(), depth=4):
+    """Any closed formula as `parse_formula` may give it: no schema, sorts known or not."""
+    term = st.sampled_from(["c0", "c1", "U", "AX_", *sorted(bound)]).map(
+        lambda n: Var(n) if n in bound else Const(n)
+    )
+    relation = st.sampled_from(["P", "Q1", "A", "E", "call", "same"])
+
+    def atoms():
+        args = st.lists(term, max_size=3).map(tuple)
+        return st.builds(Atom, relation, args, primed=st.booleans()).filter(
+            lambda a: a.primed or a.relation != "same" or len(a.args) != 1
+        )
+
+    if depth == 0 or draw(st.integers(0, 5)) == 0:
+        return draw(
+            st.one_of(
+                truths(), st.builds(Equal, term, term), atoms(),
+                st.builds(Same, relation), st.builds(Empty, relation),
+            )
+        )  # fmt: skip
+    below = syntax(bound, depth - 1)
+    path = st.sampled_from("AE")
+    parts = st.lists(below, min_size=2, max_size=3).map(tuple)
+    kind = draw(st.integers(0, 9))
+    match kind:
+        case 0:
+            return Not(draw(below))
+        case 1:
+            return And(draw(parts))
+        case 2:
+            return Or(draw(parts))
+        case 3:
+            return Implies(draw(below), draw(below))
+        case 4:
+            return Iff(draw(below), draw(below))
+        case 5:
+            return draw(st.sampled_from([Next, Future, Globally]))(draw(path), draw(below))
+        case 6:
+            return Until(draw(path), draw(below), draw(below), weak=draw(st.booleans()))
+    name = draw(st.sampled_from(VARIABLES))
+    binder = Binder(name, draw(st.sampled_from([None, "a", "k"])))
+    body = draw(syntax(bound | {name}, depth - 1))
+    if kind == 7:
+        comparison = draw(st.sampled_from(["atleast", "atmost", "exactly"]))
+        return Count(comparison, draw(st.integers(0, 12)), binder, body)
+    return (Exists if kind == 8 else Forall)(binder, body)
+
+
+@st.composite
+def well_sorted(draw, scope=None, depth=3, names=NAMES):
+    """A resolved first-order formula over `SCHEMA`, free in the variables of ``scope`` (name -> sort)."""
+    scope = scope or {}
+    terms = {
+        sort: [*(Const(c) for c, s in names.constants.items() if s == sort)]
+        + [Var(v) for v, s in scope.items() if s == sort]
+        for sort in ("a", "k")
+    }
+
+    def pick(sort):
+        return draw(st.sampled_from(terms[sort]))
+
+    if depth == 0 or draw(st.integers(0, 4)) == 0:
+        kind = draw(st.integers(0, 4))
+        if kind == 0:
+            return draw(truths())
+        if kind == 1:
+            sort = draw(st.sampled_from(["a", "k"]))
+            return Equal(pick(sort), pick(sort))
+        symbols = {**{r.name: r.sorts for r in SCHEMA.relations}}
+        symbols |= {n: tuple(p.sort for p in d.params) for n, d in names.definitions.items()}
+        name = draw(st.sampled_from(sorted(symbols)))
+        return Atom(name, tuple(pick(sort) for sort in symbols[name]))
+    below = well_sorted(scope, depth - 1, names)
+    match draw(st.integers(0, 6)):
+        case 0:
+            return Not(draw(below))
+        case 1:
+            return And((draw(below), draw(below)))
+        case 2:
+            return Or((draw(below), draw(below)))
+        case 3:
+            return draw(st.sampled_from([Implies, Iff]))(draw(below), draw(below))
+        case quantifier:
+            binder = Binder(draw(st.sampled_from(VARIABLES)), draw(st.sampled_from(["a", "k"])))
+            body = draw(well_sorted({**scope, binder.name: binder.sort}, depth - 1, names))
+            if quantifier == 4:
+                comparison = draw(st.sampled_from(["atleast", "atmost", "exactly"]))
+                return Count(comparison, draw(st.integers(0, 3)), binder, body)
+            return (Exists if quantifier == 5 else Forall)(binder, body)
+
+
+@st.composite
+def states(draw):
+    """An instance of `SCHEMA` over `POOL`."""
+    facts = st.one_of(
+        [
+            st.tuples(*(st.sampled_from(POOL[s]) for s in r.sorts)).map(lambda args, n=r.name: Fact(n, args))
+            for r in SCHEMA.relations
+        ]
+    )
+    return Instance(SCHEMA, draw(st.frozensets(facts, max_size=6)))
+
+
+@st.composite
+def definitions(draw):
+    """Two definitions, the first of which may use the second."""
+    second = Definition("E2", (Binder("y", "a"),), draw(well_sorted({"y": "a"}, 2)))
+    inner = Names(SCHEMA, NAMES.constants, {"E2": second})
+    params = (Binder("x", "a"), Binder("z", "k"))
+    first = Definition("E1", params, draw(well_sorted({"x": "a", "z": "k"}, 2, inner)))
+    return {"E1": first, "E2": second}

@@ -1,0 +1,157 @@
+"""Two engines that share only the definitions: on generated deployments they agree on everything.
+
+States, transitions, contexts, queries, verdicts, and, for every subformula of every specification
+and every assignment of its free variables over U_f, the set of states that satisfy it.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from engine_pairs import both, by_name, engines, fault, is_at_fault, replay, some_by_name
+from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.printer import print_deployment
+from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.errors import BoundExceeded, Undecided
+from stead_sym.logic.syntax import Quantified, children, free_variables
+from stead_sym.symbolic.manager import HAS_CUDD
+from stead_sym.testing.deployments import deployments
+from stead_sym.testing.formulas import assignments
+from stead_sym.verification import verify
+
+
+def scoped_subformulas(formula, scope=None):
+    """Every subformula with the sorts of the variables in scope that are free in it."""
+    scope = scope or {}
+    free = free_variables(formula)
+    yield formula, {name: sort for name, sort in scope.items() if name in free}
+    inner = {**scope, formula.binder.name: formula.binder.sort} if isinstance(formula, Quantified) else scope
+    for child in children(formula):
+        yield from scoped_subformulas(child, inner)
+
+
+def compared(deployment, agent="any", **options):
+    """The pair of engines; the example is given up where it is too large or has nothing to compare."""
+    try:
+        pair = both(deployment, agent, **options)
+    except Undecided:
+        assume(False)
+    assume(pair.explicit.states > 1)
+    event(f"states: 2^{pair.explicit.states.bit_length() - 1} and more")
+    return pair
+
+
+def assert_agreement(pair):
+    explicit, symbolic = pair
+    assert (symbolic.states, symbolic.transitions) == (explicit.states, explicit.transitions)
+    if pair.wrappers[0] is not None:
+        first, second = pair.wrappers
+        assert (first.contexts, first.queries) == (second.contexts, second.queries)
+        assert dict(first.decisions) == dict(second.decisions)
+    for spec in pair.deployment.core.specs:
+        assert symbolic.holds(spec.formula) == explicit.holds(spec.formula), spec
+        for formula, scope in scoped_subformulas(spec.formula):
+            for sigma in assignments(scope, pair.restriction.values):
+                expected = explicit.satisfying(formula, sigma)
+                found = symbolic.satisfying(formula, sigma)
+                assert found.count == expected.count, f"{formula} under {sigma}"
+                assert all(state in found for state in expected.states), f"{formula} under {sigma}"
+
+
+@settings(max_examples=60)
+@given(deployments())
+def test_with_everything_offered(deployment):
+    assert_agreement(compared(deployment))
+
+
+@settings(max_examples=60)
+@given(deployments())
+def test_with_the_policy(deployment):
+    assert_agreement(compared(deployment, deployment.policy("p")))
+
+
+@settings(max_examples=60)
+@given(deployments(), st.integers(0, 9), st.booleans())
+def test_with_a_function_that_looks_at_names(deployment, seed, several):
+    assert_agreement(compared(deployment, some_by_name(seed) if several else by_name(seed)))
+
+
+@settings(max_examples=40)
+@given(deployments())
+def test_the_wrapper_leaves_a_policy_as_it_is(deployment):
+    """Its rules are first-order with constants in B: the policy is equivariant already, so that the
+    wrapper selects in every reachable state what the rules select there."""
+    pair = compared(deployment, deployment.policy("p"))
+    rules = RuleAgent.of(deployment, "p")
+    literal = CanonicalWrapper(rules, deployment.schema, deployment.tools, _all_constants(deployment))
+    assert_same = both(deployment, literal)
+    assert (assert_same.explicit.states, assert_same.explicit.transitions) == (
+        pair.explicit.states,
+        pair.explicit.transitions,
+    )
+
+
+def _all_constants(deployment):
+    return frozenset(deployment.sort_of_constant)
+
+
+@pytest.mark.skipif(not HAS_CUDD, reason="dd has no CUDD here, so both backends are the same")
+@settings(max_examples=15)
+@given(deployments(max_tools=2, specs=1, depth=3), st.integers(0, 9))
+def test_with_the_diagrams_in_python(deployment, seed):
+    assert_agreement(compared(deployment, by_name(seed), backend="autoref", max_states=40))
+
+
+@settings(max_examples=60)
+@given(deployments(keep_bounds=False))
+def test_a_bound_is_exceeded_in_both_or_in_none(deployment):
+    assert_same_faults(deployment, "any", same_kind=True)
+
+
+@settings(max_examples=60)
+@given(deployments(keep_bounds=False, total=False), st.integers(0, 9))
+def test_a_breach_of_the_definition_is_found_by_both(deployment, seed):
+    """Which of several breaches comes first depends on the order of the search; that there is one does not."""
+    assert_same_faults(deployment, by_name(seed), same_kind=False)
+
+
+def assert_same_faults(deployment, agent, *, same_kind):
+    restriction = theorem_restriction(deployment, deployment.specs)
+    faults = {}
+    for name, build in engines(deployment, agent, max_states=300).items():
+        try:
+            faults[name] = fault(build)
+        except Undecided:
+            assume(False)
+    explicit, symbolic = faults["explicit"], faults["symbolic"]
+    event(f"fault: {type(explicit).__name__}")
+    assert (explicit is None) == (symbolic is None), (explicit, symbolic)
+    if explicit is None:
+        return
+    if same_kind:
+        assert type(explicit) is type(symbolic) is BoundExceeded
+    wrapped = CanonicalWrapper(agent, deployment.schema, deployment.tools) if agent != "any" else None
+    for error in (explicit, symbolic):
+        replay(deployment, restriction, wrapped, error.trace, leaves_domain=True)
+        assert is_at_fault(deployment, restriction, error)
+
+
+@settings(max_examples=100)
+@given(deployments(keep_bounds=False, total=False))
+def test_a_generated_deployment_prints_as_a_file_that_reads_the_same(deployment):
+    assert parse_deployment(print_deployment(deployment)) == deployment
+
+
+@settings(max_examples=30)
+@given(deployments())
+def test_a_larger_domain_gives_the_same_verdicts(deployment):
+    """The theorem: from its sizes on the verdict does not depend on the domain."""
+    compared(deployment, max_states=60)
+    least = verify(deployment, engine="symbolic")
+    larger = {sort: size + 1 for sort, size in least.domain.items() if sort in deployment.bounds}
+    more = verify(deployment, engine="symbolic", domain=larger)
+    assert {s: v.holds for s, v in more.verdicts.items()} == {s: v.holds for s, v in least.verdicts.items()}
