@@ -34,12 +34,14 @@ from stead_sym.errors import (
     DeclarationError,
     DefinitionError,
     InputError,
+    ModelError,
     NoEffect,
     NothingOffered,
     ParseError,
     RestrictionError,
     Span,
     SteadError,
+    StoreError,
     Undecided,
 )
 from stead_sym.logic.compose import (
@@ -228,11 +230,13 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "DeclarationError",
     "DefinitionError",
     "InputError",
+    "ModelError",
     "NoEffect",
     "NothingOffered",
     "ParseError",
     "RestrictionError",
     "Span",
     "SteadError",
+    "StoreError",
     "Undecided",
 ]

@@ -69,7 +69,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"stead-sym {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    check = commands.add_parser("verify", help="check specifications under an agent", epilog=parser.epilog)
+    check = commands.add_parser(
+        "verify",
+        help="check specifications under an agent",
+        usage="stead-sym verify FILE [options]",  # FILE first: --spec takes every name that follows it
+        epilog=parser.epilog,
+    )
     check.set_defaults(run=_verify)
     _add_file(check)
     agent = check.add_mutually_exclusive_group()
@@ -81,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     check.add_argument(
         "--domain",
-        metavar="theorem|SORT=N,…",
+        metavar="theorem|SORT=N,...",
         default="theorem",
         help="the sizes of the domains: those of the theorem (default), or larger ones for some sorts",
     )

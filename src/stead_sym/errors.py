@@ -6,6 +6,8 @@
     │   ├── DeclarationError     a name is missing, doubled, or of the wrong sort or arity
     │   ├── RestrictionError     a domain is too small for the theorem, or not a domain
     │   ├── AgentError           an agent selects nothing, or what was not offered
+    │   │   └── ModelError           a language model cannot be loaded, asked, or told apart its calls
+    │   ├── StoreError           a store of decisions is corrupt, contradicts itself, or lacks a context
     │   └── DefinitionError      a reachable state breaks Definition 3; carries the run that leads there
     │       ├── BoundExceeded        more values active than `bound` claims
     │       ├── NothingOffered       the state offers no call
@@ -65,6 +67,14 @@ class RestrictionError(InputError):
 
 class AgentError(InputError):
     """An agent returned no call, or a call that was not offered."""
+
+
+class ModelError(AgentError):
+    """A language model is not there, or cannot be asked for a decision."""
+
+
+class StoreError(InputError):
+    """A store of decisions is corrupt, contradicts itself, or lacks a decision."""
 
 
 class DefinitionError(InputError):

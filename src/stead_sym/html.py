@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 _TABLE = '<table style="display:inline-table;margin:0 1em 1em 0;vertical-align:top">'
-_CELL = "text-align:left;white-space:pre-line"
+_CELL = "text-align:left;vertical-align:top;white-space:pre-line;padding:2px 12px 2px 0"
 
 
 def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -20,9 +20,10 @@ from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAge
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment, Policy, Spec
-from stead_sym.deployment.restriction import Restriction, theorem_restriction
+from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
+from stead_sym.errors import RestrictionError
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.html import paragraph, table
 from stead_sym.logic.parser import parse_formula
@@ -35,6 +36,7 @@ from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.symbolic.manager import Backend
 
 EngineName: TypeAlias = Literal["symbolic", "explicit"]
+Domain: TypeAlias = Literal["normal", "theorem"]
 AgentLike: TypeAlias = (
     Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | Literal["any"]
 )
@@ -60,6 +62,8 @@ class Engine(Protocol):
     def transitions(self) -> int: ...
     @property
     def statistics(self) -> Mapping[str, int]: ...
+    @property
+    def restriction(self) -> Restriction: ...
     def holds(self, formula: Formula) -> bool: ...
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
     def evidence(self, formula: Formula) -> Trace: ...
@@ -179,7 +183,7 @@ def verify(
     specs: Sequence[str] | None = None,
     *,
     engine: EngineName = "symbolic",
-    domain: Mapping[str, int] = MappingProxyType({}),
+    domain: Domain | Mapping[str, int] | None = None,
     force: bool = False,
     backend: Backend | None = None,
     max_states: int | None = None,
@@ -188,9 +192,12 @@ def verify(
     """Check specifications (by default all of the deployment) under an agent.
 
     ``agent`` is a policy of the deployment (``desk.policy("baseline")``), a function from a decision
-    context to an offered call or several, any `Agent`, or ``"any"``: everything offered. ``domain``
-    sets the size of some sorts' domains; below the theorem's size it raises `RestrictionError` unless
-    ``force``, and then the verdicts are `unknown`.
+    context to an offered call or several, any `Agent`, or ``"any"``: everything offered.
+
+    ``domain`` is ``"normal"``, in which fresh values have representatives (the default of the symbolic
+    engine, and only there), ``"theorem"``, the literal domain of the theorem, or sizes for some
+    sorts of the latter; below the theorem's they raise `RestrictionError` unless ``force``, and then the
+    verdicts are `unknown`.
 
     Raises `DefinitionError` with a trace where a reachable state breaks the definition of a
     deployment, `AgentError` where the agent selects nothing or what is not offered, and `Undecided`
@@ -198,18 +205,35 @@ def verify(
     """
     started = time.perf_counter()
     chosen = deployment.specs if specs is None else tuple(map(deployment.spec, specs))
-    restriction = theorem_restriction(deployment, chosen, domain, force)
+    formulas = {spec: in_terms_of(deployment, spec.formula, {}) for spec in chosen}
+    literal = engine == "explicit" if domain is None else domain != "normal"
+    if not literal and engine == "explicit":
+        raise RestrictionError(
+            "the explicit engine knows the literal domain only; take `theorem`, or the symbolic engine"
+        )
+    sizes = domain if isinstance(domain, Mapping) else {}
+    restriction = (
+        theorem_restriction(deployment, chosen, sizes, force) if literal else normal_restriction(deployment)
+    )
     wrapper = wrap(deployment, agent)
     built: Engine
     if engine == "explicit":
         built = ExplicitEngine(deployment, wrapper, restriction, progress, max_states=max_states)
     else:
-        built = SymbolicEngine(deployment, wrapper, restriction, progress, backend=backend)
-    verdicts = {spec.name: _verdict(built, deployment, spec, restriction) for spec in chosen}
+        built = SymbolicEngine(
+            deployment,
+            wrapper,
+            restriction,
+            tuple(formulas.values()),
+            progress,
+            literal=literal,
+            backend=backend,
+        )
+    verdicts = {spec.name: _verdict(built, spec, formulas[spec], restriction) for spec in chosen}
     return Verification(
         deployment=deployment,
         agent="any" if wrapper is None else wrapper.agent.name,
-        restriction=restriction,
+        restriction=built.restriction,
         verdicts=MappingProxyType(verdicts),
         states=built.states,
         transitions=built.transitions,
@@ -221,8 +245,7 @@ def verify(
     )
 
 
-def _verdict(engine: Engine, deployment: Deployment, spec: Spec, restriction: Restriction) -> Verdict:
-    formula = in_terms_of(deployment, spec.formula, {})
+def _verdict(engine: Engine, spec: Spec, formula: Formula, restriction: Restriction) -> Verdict:
     holds = engine.holds(formula)
     trace: Trace | None = engine.evidence(formula)
     if holds and trace is not None and not trace.steps and not trace.bindings:

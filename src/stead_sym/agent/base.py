@@ -36,6 +36,14 @@ class Agent(Protocol):
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]: ...
 
 
+@runtime_checkable
+class Counting(Protocol):
+    """An agent that knows how many contexts it really decided, where a store answers for some."""
+
+    @property
+    def queries(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionAgent:
     """An agent from a Python function that picks a call, or several, from a decision context."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from stead_sym.agent.base import Agent, DecisionContext
+from stead_sym.agent.base import Agent, Counting, DecisionContext
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError, DeclarationError, InputError
 from stead_sym.relational.canonical import CanonicalForm, canonical_form, orbit
@@ -74,7 +74,7 @@ class CanonicalWrapper:
 
     @property
     def queries(self) -> int:
-        """The number of answers that the base agent gave."""
+        """The number of answers that the base agent gave; those of its store, if it has one, do not count."""
         return self._queries
 
     @property
@@ -124,6 +124,7 @@ class CanonicalWrapper:
         if not keys:
             return
         contexts = [self._context(key) for key in keys]
+        counted = self.agent.queries if isinstance(self.agent, Counting) else None
         answers = self.agent.select(contexts)
         if len(answers) != len(contexts):
             raise AgentError(
@@ -131,7 +132,10 @@ class CanonicalWrapper:
                 "return one per context, in their order"
             )
         selected = [self._checked(*pair) for pair in zip(contexts, answers, strict=True)]
-        self._queries += len(answers)
+        if counted is not None and isinstance(self.agent, Counting):
+            self._queries += self.agent.queries - counted
+        else:
+            self._queries += len(answers)
         self._decided.update(zip(keys, zip(contexts, selected, strict=True), strict=True))
 
     def _checked(self, context: DecisionContext, answer: Collection[Call]) -> frozenset[Call]:

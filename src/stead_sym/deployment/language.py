@@ -13,13 +13,22 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from lark import Lark, Token, Tree
+from lark import Lark, Token
 
 from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
 from stead_sym.errors import InputError, ParseError
-from stead_sym.logic.parser import FORMULA_GRAMMAR, PHRASES, FormulaReader, Node, build_parser, parse_tree
+from stead_sym.logic.parser import (
+    FORMULA_GRAMMAR,
+    PHRASES,
+    FormulaReader,
+    Node,
+    build_parser,
+    parse_tree,
+    tokens_of,
+    trees_of,
+)
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Definition, Formula
 from stead_sym.relational.schema import Relation, Sort
 
@@ -100,13 +109,13 @@ def read_effect(text: str, source: str) -> Effect:
 def read_rules(text: str, source: str) -> tuple[Rule, ...]:
     """The lines `call w(x) when f` of a policy. Raises `ParseError`."""
     reader = _Reader(source)
-    return tuple(reader.rule(node) for node in _trees(_tree(text, "rules", source)))
+    return tuple(reader.rule(node) for node in trees_of(_tree(text, "rules", source)))
 
 
 def read_facts(text: str, source: str) -> tuple[Atom, ...]:
     """The facts `P(a, b)` of an `init`. Raises `ParseError`."""
     reader = _Reader(source).formulas
-    return tuple(reader.atom(node) for node in _trees(_tree(text, "facts", source)))
+    return tuple(reader.atom(node) for node in trees_of(_tree(text, "facts", source)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +130,22 @@ class _Reader:
 
     def items(self, tree: Node) -> Items:
         def named(*rules: str) -> Iterator[Node]:
-            return (node for node in _trees(tree) if node.data in rules)
+            return (node for node in trees_of(tree) if node.data in rules)
 
         read = self.formulas
         return Items(
             titles=tuple(Text(str(_name(node)), read.span(node)) for node in named("title")),
             sorts=tuple(sort for node in named("sorts", "finite_sort") for sort in self.sorts(node)),
             relations=tuple(map(self.relation, named("relation"))),
-            facts=tuple(read.atom(fact) for node in named("init") for fact in _trees(node)),
+            facts=tuple(read.atom(fact) for node in named("init") for fact in trees_of(node)),
             bounds=tuple(map(self.bound, named("bound"))),
             definitions=tuple(map(self.definition, named("define"))),
             tools=tuple(map(self.tool, named("tool"))),
             views=tuple(map(self.view, named("view"))),
             policies=tuple(map(self.policy, named("policy"))),
-            fair=tuple(read.formula(_trees(node)[0]) for node in named("fair")),
+            fair=tuple(read.formula(trees_of(node)[0]) for node in named("fair")),
             specs=tuple(
-                Spec(str(_name(node)), read.formula(_trees(node)[0]), span=read.span(_name(node)))
+                Spec(str(_name(node)), read.formula(trees_of(node)[0]), span=read.span(_name(node)))
                 for node in named("spec")
             ),
             systems=tuple(self.text(node) for node in named("system")),
@@ -146,41 +155,41 @@ class _Reader:
     def sorts(self, node: Node) -> Iterator[Sort]:
         span = self.formulas.span
         if node.data == "sorts":
-            yield from (Sort(str(token), span=span(token)) for token in _tokens(node))
+            yield from (Sort(str(token), span=span(token)) for token in tokens_of(node))
         else:
-            name, *rigid = _tokens(node)
-            values = tuple(map(str, _tokens(_trees(node)[0])))
+            name, *rigid = tokens_of(node)
+            values = tuple(map(str, tokens_of(trees_of(node)[0])))
             yield Sort(str(name), values, rigid=bool(rigid), span=span(name))
 
     def relation(self, node: Node) -> Relation:
         name = _name(node)
-        sorts = tuple(map(str, _tokens(_trees(node)[0])))
+        sorts = tuple(map(str, tokens_of(trees_of(node)[0])))
         return Relation(str(name), sorts, span=self.formulas.span(name))
 
     def bound(self, node: Node) -> Bound:
-        sort, number = _tokens(node)
+        sort, number = tokens_of(node)
         return Bound(str(sort), self.formulas.number(number), self.formulas.span(sort))
 
     def definition(self, node: Node) -> Definition:
-        name, trees = _name(node), _trees(node)
+        name, trees = _name(node), trees_of(node)
         params = self.params(trees[0]) if len(trees) == 2 else ()
         return Definition(str(name), params, self.formulas.formula(trees[-1]), span=self.formulas.span(name))
 
     def params(self, node: Node) -> tuple[Binder, ...]:
-        return tuple(binder for child in _trees(node) for binder in self.formulas.binders(child))
+        return tuple(binder for child in trees_of(node) for binder in self.formulas.binders(child))
 
     def head(self, node: Node) -> tuple[str, tuple[Binder, ...]]:
-        return str(_name(node)), self.params(_trees(node)[0])
+        return str(_name(node)), self.params(trees_of(node)[0])
 
     def tool(self, node: Node) -> Tool:
         name, params = self.head(node)
-        _, *description = _tokens(node)
-        guards = [child for child in _trees(node) if child.data == "guard"]
+        _, *description = tokens_of(node)
+        guards = [child for child in trees_of(node) if child.data == "guard"]
         if len(guards) > 1:
             raise ParseError(
                 f"a second guard of {name}; join the two with `&`", self.formulas.span(guards[1])
             )
-        effects = tuple(self.effect(child) for child in _trees(node) if child.data == "effect")
+        effects = tuple(self.effect(child) for child in trees_of(node) if child.data == "effect")
         return Tool(
             name,
             params,
@@ -192,17 +201,17 @@ class _Reader:
 
     def condition(self, nodes: list[Node]) -> Formula:
         """The formula of a `guard`, `when` or `where`, or `true`."""
-        return self.formulas.formula(_trees(nodes[0])[0]) if nodes else TRUE
+        return self.formulas.formula(trees_of(nodes[0])[0]) if nodes else TRUE
 
     def effect(self, node: Node) -> Effect:
-        when = [child for child in _trees(node) if child.data == "when"]
-        statements = [child for child in _trees(node) if child.data != "when"]
+        when = [child for child in trees_of(node) if child.data == "when"]
+        statements = [child for child in trees_of(node) if child.data != "when"]
         return Effect(
             tuple(map(self.statement, statements)), self.condition(when), span=self.formulas.span(node)
         )
 
     def statement(self, node: Node) -> Statement:
-        read, span, trees = self.formulas, self.formulas.span(node), _trees(node)
+        read, span, trees = self.formulas, self.formulas.span(node), trees_of(node)
         where = [child for child in trees if child.data == "where"]
         match node.data:
             case "choose":
@@ -214,7 +223,7 @@ class _Reader:
                 kind = Insert if node.data == "insert" else Delete
                 return kind(read.atom(trees[0]), binders, self.condition(where), span=span)
             case "clear":
-                return Clear(tuple(map(str, _tokens(node))), span=span)
+                return Clear(tuple(map(str, tokens_of(node))), span=span)
             case "ensure":
                 return Ensure(read.formula(trees[0]), span=span)
             case other:
@@ -222,20 +231,20 @@ class _Reader:
 
     def view(self, node: Node) -> View:
         name, params = self.head(node)
-        where = [child for child in _trees(node) if child.data == "where"]
+        where = [child for child in trees_of(node) if child.data == "where"]
         return View(name, params, self.condition(where), span=self.formulas.span(_name(node)))
 
     def policy(self, node: Node) -> Policy:
-        rules = tuple(map(self.rule, _trees(node)))
+        rules = tuple(map(self.rule, trees_of(node)))
         return Policy(str(_name(node)), rules, span=self.formulas.span(_name(node)))
 
     def rule(self, node: Node) -> Rule:
-        call, *when = _trees(node)
-        args = self.formulas.terms(_trees(call)[0])
+        call, *when = trees_of(node)
+        args = self.formulas.terms(trees_of(call)[0])
         return Rule(str(_name(call)), args, self.condition(when), span=self.formulas.span(call))
 
     def text(self, node: Node) -> Text:
-        return Text(_unquoted(_tokens(node)[0]), self.formulas.span(node))
+        return Text(_unquoted(tokens_of(node)[0]), self.formulas.span(node))
 
 
 def _unquoted(token: Token) -> str:
@@ -250,13 +259,5 @@ def _unquoted(token: Token) -> str:
     return "\\".join(parts)
 
 
-def _trees(node: Node) -> list[Node]:
-    return [child for child in node.children if isinstance(child, Tree)]
-
-
-def _tokens(node: Node) -> list[Token]:
-    return [child for child in node.children if isinstance(child, Token)]
-
-
 def _name(node: Node) -> Token:
-    return _tokens(node)[0]
+    return tokens_of(node)[0]

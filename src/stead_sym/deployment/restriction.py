@@ -8,8 +8,9 @@ and a forced one says so (`Restriction.exact`), since no verdict over it carries
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count, islice
 from types import MappingProxyType
@@ -29,6 +30,8 @@ class Derivation:
 
     ``bound`` is b_S, ``constants`` |C ∩ U_S|, ``variables`` var_S, attained by the specification
     ``spec`` (None where no specification has a variable of the sort). ``size`` is what is used.
+    ``fresh`` is None for the theorem's literal domain; for representatives it is f_S, the most
+    fresh values of the sort that one effect draws.
     """
 
     sort: str
@@ -38,15 +41,25 @@ class Derivation:
     spec: str | None
     finite: bool
     size: int
+    fresh: int | None = None
 
     @property
     def required(self) -> int:
-        """What the theorem asks for: |U_S| of a finite sort, else 2·b_S + |C ∩ U_S| + var_S."""
-        return self.constants if self.finite else 2 * self.bound + self.constants + self.variables
+        """|U_S| of a finite sort, else 2·b_S + |C ∩ U_S| + var_S as the theorem asks, or
+        |C ∩ U_S| + b_S + f_S where fresh values have representatives."""
+        if self.finite:
+            return self.constants
+        if self.fresh is not None:
+            return self.constants + self.bound + self.fresh
+        return 2 * self.bound + self.constants + self.variables
 
     def __str__(self) -> str:
         if self.finite:
             return f"{self.sort}: {self.size} (finite: kept in full)"
+        if self.fresh is not None:
+            sum_ = f"{self.constants} + {self.bound} + {self.fresh} = {self.required}"
+            more = f", {self.size} to name them after others" * (self.size > self.required)
+            return f"{self.sort}: {sum_} (constants + bound + fresh values of one effect){more}"
         origin = f", from {self.spec}" if self.spec is not None else ""
         sum_ = f"2·{self.bound} + {self.constants} + {self.variables} = {self.required}"
         text = f"{self.sort}: {sum_} (2·bound + constants + variables{origin})"
@@ -75,6 +88,11 @@ class Restriction:
     def members(self) -> frozenset[Value]:
         """All values of U_f."""
         return frozenset(value for values in self.values.values() for value in values)
+
+    def extended(self, values: Mapping[str, tuple[Value, ...]]) -> Restriction:
+        """The same restriction with other, larger value sets."""
+        derivation = {s: replace(d, size=len(values[s])) for s, d in self.derivation.items()}
+        return replace(self, values=MappingProxyType(dict(values)), derivation=MappingProxyType(derivation))
 
     def beyond(self, sort: str, number: int) -> tuple[Value, ...]:
         """``number`` values of U_S outside U_f; none where the sort is finite, for U_f has it all."""
@@ -136,6 +154,47 @@ def theorem_restriction(
         values[sort.name] = (*constants[sort.name], *generated)
     exact = all(derived.size >= derived.required for derived in derivation.values())
     return Restriction(MappingProxyType(values), MappingProxyType(derivation), exact)
+
+
+def normal_restriction(deployment: Deployment) -> Restriction:
+    """The domain that suffices where fresh values have representatives: |C_S| + b_S + f_S values.
+
+    The proof is in `symbolic.naming`. The specifications do not matter: values that only their
+    variables hold need no names there.
+    """
+    schema = deployment.schema
+    sorts = tuple(sort.name for sort in schema.sorts)
+    fresh = fresh_values(deployment)
+    taken = frozenset(value for values in deployment.constants.values() for value in values)
+    derivation: dict[str, Derivation] = {}
+    values: dict[str, tuple[Value, ...]] = {}
+    for sort in schema.sorts:
+        derived = Derivation(
+            sort=sort.name,
+            bound=deployment.bounds.get(sort.name, 0),
+            constants=len(deployment.constants[sort.name]),
+            variables=0,
+            spec=None,
+            finite=sort.values is not None,
+            size=0,
+            fresh=fresh[sort.name],
+        )
+        derivation[sort.name] = replace(derived, size=derived.required)
+        generated = islice(_names(sort.name, sorts, taken), derived.required - derived.constants)
+        values[sort.name] = (*deployment.constants[sort.name], *generated)
+    return Restriction(MappingProxyType(values), MappingProxyType(derivation))
+
+
+def fresh_values(deployment: Deployment) -> Mapping[str, int]:
+    """f_S: the most fresh S-values that one alternative of an effect draws. An `ensure` may replace
+    every value at once and exceed the bound doing so: b_S + 1."""
+    most: Counter[str] = Counter()
+    for tool in deployment.tools:
+        for effect in tool.effects:
+            most |= Counter(str(binder.sort) for binder in effect.fresh)
+            if effect.is_ensure:
+                most |= Counter({sort: bound + 1 for sort, bound in deployment.bounds.items()})
+    return most
 
 
 def _refuse(derived: Derivation, size: int, force: bool) -> None:

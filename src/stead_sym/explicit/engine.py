@@ -34,6 +34,7 @@ class ExplicitEngine:
     ) -> None:
         self._graph = explore(deployment, wrapper, restriction, progress, max_states=max_states)
         self._labelling = Labelling(self._graph, restriction)
+        self.restriction = restriction
 
     @property
     def states(self) -> int:

@@ -109,13 +109,13 @@ def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mappin
         if depth > MAX_DEPTH:
             where = Span(source, node.meta.line, node.meta.column) if not node.meta.empty else None
             raise ParseError(f"nested more than {MAX_DEPTH} deep; name a part of it with `define`", where)
-        todo.extend((child, depth + _quantifiers(node)) for child in _trees(node))
+        todo.extend((child, depth + _quantifiers(node)) for child in trees_of(node))
     return tree
 
 
 def _quantifiers(node: Node) -> int:
     """The depth that a node adds: each variable of a list is a quantifier of its own."""
-    return len(_trees(node)[0].children) if node.data in ("forall", "exists") else 1
+    return len(trees_of(node)[0].children) if node.data in ("forall", "exists") else 1
 
 
 def _parse_error(error: UnexpectedInput, text: str, source: str, phrases: Mapping[str, str]) -> ParseError:
@@ -183,11 +183,11 @@ class FormulaReader:
 
     def terms(self, node: Node, bound: frozenset[str] = frozenset()) -> tuple[Term, ...]:
         """The names of a list; those in ``bound`` are variables."""
-        return tuple(self._term(token, bound) for token in _tokens(node))
+        return tuple(self._term(token, bound) for token in tokens_of(node))
 
     def atom(self, node: Node, bound: frozenset[str] = frozenset()) -> Atom:
         """The atom `P(t, u)`, or `P` for `P()`."""
-        name, terms = _tokens(node)[0], node.children[1]
+        name, terms = tokens_of(node)[0], node.children[1]
         args = self.terms(terms, bound) if isinstance(terms, Tree) else ()
         return Atom(str(name), args, span=self.span(node))
 
@@ -195,7 +195,7 @@ class FormulaReader:
         """The variables of a list; one without a sort has the next sort in the list as its default."""
         found: list[Binder] = []
         default: str | None = None
-        for child in reversed(_trees(node)):
+        for child in reversed(trees_of(node)):
             binder = self.binder(child, default)
             default = binder.sort or default
             found.append(binder)
@@ -203,7 +203,7 @@ class FormulaReader:
 
     def binder(self, node: Node, default: str | None = None) -> Binder:
         """One variable, `x` or `x: s`."""
-        name, *sort = _tokens(node)
+        name, *sort = tokens_of(node)
         return (
             Binder(str(name), str(sort[0]), span=self.span(name))
             if sort
@@ -212,14 +212,14 @@ class FormulaReader:
 
     def formula(self, node: Node, bound: frozenset[str] = frozenset()) -> Formula:
         """The formula of a tree, inside quantifiers for the variables ``bound``."""
-        span, tokens = self.span(node), _tokens(node)
+        span, tokens = self.span(node), tokens_of(node)
         match node.data:
             case "truth":
                 return Truth(tokens[0] == "true", span=span)
             case "atom":
                 return _abbreviation(self.atom(node, bound))
             case "primed":
-                args = self.terms(_trees(node)[0], bound)
+                args = self.terms(trees_of(node)[0], bound)
                 return Atom(tokens[0].removesuffix("'"), args, primed=True, span=span)
             case "equal":
                 return Equal(self._term(tokens[0], bound), self._term(tokens[1], bound), span=span)
@@ -227,7 +227,7 @@ class FormulaReader:
                 left, right = (self._term(token, bound) for token in tokens)
                 return Not(Equal(left, right, span=span), span=span)
             case "forall" | "exists":
-                list_node, body_node = _trees(node)
+                list_node, body_node = trees_of(node)
                 binders = self.binders(list_node)
                 body = self.formula(body_node, bound | {b.name for b in binders})
                 quantifier = Forall if node.data == "forall" else Exists
@@ -235,12 +235,12 @@ class FormulaReader:
                     body = quantifier(binder, body, span=binder.span if k else span)
                 return body
             case "count":
-                binder_node, body_node = _trees(node)
+                binder_node, body_node = trees_of(node)
                 binder = self.binder(binder_node)
                 body = self.formula(body_node, bound | {binder.name})
                 comparison = cast(Comparison, str(tokens[0]))
                 return Count(comparison, self.number(tokens[1]), binder, body, span=span)
-        parts = tuple(self.formula(child, bound) for child in _trees(node))
+        parts = tuple(self.formula(child, bound) for child in trees_of(node))
         path: Path = _path(tokens)
         match node.data:
             case "not_":
@@ -281,9 +281,11 @@ def _abbreviation(atom: Atom) -> Formula:
     return atom
 
 
-def _trees(node: Node) -> list[Node]:
+def trees_of(node: Node) -> list[Node]:
+    """The parts of a node that are nodes."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 
-def _tokens(node: Node) -> list[Token]:
+def tokens_of(node: Node) -> list[Token]:
+    """The words of a node."""
     return [child for child in node.children if isinstance(child, Token)]

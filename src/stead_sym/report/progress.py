@@ -1,6 +1,6 @@
 """What a long run says on stderr while it runs: a spinner on a terminal, else a line now and then.
 
-One decision: a run of less than two seconds says nothing.
+One decision: a short run says nothing.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from types import TracebackType
 from rich.console import Console
 from rich.status import Status
 
-_PATIENCE = 2.0
-_INTERVAL = 10.0
-
 
 class ProgressDisplay:
-    """A `Progress` on ``console``, to be used as a context manager around the run."""
+    """A `Progress` on ``console``, to be used as a context manager around the run.
 
-    def __init__(self, console: Console) -> None:
+    Silent for ``patience`` seconds; then a spinner, or a line at most every ``interval`` seconds.
+    """
+
+    def __init__(self, console: Console, patience: float = 2.0, interval: float = 10.0) -> None:
         self._console = console
+        self._interval = interval
         self._started = time.monotonic()
-        self._next_line = self._started + _PATIENCE
+        self._speaks = self._started + patience
         self._status: Status | None = None
 
     def __enter__(self) -> ProgressDisplay:
@@ -38,18 +39,17 @@ class ProgressDisplay:
 
     def __call__(self, phase: str, /, **counts: int) -> None:
         now = time.monotonic()
-        elapsed = now - self._started
-        if elapsed < _PATIENCE:
+        if now < self._speaks:
             return
-        text = _line(phase, counts, elapsed)
+        text = _line(phase, counts, now - self._started)
         if self._console.is_terminal and not self._console.is_dumb_terminal:
             if self._status is None:
                 self._status = self._console.status(text)
                 self._status.start()
             else:
                 self._status.update(text)
-        elif now >= self._next_line:
-            self._next_line = now + _INTERVAL
+        else:
+            self._speaks = now + self._interval
             self._console.print(f"stead-sym: {text}", highlight=False, markup=False, soft_wrap=True)
 
 

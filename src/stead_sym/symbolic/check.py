@@ -11,10 +11,11 @@ holds infinitely often.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import assert_never
 
 from stead_sym.logic.syntax import (
+    TRUE,
     And,
     Atom,
     Binder,
@@ -42,6 +43,7 @@ from stead_sym.symbolic.compile import Environment
 from stead_sym.symbolic.encoding import Vector
 from stead_sym.symbolic.fixpoint import globally, until
 from stead_sym.symbolic.manager import Bdd
+from stead_sym.symbolic.pairs import Pairs
 from stead_sym.symbolic.reach import ReachableStates
 
 
@@ -54,6 +56,7 @@ class Checker:
         self.encoding = model.encoding
         self.manager = model.manager
         self._memo: dict[tuple[Formula, tuple[tuple[str, Vector | Value], ...]], Bdd] = {}
+        self._pairs: dict[tuple[Vector, ...], Pairs] = {}
 
     def sat(self, formula: Formula, env: Environment) -> Bdd:
         """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
@@ -62,28 +65,38 @@ class Checker:
             if is_temporal(formula):
                 self._memo[key] = self._sat(formula, env)
             else:
-                self._memo[key] = self.compiler.formula(formula, env) & self._all(formula, env)
-            if self.model.progress is not None:
-                self.model.progress("check", subformulas=len(self._memo), nodes=self.manager.nodes)
+                self._memo[key] = self.compiler.formula(formula, env) & self._all(self.pairs(formula, env))
+            self.model.report("check", subformulas=len(self._memo))
         return self._memo[key]
 
-    def _all(self, formula: Formula, env: Environment) -> Bdd:
-        """R × all assignments to the free variables of the formula."""
-        vectors = [u for x in free_variables(formula) if not isinstance(u := env[x], str)]
-        return self.manager.conj([self.model.reached, *(self.encoding.valid(v) for v in vectors)])
+    def pairs(self, formula: Formula, env: Environment) -> Pairs:
+        """The transitions over the states and the free variables of a formula."""
+        vectors = {u for x in free_variables(formula) if isinstance(u := env[x], Vector)}
+        key = tuple(sorted(vectors, key=lambda vector: vector.bits))
+        if key not in self._pairs:
+            self._pairs[key] = Pairs(self.model.plan, self.model.transitions, key)
+        return self._pairs[key]
+
+    def _all(self, pairs: Pairs) -> Bdd:
+        """All pairs of a reachable state and an assignment."""
+        return self.model.reached & pairs.assignments
 
     def _sat(self, formula: Formula, env: Environment) -> Bdd:
         m = self.manager
-        everywhere = self._all(formula, env)
+        pairs = self.pairs(formula, env)
+        everywhere = self._all(pairs)
 
         def here(f: Formula) -> Bdd:
             return self.sat(f, env)
 
         def exists_next(f: Bdd) -> Bdd:
-            return self.pre(self.fairly(f))
+            return self.pre(pairs, self.fairly(f))
 
         def exists_until(f: Bdd, g: Bdd) -> Bdd:
-            return self.reaches(f, self.fairly(g))
+            return self.reaches(pairs, f, self.fairly(g))
+
+        def exists_globally(f: Bdd) -> Bdd:
+            return self.globally(pairs, f)
 
         def negated(f: Bdd) -> Bdd:
             return everywhere & ~f
@@ -117,19 +130,19 @@ class Checker:
             case Future("E", body):
                 return everywhere & exists_until(everywhere, here(body))
             case Future("A", body):
-                return negated(self.globally(negated(here(body))))
+                return negated(exists_globally(negated(here(body))))
             case Globally("E", body):
-                return self.globally(everywhere & here(body))
+                return exists_globally(everywhere & here(body))
             case Globally("A", body):
                 return negated(exists_until(everywhere, negated(here(body))))
             case Until("E", left, right, weak):
                 f, g = everywhere & here(left), everywhere & here(right)
                 strong = exists_until(f, g)
-                return strong | self.globally(f) if weak else strong
+                return strong | exists_globally(f) if weak else strong
             case Until("A", left, right, weak):
                 no_f, no_g = negated(here(left)), negated(here(right))
                 broken = exists_until(no_g, no_f & no_g)
-                return negated(broken if weak else broken | self.globally(no_g))
+                return negated(broken if weak else broken | exists_globally(no_g))
             case _:
                 assert_never(formula)  # type: ignore[arg-type]  # mypy does not narrow the path literals
 
@@ -139,17 +152,17 @@ class Checker:
         active = self.encoding.active(vector.sort, vector)
         return self.manager.and_exist(frozenset(vector.bits), active, inner)
 
-    def pre(self, target: Bdd) -> Bdd:
-        """⟦EX f⟧ = pre(⟦f⟧) ∩ R."""
-        return self.model.transitions.preimage(target) & self.model.reached
+    def pre(self, pairs: Pairs, target: Bdd) -> Bdd:
+        """⟦EX f⟧ = pre(⟦f⟧), within R × assignments."""
+        return pairs.preimage(target) & self._all(pairs)
 
-    def reaches(self, through: Bdd, target: Bdd) -> Bdd:
+    def reaches(self, pairs: Pairs, through: Bdd, target: Bdd) -> Bdd:
         """μZ. Y ∨ (X ∧ pre(Z))."""
-        return until(self.pre, through, target, self.manager.false)
+        return until(partial(self.pre, pairs), through, target, self.manager.false)
 
-    def globally(self, body: Bdd) -> Bdd:
+    def globally(self, pairs: Pairs, body: Bdd) -> Bdd:
         """⟦EG f⟧ over the fair runs."""
-        return globally(self.pre, body, self.constraints, self.manager.false)
+        return globally(partial(self.pre, pairs), body, self.constraints, self.manager.false)
 
     @cached_property
     def constraints(self) -> tuple[Bdd, ...]:
@@ -159,28 +172,15 @@ class Checker:
     @cached_property
     def _fair(self) -> Bdd:
         """The states from which a fair run starts."""
-        return self.globally(self.model.reached)
+        return self.globally(self.pairs(TRUE, {}), self.model.reached)
 
     def fairly(self, states: Bdd) -> Bdd:
         """Those of the states from which a fair run starts: all, where nothing constrains runs."""
         return states & self._fair if self.constraints else states
 
-    def at(self, formula: Formula, assignment: Mapping[str, Value]) -> Bdd:
-        """The states of R that satisfy the formula under one assignment, over the state bits.
-
-        The set is computed for all assignments and cut at this one, so that evidence is read off the
-        same diagrams as the verdict.
-        """
-        env: dict[str, Vector | Value] = {}
-        code: dict[str, bool] = {}
-        counts: dict[str, int] = {}
+    def vectors(self, formula: Formula, sorts: Mapping[str, str]) -> Mapping[str, Vector]:
+        """A vector for each free variable of the formula, given their sorts."""
+        env: dict[str, Vector] = {}
         for name in sorted(free_variables(formula)):
-            sort = self._sort_of(assignment[name])
-            vector = self.encoding.vector("var", sort, counts.get(sort, 0))
-            counts[sort] = counts.get(sort, 0) + 1
-            env[name] = vector
-            code.update(self.encoding.code(vector, assignment[name]))
-        return self.manager.cofactor(self.sat(formula, env), code)
-
-    def _sort_of(self, value: Value) -> str:
-        return next(sort for sort, values in self.encoding.values.items() if value in values)
+            env[name] = self.encoding.unused(sorts[name], env.values())
+        return env

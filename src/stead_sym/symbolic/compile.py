@@ -124,12 +124,7 @@ class Compiler:
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
         """The first vector of the binder's sort that nothing in scope uses."""
-        sort = str(binder.sort)
-        used = set(env.values())
-        index = 0
-        while (vector := self.encoding.vector("var", sort, index)) in used:
-            index += 1
-        return vector
+        return self.encoding.unused(str(binder.sort), env.values())
 
     def compare_count(self, comparison: str, number: int, vector: Vector, member: Bdd) -> Bdd:
         """Whether the number of values v with member[vector = v] compares as asked.

@@ -82,7 +82,7 @@ class ContextFinder:
     def _ask(self, undecided: Bdd) -> Decision:
         """The decision in the context of one undecided state."""
         assert self.wrapper is not None
-        state = self.encoding.decode(self.manager.pick(undecided, self.encoding.state_bits))
+        state = self.encoding.decode(self.manager.pick(undecided, self.encoding.order))
         context = DecisionContext(view(self.deployment, state), offer(self.deployment, state))
         return self.wrapper.decide([context])[0]
 

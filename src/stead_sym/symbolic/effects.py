@@ -10,18 +10,20 @@ it says what the bits become that it writes, and nothing of the others.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
-from stead_sym.logic.syntax import Var, conjunction, free_variables
+from stead_sym.logic.syntax import Binder, Var, conjunction, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler, Environment, denoted
 from stead_sym.symbolic.encoding import Field, Vector
+from stead_sym.symbolic.groups import Key, key_of
 from stead_sym.symbolic.manager import Bdd
+from stead_sym.symbolic.naming import Naming, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +46,16 @@ class Action:
 
     ``condition`` ranges over the state bits and the vectors of the parameters that are not fixed;
     ``args`` are the tool's arguments, values where fixed. ``updates`` gives the new value of each
-    written bit over the old state bits.
+    written bit over the old state bits. ``fresh`` are the drawn values with their sorts, ``about``
+    all values that are fixed.
     """
 
     tool: str
     args: tuple[Vector | Value, ...]
     condition: Bdd
     updates: Mapping[str, Bdd]
-    fresh: tuple[Value, ...]
+    fresh: tuple[tuple[str, Value], ...] = ()
+    about: frozenset[Value] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +73,27 @@ class CompiledTool:
 
     ``overflow``, over the state bits and the parameters: an alternative inserts fresh values of a
     sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
+    ``stuck`` likewise, per alternative whose fresh values are named after another value: the name
+    is taken.
     """
 
     interface: ToolInterface
     actions: tuple[Action, ...]
     relational: tuple[RelationalAction, ...]
     overflow: Bdd
+    stuck: Mapping[Place, Bdd]
 
 
 class EffectCompiler:
-    """Compiles the tools of one deployment (definitions expanded)."""
+    """Compiles the tools of one deployment (definitions expanded).
 
-    def __init__(self, deployment: Deployment, compiler: Compiler) -> None:
+    ``broken`` collects the keys of fields that some action can give two facts at once: no invariants.
+    """
+
+    def __init__(self, deployment: Deployment, compiler: Compiler, naming: Naming) -> None:
         self.deployment = deployment
+        self.naming = naming
+        self.broken: set[Key] = set()
         self.compiler = compiler
         self.encoding = compiler.encoding
         self.manager = compiler.manager
@@ -100,27 +112,31 @@ class EffectCompiler:
             [*(self.encoding.active(v.sort, v) for v in params), self.compiler.formula(tool.guard, env)]
         )
         effective, overflow = m.false, m.false
+        stuck: dict[Place, Bdd] = {}
         actions: list[Action] = []
         relational: list[RelationalAction] = []
-        for effect in tool.effects:
+        for number, effect in enumerate(tool.effects):
+            place = (tool.name, number)
             if effect.is_ensure:
                 ensured = self._ensure(tool, params, env, effect)
                 relational.append(ensured)
                 primed = frozenset(map(self.encoding.primed, self.encoding.state_bits))
                 effective = effective | m.exist(primed, ensured.relation)
-            else:
-                scope, condition = self._condition(effect, env)
-                local = frozenset(b for name in scope if name not in env for b in bits_of(scope[name]))
-                effective = effective | m.exist(local, condition)
-                for action, outside in self._ground(tool, params, env, scope, offered & condition, effect):
-                    if action.condition != m.false:
-                        actions.append(action)
-                    if outside != m.false and self._may_lack(effect):
-                        overflow = overflow | self._with_args(params, action.args, outside) & self._lacks(
-                            effect
-                        )
+                continue
+            scope, condition, drawn = self._condition(place, effect, env)
+            local = frozenset(b for name in scope if name not in env for b in bits_of(scope[name]))
+            effective = effective | m.and_exist(local, condition, drawn)
+            if place in self.naming.anchors:
+                fresh = frozenset(b for binder in effect.fresh for b in bits_of(scope[binder.name]))
+                stuck[place] = m.exist(local, offered & condition & ~m.exist(fresh, drawn))
+            possible = offered & condition & drawn
+            for action, no_room in self._ground(tool, params, env, scope, possible, effect):
+                if action.condition != m.false:
+                    actions.append(action)
+                if no_room != m.false:
+                    overflow = overflow | self._with_args(params, action.args, no_room)
         interface = ToolInterface(tool, tuple(params), offered, effective)
-        return CompiledTool(interface, tuple(actions), tuple(relational), overflow)
+        return CompiledTool(interface, tuple(actions), tuple(relational), overflow, stuck)
 
     def _with_args(self, params: list[Vector], args: tuple[Vector | Value, ...], condition: Bdd) -> Bdd:
         """A condition of an action, over the vectors of all parameters again."""
@@ -129,12 +145,13 @@ class EffectCompiler:
 
     # conditions
 
-    def _condition(self, effect: Effect, env: Environment) -> tuple[Environment, Bdd]:
-        """The variables in scope at the end of the block, and what `when`, `choose` and `fresh` ask."""
+    def _condition(self, place: Place, effect: Effect, env: Environment) -> tuple[Environment, Bdd, Bdd]:
+        """The variables in scope at the end of the block, what `when` and `choose` ask of them, and
+        what the fresh ones may be."""
         m, encoding = self.manager, self.encoding
         scope = dict(env)
-        condition = self.compiler.formula(effect.when, scope)
-        fresh: list[Vector] = []
+        condition, drawn = self.compiler.formula(effect.when, scope), m.true
+        fresh: dict[str, Vector] = {}
         for statement in effect.statements:
             match statement:
                 case Choose(binder, where):
@@ -144,47 +161,79 @@ class EffectCompiler:
                     among = encoding.active(vector.sort, vector) | m.disj(
                         encoding.is_value(vector, c) for c in constants
                     )
-                    condition = m.conj([condition, among, self.compiler.formula(where, scope)])
+                    asked = among & self.compiler.formula(where, scope)
+                    if free_variables(where) & fresh.keys():
+                        drawn = drawn & asked
+                    else:
+                        condition = condition & asked
                 case Fresh(binder):
                     vector = self.compiler.bound_vector(binder, scope)
                     scope[binder.name] = vector
-                    condition = condition & self._is_fresh(vector, fresh)
-                    fresh.append(vector)
+                    others = [other for other in fresh.values() if other.sort == vector.sort]
+                    drawn = drawn & self._draw(place, binder, vector, others, scope)
+                    fresh[binder.name] = vector
                 case Insert() | Delete() | Clear() | Ensure():
                     pass
                 case _:
                     assert_never(statement)
-        return scope, condition
+        return scope, condition, drawn
 
-    def _is_fresh(self, vector: Vector, others: Iterable[Vector]) -> Bdd:
-        """The value lies outside ad(D) and C, and is none of the other fresh ones."""
+    def _draw(
+        self, place: Place, binder: Binder, vector: Vector, others: Sequence[Vector], scope: Environment
+    ) -> Bdd:
+        """What the next fresh value may be, outside ad(D) and C and none of ``others``: any such
+        value, the name that goes with the anchor's value, or the least name (see `naming`)."""
         m, encoding = self.manager, self.encoding
-        taken = [encoding.active(vector.sort, vector)]
-        taken += [encoding.is_value(vector, c) for c in self.deployment.constants[vector.sort]]
-        taken += [encoding.equal(vector, other) for other in others if other.sort == vector.sort]
-        return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
+        if self.naming.literal:
+            taken = [encoding.active(vector.sort, vector)]
+            taken += [encoding.is_value(vector, c) for c in self.deployment.constants[vector.sort]]
+            taken += [encoding.equal(vector, other) for other in others]
+            return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
+        if place in self.naming.anchors:
+            anchor = scope[self.naming.anchors[place].name]
+            return m.disj(
+                m.conj(
+                    [
+                        encoding.is_value(anchor, value),
+                        encoding.is_value(vector, names[binder.name]),
+                        ~encoding.active(vector.sort, names[binder.name]),
+                    ]
+                )
+                for value, names in self.naming.names[place].items()
+            )
+        entries: dict[Value, Bdd] = {}
+        earlier_taken = m.true
+        for value in encoding.values[vector.sort]:
+            if value not in self.deployment.constants[vector.sort]:
+                taken_here = encoding.active(vector.sort, value) | m.disj(
+                    encoding.is_value(other, value) for other in others
+                )
+                entries[value] = earlier_taken & ~taken_here
+                earlier_taken = earlier_taken & taken_here
+        return encoding.table(vector, entries)
 
     # fresh values that U_f has not
 
-    def _may_lack(self, effect: Effect) -> bool:
-        """Whether a state within the bounds can have fewer unused values than the effect draws."""
-        return any(
-            count
-            > len(self.encoding.values[sort])
-            - len(self.deployment.constants[sort])
-            - self.deployment.bounds[sort]
-            for sort, count in _fresh_counts(effect).items()
-        )
-
-    def _lacks(self, effect: Effect) -> Bdd:
-        """The states with fewer unused values of some sort than the effect draws from it."""
-        m = self.manager
+    def _lacks(self, effect: Effect, values: Mapping[str, Value]) -> Bdd:
+        """The states with fewer unused values of some sort than the fresh ones that the effect inserts:
+        with the active values, from which they differ, these are more than U_f has outside C."""
         lacking = []
-        for sort, count in _fresh_counts(effect).items():
+        for sort, drawn in _fresh_counts(effect).items():
             others = [v for v in self.encoding.values[sort] if v not in self.deployment.constants[sort]]
-            active = [self.encoding.active(sort, value) for value in others]
-            lacking.append(self.compiler.at_least(len(others) - count + 1, active))
-        return m.disj(lacking)
+            if drawn + self.deployment.bounds[sort] > len(others):
+                active = [self.encoding.active(sort, value) for value in others]
+                kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
+                lacking.append(self.compiler.at_least(len(others) + 1, active + kept))
+        return self.manager.disj(lacking)
+
+    def _inserts(self, effect: Effect, name: str, values: Mapping[str, Value]) -> Bdd:
+        """The states in which some insertion holds the value of the variable."""
+        return self.manager.disj(
+            when
+            for s in effect.statements
+            if isinstance(s, Insert) and name in free_variables(s.atom) - {b.name for b in s.binders}
+            for _, when in self._affected(s, values)
+        )
 
     # actions
 
@@ -197,7 +246,7 @@ class EffectCompiler:
         condition: Bdd,
         effect: Effect,
     ) -> Iterator[tuple[Action, Bdd]]:
-        """The actions of one alternative, each with the condition on which it would leave U_f."""
+        """The actions of one alternative, each with the condition on which U_f has no room for it."""
         where_written = [name for name in scope if name in _written_variables(effect)]
         loose = frozenset(
             bit
@@ -206,31 +255,25 @@ class EffectCompiler:
             for bit in bits_of(scope[name])
         )
         condition = self.manager.exist(loose, condition)
-        fresh_names = {binder.name for binder in effect.fresh}
-        for values, case in self._cases(where_written, scope, condition):
+        fresh = {binder.name: str(binder.sort) for binder in effect.fresh}
+        vectors = {name: scope[name] for name in where_written}
+        bits = [bit for vector in vectors.values() for bit in bits_of(vector)]
+        for assignment, case in self.manager.cases(condition, bits):
+            values = {
+                name: self.encoding.value(vector, assignment)
+                for name, vector in vectors.items()
+                if isinstance(vector, Vector)
+            }
             updates, outside = self._updates(effect, values, case)
             args = tuple(
                 values.get(binder.name, vector) for binder, vector in zip(tool.params, params, strict=True)
             )
-            fresh = tuple(v for name, v in values.items() if name in fresh_names)
-            yield Action(tool.name, args, case & ~outside, updates, fresh), case & outside
-
-    def _cases(
-        self, names: list[str], scope: Environment, condition: Bdd
-    ) -> Iterator[tuple[dict[str, Value], Bdd]]:
-        """The choices of values for ``names`` that leave the condition satisfiable."""
-        if condition == self.manager.false:
-            return
-        if not names:
-            yield {}, condition
-            return
-        first, *rest = names
-        vector = scope[first]
-        assert isinstance(vector, Vector)
-        for value in (*self.encoding.values[vector.sort], *self.encoding.phantoms[vector.sort]):
-            case = self.manager.cofactor(condition, self.encoding.code(vector, value))
-            for values, leaf in self._cases(rest, scope, case):
-                yield {first: value, **values}, leaf
+            drawn = tuple((fresh[name], value) for name, value in values.items() if name in fresh)
+            about = frozenset(values.values())
+            no_room = case & outside
+            if no_room != self.manager.false:
+                no_room = no_room & self._lacks(effect, values)
+            yield Action(tool.name, args, case & ~outside, updates, drawn, about), no_room
 
     def _updates(
         self, effect: Effect, values: Mapping[str, Value], case: Bdd
@@ -259,26 +302,43 @@ class EffectCompiler:
                     pass
                 case _:
                     assert_never(statement)
-        touched: dict[Field, dict[Fact, Bdd]] = {}
+        touched: dict[Field, set[Fact]] = {}
         for fact in deleted.keys() | inserted.keys():
             field = self.encoding.field(fact)
             if field is not None:
-                kept = self.encoding.atom(fact) & ~deleted.get(fact, m.false)
-                touched.setdefault(field, {})[fact] = inserted.get(fact, m.false) | kept
+                touched.setdefault(field, set()).add(fact)
         updates: dict[str, Bdd] = {}
-        for field, news in touched.items():
-            for bit, new in self._field_bits(field, news).items():
+        for field, facts in touched.items():
+            gone = {fact: deleted[fact] for fact in sorted(facts & deleted.keys())}
+            come = {fact: inserted[fact] for fact in sorted(facts & inserted.keys())}
+            for bit, new in self._field_bits(field, gone, come, case).items():
                 settled = self._settle(bit, new, case)
                 if settled is not None:
                     updates[bit] = settled
         return updates, outside
 
-    def _field_bits(self, field: Field, news: Mapping[Fact, Bdd]) -> Mapping[str, Bdd]:
-        """The new bits of a field, from the new truth of those of its facts that may change."""
-        m = self.manager
-        after = {fact: news.get(fact, self.encoding.atom(fact)) for fact in field.facts}
-        codes = {fact: field.code(fact) for fact in field.facts}
-        return {bit: m.disj(after[fact] for fact in field.facts if codes[fact][bit]) for bit in field.bits}
+    def _field_bits(
+        self, field: Field, deleted: Mapping[Fact, Bdd], inserted: Mapping[Fact, Bdd], case: Bdd
+    ) -> Mapping[str, Bdd]:
+        """The new bits of a field. The fact inserted is the one that holds afterwards; else the one
+        that held, unless it is deleted. Two at once are noted in ``broken``."""
+        m, atom = self.manager, self.encoding.atom
+        leaving = m.disj(when & atom(fact) for fact, when in deleted.items())
+        arriving = m.disj(inserted.values())
+        if len(field.facts) > 1 and inserted:
+            occupied = ~m.point(field.code(None)) & ~leaving
+            twice = m.disj(when & occupied & ~atom(fact) for fact, when in inserted.items())
+            if len(inserted) > 1:
+                twice = twice | self.compiler.at_least(2, list(inserted.values()))
+            if case & twice != m.false:
+                self.broken.add(key_of(field))
+        kept = ~leaving & ~arriving
+        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & kept] for bit in field.bits}
+        for fact, when in inserted.items():
+            for bit, value in field.code(fact).items():
+                if value:
+                    news[bit].append(when)
+        return {bit: m.disj(functions) for bit, functions in news.items()}
 
     def _settle(self, bit: str, new: Bdd, case: Bdd) -> Bdd | None:
         """The new value of a bit, constant where the case makes it so; None where it stays."""
@@ -376,9 +436,26 @@ class EffectCompiler:
                 self.compiler.formula(effect.when, env),
                 self.encoding.well_coded(primed=True),
                 self.compiler.formula(asked, env, joint=True),
+                self._least_names(),
             ]
         )
         return RelationalAction(tool.name, tuple(params), relation)
+
+    def _least_names(self) -> Bdd:
+        """With representatives: the values that D' has and D has not are the least unused names."""
+        m, encoding, conditions = self.manager, self.encoding, []
+        if not self.naming.literal:
+            for sort, values in encoding.values.items():
+                smaller_used = m.true
+                for value in values:
+                    if value not in self.deployment.constants[sort]:
+                        before, after = (
+                            encoding.active(sort, value),
+                            encoding.active(sort, value, primed=True),
+                        )
+                        conditions.append(before | ~after | smaller_used)
+                        smaller_used = smaller_used & (before | after)
+        return m.conj(conditions)
 
 
 def bits_of(term: Vector | Value) -> tuple[str, ...]:

@@ -20,23 +20,29 @@ from stead_sym.relational.schema import Schema, Value
 from stead_sym.symbolic.manager import Bdd, Bits, Manager
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Field:
-    """Mutually exclusive facts and the bits that code which of them holds (least bit first)."""
+    """Mutually exclusive facts and the bits that code which of them holds (most significant first)."""
 
     facts: tuple[Fact, ...]
     bits: tuple[str, ...]
 
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> Field:
+        """The field of these facts, its bits named after the first."""
         name = str(facts[0]) if len(facts) == 1 else f"{facts[0]}|{len(facts)}"
-        width = len(facts).bit_length()
-        return cls(tuple(facts), tuple(f"{name}.{j}" for j in range(width)))
+        return cls(tuple(facts), tuple(f"{name}.{j}" for j in range(len(facts).bit_length())))
+
+    @cached_property
+    def number(self) -> Mapping[Fact, int]:
+        """The code of each fact; 0 is for none."""
+        return {fact: k for k, fact in enumerate(self.facts, 1)}
 
     def code(self, fact: Fact | None) -> Mapping[str, bool]:
         """The bits that say that ``fact``, or none of the facts, holds."""
-        number = 0 if fact is None else self.facts.index(fact) + 1
-        return {bit: bool(number >> j & 1) for j, bit in enumerate(self.bits)}
+        number = 0 if fact is None else self.number[fact]
+        last = len(self.bits) - 1
+        return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(self.bits)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,11 @@ class Encoding:
         return frozenset(bit for field in self.fields for bit in field.bits)
 
     @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The state bits in the order of the fields, whatever the diagrams' order is by now."""
+        return tuple(bit for field in self.fields for bit in field.bits)
+
+    @cached_property
     def dynamic_facts(self) -> Mapping[str, tuple[Fact, ...]]:
         """The facts that have bits, per relation, sorted."""
         grouped: dict[str, list[Fact]] = {relation.name: [] for relation in self.schema.relations}
@@ -121,7 +132,7 @@ class Encoding:
                 code = field.code(fact)
                 if primed:
                     code = {self.primed(bit): value for bit, value in code.items()}
-                self._atoms[key] = self.manager.cube(code)
+                self._atoms[key] = self.manager.point(code)
         return self._atoms[key]
 
     def primed(self, bit: str) -> str:
@@ -142,7 +153,7 @@ class Encoding:
         """The instance that an assignment to the state bits stands for."""
         facts = set(self.static)
         for field in self.fields:
-            number = sum(assignment[bit] << j for j, bit in enumerate(field.bits))
+            number = int("".join("01"[assignment[bit]] for bit in field.bits), 2)
             if number:
                 facts.add(field.facts[number - 1])
         return Instance(self.schema, frozenset(facts))
@@ -178,11 +189,23 @@ class Encoding:
             self._vectors[key] = Vector(sort, bits)
         return self._vectors[key]
 
+    def unused(self, sort: str, taken: Iterable[Vector | Value]) -> Vector:
+        """The first variable vector of the sort that is not taken."""
+        used, index = set(taken), 0
+        while (vector := self.vector("var", sort, index)) in used:
+            index += 1
+        return vector
+
     def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:
         """The bits that say vector = value."""
         number = self._codes[vector.sort][value]
-        width = len(vector.bits)
-        return {bit: bool(number >> (width - 1 - j) & 1) for j, bit in enumerate(vector.bits)}
+        last = len(vector.bits) - 1
+        return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(vector.bits)}
+
+    def value(self, vector: Vector, assignment: Mapping[str, bool]) -> Value:
+        """The value that an assignment to the vector's bits says."""
+        number = int("".join("01"[assignment[bit]] for bit in vector.bits), 2)
+        return (*self.values[vector.sort], *self.phantoms[vector.sort])[number]
 
     def is_value(self, term: Vector | Value, value: Value) -> Bdd:
         """term = value."""
@@ -191,7 +214,7 @@ class Encoding:
         key = (term, value)
         if key not in self._values:
             known = value in self._codes[term.sort]
-            self._values[key] = self.manager.cube(self.code(term, value)) if known else self.manager.false
+            self._values[key] = self.manager.point(self.code(term, value)) if known else self.manager.false
         return self._values[key]
 
     def equal(self, left: Vector | Value, right: Vector | Value) -> Bdd:
@@ -234,10 +257,12 @@ class Encoding:
         if key not in self._relations:
             facts = self.static_facts[name] + self.dynamic_facts[name]
             leaves = [(fact.args, self.atom(fact, primed)) for fact in facts]
-            self._relations[key] = self._select(terms, leaves)
+            self._relations[key] = self.choice(terms, leaves)
         return self._relations[key]
 
-    def _select(self, terms: tuple[Vector | Value, ...], leaves: list[tuple[tuple[Value, ...], Bdd]]) -> Bdd:
+    def choice(
+        self, terms: tuple[Vector | Value, ...], leaves: Sequence[tuple[tuple[Value, ...], Bdd]]
+    ) -> Bdd:
         """⋁ over the leaves (u, f) of terms = u ∧ f."""
         if not terms:
             return self.manager.disj(leaf for _, leaf in leaves)
@@ -246,8 +271,8 @@ class Encoding:
         for args, leaf in leaves:
             groups.setdefault(args[0], []).append((args[1:], leaf))
         if isinstance(first, str):
-            return self._select(rest, groups.get(first, []))
-        return self.table(first, {value: self._select(rest, group) for value, group in groups.items()})
+            return self.choice(rest, groups.get(first, []))
+        return self.table(first, {value: self.choice(rest, group) for value, group in groups.items()})
 
     def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
         """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -10,13 +11,15 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
+from stead_sym.logic.sorts import held_variables
 from stead_sym.logic.syntax import Formula
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.check import Checker
 from stead_sym.symbolic.manager import Backend, Bdd
-from stead_sym.symbolic.reach import ReachableStates
+from stead_sym.symbolic.plan import Refused, plan
+from stead_sym.symbolic.reach import NameTaken, ReachableStates
 from stead_sym.symbolic.witness import Witness
 
 
@@ -30,12 +33,30 @@ class SymbolicEngine:
         deployment: Deployment,
         wrapper: CanonicalWrapper | None,
         restriction: Restriction,
+        specs: Sequence[Formula] = (),
         progress: Progress | None = None,
         *,
+        literal: bool = True,
         backend: Backend | None = None,
     ) -> None:
-        self._model = ReachableStates(deployment, restriction, wrapper, backend, progress)
+        """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
+        representatives in it (`naming`), and ``specs`` say how many values formulas hold."""
+        refused = Refused()
+        marks = {} if literal else _marks(deployment, specs)
+        while True:
+            built = plan(deployment.core, restriction, literal, marks, refused, backend)
+            try:
+                self._model = ReachableStates(built, wrapper, progress)
+                break
+            except NameTaken as taken:
+                refused.anchors.add(taken.place)
         self._checker = Checker(self._model)
+        self._witness = Witness(self._checker)
+
+    @property
+    def restriction(self) -> Restriction:
+        """The domain that was explored."""
+        return self._model.restriction
 
     @cached_property
     def states(self) -> int:
@@ -66,11 +87,11 @@ class SymbolicEngine:
 
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
-        return SymbolicStateSet(self._model, self._checker.at(formula, assignment))
+        return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
 
     def evidence(self, formula: Formula) -> Trace:
         """The run that shows why the sentence holds or fails at the initial state."""
-        return evidence(Witness(self._checker), formula, self._model.deployment.init)
+        return evidence(self._witness, formula, self._model.deployment.init)
 
 
 class SymbolicStateSet:
@@ -93,10 +114,19 @@ class SymbolicStateSet:
         m, left = self._model.manager, self._states
         members: list[Instance] = []
         while left != m.false and len(members) < number:
-            state = self._model.encoding.decode(m.pick(left, self._model.encoding.state_bits))
+            state = self._model.encoding.decode(m.pick(left, self._model.encoding.order))
             members.append(state)
             left = left & ~self._model.singleton(state)
         return tuple(members)
 
     def __repr__(self) -> str:
         return f"<{self.count} states>"
+
+
+def _marks(deployment: Deployment, specs: Sequence[Formula]) -> Mapping[str, int]:
+    """Per sort the most values that a temporal subformula holds, and two to spare for formulas that
+    are asked about later."""
+    most = Counter({sort.name: 2 for sort in deployment.schema.sorts if sort.values is None})
+    for formula in specs:
+        most |= held_variables(formula)
+    return most

@@ -8,7 +8,7 @@ have: exact counting, insertion of a variable at a level, and quantification by 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import dd.autoref
@@ -55,6 +55,7 @@ class Manager:
         engine: Any = dd.cudd if backend == "cudd" else dd.autoref  # `dd` has no usable types
         self._bdd = engine.BDD()
         self._cubes: dict[Bits, Bdd] = {}
+        self._points: dict[frozenset[tuple[str, bool]], Bdd] = {}
         self.true: Bdd = self._bdd.true
         self.false: Bdd = self._bdd.false
 
@@ -97,9 +98,25 @@ class Manager:
         return function
 
     def cube(self, assignment: Mapping[str, bool]) -> Bdd:
-        """⋀ of the variables and negated variables of ``assignment``."""
-        function: Bdd = self._bdd.cube(dict(assignment))
+        """⋀ of the variables and negated variables of ``assignment``.
+
+        `dd`'s own ``cube`` takes time in the number of all variables, not of those in the cube.
+        """
+        function = self.true
+        for name, value in sorted(assignment.items(), key=self._depth, reverse=True):
+            function = (self.var(name) if value else ~self.var(name)) & function
         return function
+
+    def _depth(self, item: tuple[str, bool]) -> int:
+        level: int = self._bdd.level_of_var(item[0])
+        return level
+
+    def point(self, assignment: Mapping[str, bool]) -> Bdd:
+        """`cube`, kept for the next time."""
+        key = frozenset(assignment.items())
+        if key not in self._points:
+            self._points[key] = self.cube(assignment)
+        return self._points[key]
 
     def conj(self, functions: Iterable[Bdd]) -> Bdd:
         """⋀ of the functions, as a balanced tree, stopping at false."""
@@ -131,7 +148,11 @@ class Manager:
         return result
 
     def and_exist(self, bits: Bits, left: Bdd, right: Bdd) -> Bdd:
-        """∃ bits. left ∧ right, without building the conjunction where the backend can."""
+        """∃ bits. left ∧ right, without building the conjunction where the backend can.
+
+        In `dd` this costs a little per declared variable; where the conjunction is small,
+        ``exist(bits, left & right)`` is faster.
+        """
         if not bits:
             return left & right
         if self.false in (left, right):
@@ -152,7 +173,10 @@ class Manager:
         """function with some variables fixed."""
         if not values or function in (self.true, self.false):
             return function
-        result: Bdd = self._bdd.let(dict(values), function)
+        if self.backend == "cudd":  # restriction to a cube is the cofactor, without a pass over all variables
+            result: Bdd = dd.cudd.restrict(function, self.point(values))
+        else:
+            result = self._bdd.let(dict(values), function)
         return result
 
     def simplify(self, function: Bdd, care: Bdd) -> Bdd:
@@ -173,26 +197,23 @@ class Manager:
 
     # looking into a function
 
-    def pick(self, function: Bdd, bits: Iterable[str]) -> dict[str, bool]:
-        """The satisfying assignment to ``bits`` that goes low wherever it can, along the order.
+    def pick(self, function: Bdd, bits: Sequence[str]) -> dict[str, bool]:
+        """The satisfying assignment to ``bits``, a superset of the support, that has 1 as early as
+        possible in the order of ``bits``: the same one whatever the order of the variables.
 
-        `dd`'s own ``pick`` switches reordering off and costs 200 µs; this walks one path.
-        Raises `ValueError` for false.
+        `dd`'s own ``pick`` follows that order, and switches reordering off. Raises `ValueError` for
+        false.
         """
         if function == self.false:
             raise ValueError("the empty set has no member")
+        support = function.support
         assignment = dict.fromkeys(bits, False)
-        node, negated = function, False
-        while True:
-            negated ^= self._negated(node)
-            if self._regular(node) == self.true:
-                return assignment
-            name = self._top(node)
-            low, high = self._children(node)
-            low_is_false = self._regular(low) == self.true and negated != self._negated(low)
-            if low_is_false:
-                assignment[name] = True
-            node = high if low_is_false else low
+        for bit in bits:
+            if bit in support:
+                high = self.cofactor(function, {bit: True})
+                assignment[bit] = high != self.false
+                function = high if assignment[bit] else self.cofactor(function, {bit: False})
+        return assignment
 
     def satisfies(self, function: Bdd, assignment: Mapping[str, bool]) -> bool:
         """The value of the function where ``assignment`` covers its support: one walk to the leaf."""
@@ -203,6 +224,19 @@ class Manager:
                 return not negated
             low, high = self._children(node)
             node = high if assignment[self._top(node)] else low
+
+    def cases(self, function: Bdd, bits: Sequence[str]) -> Iterator[tuple[dict[str, bool], Bdd]]:
+        """The assignments to ``bits`` under which the function is not false, each with what is
+        left of the function, in the order of ``bits``. No other assignment is looked at."""
+        if function == self.false:
+            return
+        if not bits:
+            yield {}, function
+            return
+        first, rest = bits[0], bits[1:]
+        for value in (False, True):
+            for assignment, leaf in self.cases(self.cofactor(function, {first: value}), rest):
+                yield {first: value, **assignment}, leaf
 
     def count(self, function: Bdd, bits: Bits) -> int:
         """The exact number of assignments to ``bits`` (a superset of the support) that satisfy it.
@@ -266,6 +300,7 @@ class Manager:
     def clear(self) -> None:
         """Drop the cached cubes: `dd` complains about nodes that outlive their manager."""
         self._cubes.clear()
+        self._points.clear()
 
     @property
     def variables(self) -> int:

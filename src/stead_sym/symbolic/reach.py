@@ -7,60 +7,51 @@ turn, each to what the earlier ones found as well (chaining) as far as that is d
 
 from __future__ import annotations
 
-from collections import Counter
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import exceeded, offer, successors, view
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered
+from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
-from stead_sym.symbolic.compile import Compiler
 from stead_sym.symbolic.contexts import ContextFinder
-from stead_sym.symbolic.effects import EffectCompiler
-from stead_sym.symbolic.encoding import Encoding, Field
-from stead_sym.symbolic.grounding import ground
-from stead_sym.symbolic.manager import Backend, Bdd, Manager
+from stead_sym.symbolic.manager import Bdd, Bits
+from stead_sym.symbolic.naming import Place
+from stead_sym.symbolic.plan import Plan
 from stead_sym.symbolic.transition import Transitions
 
 
+class NameTaken(Exception):
+    """A reachable state finds the name taken that an alternative would give a fresh value: the
+    plan has to be made anew without that anchor."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.place = place
+
+
 class ReachableStates:
-    """R = Reach of the restriction to U_f under the wrapped agent (None: everything offered).
+    """R = Reach of the restriction under the wrapped agent (None: everything offered).
 
     ``reached`` and ``initial`` range over the state bits. Raises `BoundExceeded`, `NothingOffered` or
-    `NoEffect`, each with a shortest run to the state at fault.
+    `NoEffect`, each with a shortest run to the state at fault, and `NameTaken`.
     """
 
     def __init__(
-        self,
-        deployment: Deployment,
-        restriction: Restriction,
-        wrapper: CanonicalWrapper | None,
-        backend: Backend | None = None,
-        progress: Progress | None = None,
+        self, plan: Plan, wrapper: CanonicalWrapper | None, progress: Progress | None = None
     ) -> None:
-        self.deployment = deployment.core
-        self.restriction = restriction
+        self.plan = plan
+        self.deployment = plan.deployment
+        self.restriction = plan.restriction
         self.wrapper = wrapper
-        self.progress = progress
-        self.manager = Manager(backend)
-        facts = ground(self.deployment, restriction.values)
-        self.encoding = Encoding(
-            self.manager,
-            deployment.schema,
-            restriction.values,
-            facts.static,
-            (Field.of((fact,)) for fact in facts.dynamic),
-            _most_fresh(self.deployment),
-        )
-        self.compiler = Compiler(self.encoding)
-        effects = EffectCompiler(self.deployment, self.compiler)
-        self.tools = {tool.name: effects.tool(tool) for tool in self.deployment.tools}
+        self.encoding = plan.encoding
+        self.compiler = plan.compiler
+        self.manager = plan.encoding.manager
+        self.tools = plan.tools
         self.transitions = Transitions(self.encoding, tuple(self.tools.values()))
         interfaces = {name: tool.interface for name, tool in self.tools.items()}
         self.finder = ContextFinder(self.deployment, self.compiler, interfaces, wrapper)
@@ -68,6 +59,8 @@ class ReachableStates:
         self.initial = self.manager.cube(self.encoding.encode(self.deployment.init))
         self.reached = self.initial
         self.sweeps = 0
+        self._progress = progress
+        self._reported = time.monotonic()
         self._explore()
 
     # exploration
@@ -83,27 +76,31 @@ class ReachableStates:
             for selection in self.finder.decide(todo):
                 self._take(selection)
             self._check_room(todo)
-            layer, found = todo, m.false
-            for partition in self.transitions:
-                new = partition.image(layer) & ~self.reached
-                if new != m.false:
-                    self.reached = self.reached | new
-                    found = found | new
-                    layer = layer | (new & self.finder.decided)
-            todo = found
-            if self.progress is not None:
-                self.progress(
-                    "reach",
-                    sweeps=self.sweeps,
-                    states=self.states,
-                    contexts=len(self.finder.contexts),
-                    nodes=self.manager.nodes,
-                )
+            todo = self._sweep(todo)
+
+    def _sweep(self, layer: Bdd) -> Bdd:
+        """Apply every partition once, in turn; the new states."""
+        m, found = self.manager, self.manager.false
+        for partition in self.transitions:
+            new = partition.image(layer) & ~self.reached
+            if new != m.false:
+                self.reached = self.reached | new
+                found = found | new
+                layer = layer | (new & self.finder.decided)
+            self.report("reach", sweeps=self.sweeps, contexts=len(self.finder.contexts))
+        return found
 
     def _take(self, selection: Mapping[str, Bdd]) -> None:
         for tool, calls in selection.items():
             self.selected[tool] = self.selected[tool] | calls
             self.transitions.select(tool, calls)
+
+    def report(self, phase: str, **counts: int) -> None:
+        """Tell the listener how things stand, at most every quarter of a second: the number of
+        nodes alone takes a pass over the variables."""
+        if self._progress is not None and time.monotonic() - self._reported > 0.25:
+            self._reported = time.monotonic()
+            self._progress(phase, nodes=self.manager.nodes, **counts)
 
     # hypotheses
 
@@ -112,43 +109,41 @@ class ReachableStates:
         m = self.manager
         for sort, bound in self.deployment.bounds.items():
             if (over := states & self._more_active(sort, bound)) != m.false:
-                raise self._exceeding(self._trace_to(over))
+                raise self._exceeding(self.trace_to(over))
+        for tool in self.tools.values():
+            for place, stuck in tool.stuck.items():
+                if states & stuck != m.false:
+                    raise NameTaken(place)
         anything = m.disj(
-            m.exist(frozenset(b for v in tool.interface.params for b in v.bits), tool.interface.offered)
-            for tool in self.tools.values()
+            m.exist(self._params(name), tool.interface.offered) for name, tool in self.tools.items()
         )
         if (silent := states & ~anything) != m.false:
             raise NothingOffered(
                 "a reachable state offers no call; weaken a guard or add a tool that waits",
-                self._trace_to(silent),
+                self.trace_to(silent),
+                next((tool.span for tool in self.deployment.tools), None),
             )
         for name, tool in self.tools.items():
             interface = tool.interface
             if (dead := states & interface.offered & ~interface.effective) != m.false:
-                bits = frozenset(b for v in interface.params for b in v.bits)
-                trace = self._trace_to(m.exist(bits, dead))
-                call = self._call_without_effect(name, trace.last)
-                raise NoEffect(
-                    f"the call {call} is offered but has no effect; tighten its guard or add an alternative",
-                    trace,
-                    interface.tool.span,
-                )
+                trace = self.trace_to(m.exist(self._params(name), dead))
+                raise self._without_effect(name, trace)
+
+    def _params(self, name: str) -> Bits:
+        return frozenset(bit for vector in self.tools[name].interface.params for bit in vector.bits)
 
     def _check_room(self, states: Bdd) -> None:
         """No selected call inserts more fresh values than U_f has left: it would exceed the bound,
         since an exact U_f has room for b_S more values than a state holds."""
-        m = self.manager
         for name, tool in self.tools.items():
             leaving = states & tool.overflow & self.selected[name]
-            if not self.restriction.exact or leaving == m.false:
-                continue
-            bits = frozenset(b for v in tool.interface.params for b in v.bits)
-            trace = self._trace_to(m.exist(bits, leaving))
-            raise self._exceeding(self._last_step_outside(trace, name))
+            if self.restriction.exact and leaving != self.manager.false:
+                trace = self.trace_to(self.manager.exist(self._params(name), leaving))
+                raise self._exceeding(self._last_step_outside(trace, name))
 
     def _last_step_outside(self, trace: Trace, name: str) -> Trace:
         """The trace with a call of the tool at its end that leaves U_f and exceeds a bound."""
-        for call in sorted(self._calls(trace.last)):
+        for call in sorted(self.calls(trace.last)):
             if call.tool == name:
                 for state in successors(self.deployment, call, trace.last, self.restriction).outside:
                     if exceeded(self.deployment, state) is not None:
@@ -173,29 +168,34 @@ class ReachableStates:
         active = [self.encoding.active(sort, value) for value in others]
         return self.compiler.at_least(bound + 1, active)
 
-    def _call_without_effect(self, name: str, state: Instance) -> Call:
-        for call in sorted(offer(self.deployment, state)):
-            if call.tool == name and not successors(self.deployment, call, state, self.restriction).exist:
-                return call
-        raise AssertionError(f"no call of {name} lacks an effect in {state}")
+    def _without_effect(self, name: str, trace: Trace) -> NoEffect | Undecided:
+        """The error for a run to a state that offers a call of the tool without a successor."""
+        for call in sorted(offer(self.deployment, trace.last)):
+            if (
+                call.tool == name
+                and not successors(self.deployment, call, trace.last, self.restriction).exist
+            ):
+                return NoEffect(
+                    f"the call {call} is offered but has no effect; tighten its guard or add an alternative",
+                    trace,
+                    self.deployment.tool(name).span,
+                )
+        raise AssertionError(f"every offered call of {name} has an effect in {trace.last}")
 
     # runs
 
-    def _trace_to(self, target: Bdd) -> Trace:
+    def trace_to(self, target: Bdd) -> Trace:
         """A shortest run from the initial state to a reached state of ``target``."""
-        m = self.manager
         rings = [target & self.reached]
         seen = rings[0]
-        while rings[-1] & self.initial == m.false:
+        while rings[-1] & self.initial == self.manager.false:
             ring = self.transitions.preimage(rings[-1]) & self.reached & ~seen
             seen = seen | ring
             rings.append(ring)
-        steps = self.descend(self.deployment.init, rings[:-1])
-        return Trace(self.deployment.init, steps)
+        return Trace(self.deployment.init, self.descend(self.deployment.init, rings[:-1]))
 
     def descend(self, state: Instance, rings: Sequence[Bdd]) -> tuple[Step, ...]:
-        """A run from ``state`` through the rings, the last one first; each must be in reach of the
-        one after it."""
+        """A run from ``state`` through the rings, the last one first."""
         steps: list[Step] = []
         for ring in reversed(rings):
             steps.append(self.step_into(state, ring))
@@ -205,18 +205,18 @@ class ReachableStates:
     def step_into(self, state: Instance, target: Bdd) -> Step:
         """A transition from ``state`` into ``target``, with the call that makes it."""
         after = self.transitions.image(self.singleton(state)) & target
-        successor = self.encoding.decode(self.manager.pick(after, self.encoding.state_bits))
+        successor = self.encoding.decode(self.manager.pick(after, self.encoding.order))
         return Step(self._call_between(state, successor), successor)
 
     def _call_between(self, state: Instance, successor: Instance) -> Call:
         """A selected call that leads from one state to the other, by the semantics of the deployment:
         no step of a trace rests on the diagrams alone."""
-        for call in sorted(self._calls(state)):
+        for call in sorted(self.calls(state)):
             if successor in successors(self.deployment, call, state, self.restriction).inside:
                 return call
         raise AssertionError(f"no selected call leads from {state} to {successor}")
 
-    def _calls(self, state: Instance) -> frozenset[Call]:
+    def calls(self, state: Instance) -> frozenset[Call]:
         """Π(D, Offer(D)): the calls that the agent may make in a state."""
         offered = offer(self.deployment, state)
         return self.wrapper.calls(view(self.deployment, state), offered) if self.wrapper else offered
@@ -240,12 +240,3 @@ class ReachableStates:
     def pairs(self) -> int:
         """The number of transitions D → D' within R, each pair of states once."""
         return self.transitions.count(self.reached)
-
-
-def _most_fresh(deployment: Deployment) -> Mapping[str, int]:
-    """Per sort the most fresh values that one alternative of an effect draws."""
-    most: Counter[str] = Counter()
-    for tool in deployment.tools:
-        for effect in tool.effects:
-            most |= Counter(str(binder.sort) for binder in effect.fresh)
-    return most

@@ -1,51 +1,103 @@
-"""Runs out of satisfying sets: what `evidence` needs, read off the diagrams by onion rings.
+"""Runs out of satisfying sets, in the deployment's own identifiers: what `evidence` needs.
 
-Every step is checked by the concrete semantics of the deployment (`ReachableStates.step_into`).
+The diagrams may name values by representatives and forget what dead ones were called. A `Place` keeps
+a real state beside the state that the diagrams know it as, with the renaming between the two, and
+every step is made in both; a value that comes back gets its old name back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 
+from stead_sym.deployment.semantics import successors
+from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
-from stead_sym.logic.syntax import Formula
+from stead_sym.logic.syntax import Formula, free_variables
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.check import Checker
+from stead_sym.symbolic.encoding import Vector
 from stead_sym.symbolic.fixpoint import rings
 from stead_sym.symbolic.manager import Bdd
+from stead_sym.symbolic.pairs import Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A real state and the state of the diagrams it is renamed to: ``known`` = ``names``(``real``)."""
+
+    real: Instance
+    known: Instance
+    names: Mapping[Value, Value]
 
 
 class Witness:
-    """The `evidence.Model` of a checked deployment."""
+    """The `evidence.Model` of a checked deployment. States are those that it has handed out."""
 
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
         self.model = checker.model
+        self.encoding = checker.encoding
+        self.manager = checker.manager
+        self.literal = checker.model.plan.naming.literal
+        init = self.model.deployment.init
+        self._places: dict[Instance, Place] = {}
+        self._sorts: dict[Value, str] = {}
+        self._enter(Place(init, init, {}))
+
+    def _enter(self, place: Place) -> None:
+        """Note a state that was handed out, and the sorts of its values."""
+        self._places[place.real] = place
+        for sort, values in place.real.active_domain.items():
+            self._sorts.update(dict.fromkeys(values, sort))
 
     def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
-        """(D, σ) ⊨ f, for a reachable state."""
-        return self.model.contains(self.checker.at(formula, assignment), state)
+        """(D, σ) ⊨ f."""
+        env, _, satisfying = self._sat(formula, formula, assignment)
+        return self._in(satisfying, self._places[state], env, assignment)
+
+    def states(self, formula: Formula, assignment: Mapping[str, Value]) -> Bdd:
+        """{ D ∈ R : (D, σ) ⊨ f }, over the state bits; σ under the names that the diagrams use.
+
+        With representatives a value of σ is itself where it is active, and a mark where it is dead.
+        """
+        m = self.manager
+        env, _, satisfying = self._sat(formula, formula, assignment)
+        held = sorted({assignment[name] for name in env})
+        constants = self.model.deployment.sort_of_constant
+        mortal = [] if self.literal else [value for value in held if value not in constants]
+        found = []
+        for alive in product((True, False), repeat=len(mortal)):
+            living = {value for value, lives in zip(mortal, alive, strict=True) if lives}
+            condition = m.conj(
+                active if lives else ~active
+                for value, lives in zip(mortal, alive, strict=True)
+                for active in [self.encoding.active(self._sort(value), value)]
+            )
+            marks: dict[Value, Value] = {}
+            code: dict[str, bool] = {}
+            for name, vector in env.items():
+                value = assignment[name]
+                named = self._mark(value, marks) if value in mortal and value not in living else value
+                code.update(self.encoding.code(vector, named))
+            found.append(condition & m.cofactor(satisfying, code))
+        return m.disj(found)
 
     def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> Step:
         """A transition to a state of f."""
-        return self.model.step_into(state, self.checker.fairly(self.checker.at(formula, assignment)))
+        env, _, satisfying = self._sat(formula, formula, assignment)
+        return self._step_into(self.checker.fairly(satisfying), self._places[state], env, assignment)
 
     def until(
         self, left: Formula, right: Formula, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[Step, ...]:
         """A shortest run through states of f to one of g."""
-        through = self.checker.at(left, assignment)
-        return self._run(state, through, self.checker.fairly(self.checker.at(right, assignment)))
-
-    def _run(self, state: Instance, through: Bdd, target: Bdd) -> tuple[Step, ...]:
-        """A shortest run through ``through`` into ``target``, of no step where the state is in it."""
-        found: list[Bdd] = []
-        for ring in rings(self.checker.pre, through, target, self.model.manager.false):
-            if self.model.contains(ring, state):
-                return self.model.descend(state, found)
-            found.append(ring)
-        raise ValueError("no such run: the caller relies on a formula that does not hold")
+        both = left & right
+        env, pairs, through = self._sat(left, both, assignment)
+        target = self.checker.fairly(self._sat(right, both, assignment)[2])
+        return self._run(pairs, through, target, self._places[state], env, assignment)
 
     def forever(
         self, body: Formula, state: Instance, assignment: Mapping[str, Value]
@@ -55,26 +107,164 @@ class Witness:
         It goes round the constraints and closes the loop with a state where an earlier round
         began, as soon as one is a single step away.
         """
-        stay = self.checker.globally(self.checker.at(body, assignment))
+        env, pairs, holding = self._sat(body, body, assignment)
+        stay = self.checker.globally(pairs, holding)
         goals = [stay & constraint for constraint in self.checker.constraints] or [stay]
         steps: list[Step] = []
         begun = {state: 0}
-        began = self.model.singleton(state)
         while True:
             for k, goal in enumerate(goals):
-                steps += self._onwards(state, stay, goal, began if k == len(goals) - 1 else None)
+                preferred = begun.keys() if k == len(goals) - 1 else frozenset()
+                for step in self._successors(self._places[state], assignment):
+                    place = self._places[step.state]
+                    if step.state in preferred and self._in(goal, place, env, assignment):
+                        steps.append(step)
+                        break
+                else:
+                    reach = self.checker.reaches(pairs, stay, goal)
+                    first = self._step_into(reach, self._places[state], env, assignment)
+                    rest = self._run(pairs, stay, goal, self._places[first.state], env, assignment)
+                    steps += (first, *rest)
                 state = steps[-1].state
             if state in begun:
                 return tuple(steps), begun[state]
             begun[state] = len(steps)
-            began = began | self.model.singleton(state)
 
-    def _onwards(self, state: Instance, stay: Bdd, goal: Bdd, preferred: Bdd | None) -> tuple[Step, ...]:
-        """One step or more within ``stay`` into ``goal``, into ``preferred`` if one step does it."""
-        after = self.model.transitions.image(self.model.singleton(state))
-        if preferred is not None and after & goal & preferred != self.model.manager.false:
-            return (self.model.step_into(state, goal & preferred),)
-        if after & goal != self.model.manager.false:
-            return (self.model.step_into(state, goal),)
-        first = self.model.step_into(state, stay & self.checker.reaches(stay, goal))
-        return (first, *self._run(first.state, stay, goal))
+    # sets and runs
+
+    def _sat(
+        self, formula: Formula, scope: Formula, assignment: Mapping[str, Value]
+    ) -> tuple[Mapping[str, Vector], Pairs, Bdd]:
+        """⟦f⟧ over vectors for the free variables of ``scope``."""
+        env = self.checker.vectors(scope, {x: self._sort(assignment[x]) for x in free_variables(scope)})
+        pairs = self.checker.pairs(scope, env)
+        return env, pairs, self.checker.sat(formula, env) & pairs.assignments
+
+    def _sort(self, value: Value) -> str:
+        if value not in self._sorts:  # a value of the restriction that no state so far has held
+            self._sorts[value] = next(s for s, values in self.encoding.values.items() if value in values)
+        return self._sorts[value]
+
+    def _in(
+        self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> bool:
+        """Whether (D, σ) is in a set of pairs, D and σ under the names that the diagrams use."""
+        code = dict(self.encoding.encode(place.known))
+        marks: dict[Value, Value] = {}
+        for name, vector in env.items():
+            code.update(self.encoding.code(vector, self._named(assignment[name], place, marks)))
+        return self.manager.satisfies(pairs, code)
+
+    def _named(self, value: Value, place: Place, marks: dict[Value, Value]) -> Value:
+        """The name of a value in the diagrams: its representative, itself, or the mark of a dead one."""
+        sort = self._sort(value)
+        if self.literal or value in self.model.deployment.constants[sort]:
+            return value
+        if value in place.names:
+            return place.names[value]
+        return self._mark(value, marks)
+
+    def _mark(self, value: Value, marks: dict[Value, Value]) -> Value:
+        """The mark of a dead value, the next free one of its sort where it has none yet."""
+        if value not in marks:
+            sort = self._sort(value)
+            held = sum(1 for other in marks if self._sort(other) == sort)
+            marks[value] = self.encoding.phantoms[sort][held]
+        return marks[value]
+
+    def _run(
+        self,
+        pairs: Pairs,
+        through: Bdd,
+        target: Bdd,
+        place: Place,
+        env: Mapping[str, Vector],
+        assignment: Mapping[str, Value],
+    ) -> tuple[Step, ...]:
+        """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
+        found: list[Bdd] = []
+        pre = self.checker.pre
+        for ring in rings(lambda states: pre(pairs, states), through, target, self.manager.false):
+            if self._in(ring, place, env, assignment):
+                break
+            found.append(ring)
+        else:
+            raise ValueError("no such run: the caller relies on a formula that does not hold")
+        steps: list[Step] = []
+        for ring in reversed(found):
+            steps.append(self._step_into(ring, place, env, assignment))
+            place = self._places[steps[-1].state]
+        return tuple(steps)
+
+    def _step_into(
+        self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> Step:
+        for step in self._successors(place, assignment):
+            if self._in(pairs, self._places[step.state], env, assignment):
+                return step
+        raise ValueError(f"no step leads from {place.real} where it should")
+
+    def _successors(self, place: Place, assignment: Mapping[str, Value]) -> Iterator[Step]:
+        """The steps from a real state. A fresh value may be one that the assignment still holds."""
+        known = self.model.singleton(place.known)
+        for partition in self.model.transitions:
+            after = partition.image(known)
+            while after != self.manager.false:
+                state = self.encoding.decode(self.manager.pick(after, self.encoding.order))
+                after = after & ~self.model.singleton(state)
+                call = self._call_between(place.known, state)
+                back = {name: value for value, name in place.names.items()}
+                for names in self._renamings(place, state, assignment):
+                    real = state.rename({name: value for value, name in names.items()})
+                    self._enter(Place(real, state, names))
+                    yield Step(call.rename(back), real)
+
+    def _renamings(
+        self, place: Place, after: Instance, assignment: Mapping[str, Value]
+    ) -> Iterator[Mapping[Value, Value]]:
+        """The real names that the values of ``after`` may have: a value that stays keeps its own, a
+        new one takes that of a dead value held by the assignment, or one not in use."""
+        if self.literal:
+            yield {}
+            return
+        back = {name: value for value, name in place.names.items()}
+        kept: dict[Value, Value] = {}
+        new: list[tuple[str, Value]] = []
+        for sort, values in after.active_domain.items():
+            before = place.known.active_domain[sort]
+            for name in sorted(values.difference(self.model.deployment.constants[sort])):
+                if name in before:
+                    kept[back[name]] = name
+                else:
+                    new.append((sort, name))
+        held = {value for value in assignment.values() if value not in place.names}
+        dead = held.difference(*self.model.deployment.constants.values())
+        options = [[None, *sorted(v for v in dead if self._sort(v) == sort)] for sort, _ in new]
+        for choice in product(*options):
+            risen = [value for value in choice if value is not None]
+            if len(set(risen)) == len(risen):
+                names, taken = dict(kept), {*place.names, *held, *risen}
+                for (sort, name), value in zip(new, choice, strict=True):
+                    own = value if value is not None else self._unused(sort, name, taken)
+                    taken.add(own)
+                    names[own] = name
+                yield names
+
+    def _unused(self, sort: str, name: Value, taken: set[Value]) -> Value:
+        """The name itself, or the next that no value in sight has."""
+        if name not in taken:
+            return name
+        constants = self.model.deployment.constants[sort]
+        pool: Sequence[Value] = (
+            *(v for v in self.encoding.values[sort] if v not in constants),
+            *self.model.restriction.beyond(sort, len(taken) + 1),
+        )
+        return next(value for value in pool if value not in taken)
+
+    def _call_between(self, state: Instance, after: Instance) -> Call:
+        """A selected call that leads from one state to the other, by the semantics of the deployment:
+        no step rests on the diagrams alone."""
+        for call in sorted(self.model.calls(state)):
+            if after in successors(self.model.deployment, call, state, self.model.restriction).inside:
+                return call
+        raise AssertionError(f"no selected call leads from {state} to {after}")

@@ -90,13 +90,15 @@ def deployments(
     fresh: bool = True,
     choose: bool = True,
     alternatives: int = 2,
+    max_bound: int = 2,
+    max_arity: int = 3,
 ) -> Deployment:
     """A deployment with tool `idle`, a policy `p` whose last rule is `call idle()`, and specifications.
 
     ``keep_bounds=False`` leaves out the guards that keep the bounds, ``total=False`` what gives every
     offered call an effect. ``fresh``, ``choose`` and ``alternatives`` limit the effects.
     """
-    ground = draw(_grounds())
+    ground = draw(_grounds(max_bound, max_arity))
     rigid = draw(st.booleans())
     number = draw(st.integers(min(2, max_tools), max_tools))
     form = _Form(keep_bounds, total, fresh, choose, alternatives)
@@ -125,14 +127,15 @@ def deployments(
 
 
 @st.composite
-def _grounds(draw: st.DrawFn) -> _Ground:
-    bounds = {"a": draw(st.sampled_from((1, 1, 2, 0)))}
+def _grounds(draw: st.DrawFn, max_bound: int, max_arity: int) -> _Ground:
+    bounds = {"a": draw(st.sampled_from([n for n in (1, 1, 2, 0) if n <= max_bound]))}
+    shapes = [shape for shape in _SHAPES if sum(shape) <= max_arity]
     if draw(st.integers(0, 2)) == 2:
-        bounds["b"] = draw(st.integers(0, 1))
+        bounds["b"] = draw(st.integers(0, min(1, max_bound)))
     finite = ("k", "m") if draw(st.integers(0, 2)) == 2 else ("k",)
     relations: dict[str, tuple[str, ...]] = {}
     for i in range(draw(st.integers(2, 4))):
-        open_columns, listed = draw(st.sampled_from(_SHAPES))
+        open_columns, listed = draw(st.sampled_from(shapes))
         columns = [draw(st.sampled_from(tuple(bounds))) for _ in range(open_columns)]
         columns += [draw(st.sampled_from(finite)) for _ in range(listed)]
         relations[f"R{i}"] = tuple(draw(st.permutations(columns)))

@@ -1,0 +1,36 @@
+"""One spelling of data as JSON, and the SHA-256 digests that are taken of it.
+
+The decision: a digest is of the JSON with sorted keys and no optional spaces, so that equal data have equal
+digests on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+_BLOCK = 1 << 20
+
+
+def spelled(data: object) -> str:
+    """The JSON text of ``data`` that digests are taken of; floats are spelled so that they read back exactly."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(data: object) -> str:
+    """SHA-256 of `spelled(data)`, in hexadecimal."""
+    return hashlib.sha256(spelled(data).encode()).hexdigest()
+
+
+def digest_files(paths: Iterable[Path]) -> str:
+    """SHA-256 over the names and the contents of files, in the order of their names."""
+    whole = hashlib.sha256()
+    for path in sorted(paths, key=lambda p: p.name):
+        part = hashlib.sha256()
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                part.update(block)
+        whole.update(spelled([path.name, part.hexdigest()]).encode())
+    return whole.hexdigest()

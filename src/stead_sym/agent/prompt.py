@@ -1,0 +1,217 @@
+"""From a decision context to the messages that a language model is sent, and from a call to its text.
+
+The decision: a prompt is a function of the (canonical) decision context and of nothing else, and the same object
+serves verification and production. What surrounds the context are texts of the deployment (`system`,
+`instructions`) or files, each of which replaces one default:
+
+| file | what |
+| --- | --- |
+| `system.txt` | the system message; an empty one leaves the message out |
+| `user.txt` | the user message, with placeholders |
+| `policy.txt` | what `[POLICY TEXT]` stands for |
+| `tools.json` | what `[TOOL SCHEMAS]` stands for, taken as it is |
+| `calls.json` | per tool, the text of a call of it, with `[parameter]` for its arguments |
+
+Placeholders of `user.txt`: `[POLICY TEXT]`, `[TOOL SCHEMAS]`, `[CURRENT RELATIONAL STATE]`, `[OFFERED CALLS]`,
+`[SORT]` for the only value of a sort that the context shows, and `[Relation.2]` for the second value of the only
+fact of a relation. One line feed at the end of a file is not part of its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.template import Template
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.errors import DeclarationError, InputError
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Schema, Value
+
+_POLICY, _TOOLS = "POLICY TEXT", "TOOL SCHEMAS"
+_STATE, _CALLS = "CURRENT RELATIONAL STATE", "OFFERED CALLS"
+_FILES = ("system.txt", "user.txt", "policy.txt", "tools.json", "calls.json")
+
+
+class Message(NamedTuple):
+    """One message of a chat; ``role`` is `system` or `user`."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The texts around a decision context. Build it with `Prompt.of`.
+
+    ``shown`` are the relations that the agent is shown, ``schemas`` is the text of the tools, ``calls`` has the
+    template of a call for tools whose calls are not spelled as JSON.
+    """
+
+    schema: Schema
+    tools: tuple[Tool, ...]
+    shown: tuple[str, ...]
+    system: str
+    user: Template
+    policy: str
+    schemas: str
+    calls: Mapping[str, Template] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.user.check(self._placeholders)
+        for name, template in self.calls.items():
+            template.check([param.name for param in self._tool(name).params])
+
+    @classmethod
+    def of(cls, deployment: Deployment, directory: str | Path | None = None) -> Prompt:
+        """The prompt of a deployment, with the texts of the files that ``directory`` has.
+
+        Raises `InputError` where the directory has none of these files, or a file is not what it should be.
+        """
+        given = {} if directory is None else _read(Path(directory))
+        shown = {view.relation for view in deployment.views}
+        name = deployment.name
+        system = given.get("system.txt", _own("system.txt", deployment.system))
+        policy = given.get("policy.txt", _own("policy.txt", deployment.instructions))
+        user = given.get("user.txt", Template(_packaged("user.txt"), "user.txt"))
+        schemas = given.get("tools.json", Template(tool_schemas(deployment.tools), name))
+        return cls(
+            schema=deployment.schema,
+            tools=deployment.tools,
+            shown=tuple(r.name for r in deployment.schema.relations if not shown or r.name in shown),
+            system=system.text,
+            user=user,
+            policy=policy.text,
+            schemas=schemas.text,
+            calls=_call_templates(given["calls.json"]) if "calls.json" in given else {},
+        )
+
+    def messages(self, context: DecisionContext) -> tuple[Message, ...]:
+        """What the model is sent for a context; `InputError` where a placeholder has no single value there."""
+
+        def value(name: str) -> str:
+            match name:
+                case "POLICY TEXT":
+                    return self.policy
+                case "TOOL SCHEMAS":
+                    return self.schemas
+                case "CURRENT RELATIONAL STATE":
+                    return self.state_text(context.view)
+                case "OFFERED CALLS":
+                    return "\n".join(self.call_text(call) for call in sorted(context.calls))
+                case _:
+                    return self._only(name, context)
+
+        user = Message("user", self.user.fill(self._placeholders, value))
+        return (Message("system", self.system), user) if self.system else (user,)
+
+    def state_text(self, view: Instance) -> str:
+        """The facts as a JSON object: for every relation shown the sorted list of its tuples."""
+        lines = (
+            f"  {json.dumps(name)}: {json.dumps(sorted(view.tuples(name)), ensure_ascii=False)}"
+            for name in self.shown
+        )
+        return "{\n" + ",\n".join(lines) + "\n}"
+
+    def call_text(self, call: Call) -> str:
+        """The text that stands for a call; the model selects the call by writing it."""
+        names = [param.name for param in self._tool(call.tool).params]
+        arguments = dict(zip(names, call.args, strict=True))
+        if call.tool in self.calls:
+            return self.calls[call.tool].fill(names, arguments.__getitem__)
+        return json.dumps({"name": call.tool, "arguments": arguments}, ensure_ascii=False)
+
+    @cached_property
+    def _placeholders(self) -> frozenset[str]:
+        columns = (f"{r.name}.{i}" for r in self.schema.relations for i in range(1, r.arity + 1))
+        sorts = (sort.name.upper() for sort in self.schema.sorts)
+        return frozenset((_POLICY, _TOOLS, _STATE, _CALLS, *sorts, *columns))
+
+    def _only(self, name: str, context: DecisionContext) -> Value:
+        """The single value that `[SORT]` or `[Relation.2]` stands for."""
+        relation, dot, column = name.partition(".")
+        values: Sequence[Value]
+        if dot:
+            values = sorted(args[int(column) - 1] for args in context.view.tuples(relation))
+            what = f"fact of {relation}"
+        else:
+            values = sorted(self._values(name, context))
+            what = f"value of {name}"
+        if len(values) != 1:
+            raise InputError(f"the context has {len(values)} {what}s where one is wanted; use another placeholder")
+        return values[0]
+
+    def _values(self, name: str, context: DecisionContext) -> set[Value]:
+        found: set[Value] = set()
+        for sort, values in context.view.active_domain.items():
+            if sort.upper() == name:
+                found |= values
+        for call in context.calls:
+            params = self._tool(call.tool).params
+            found |= {v for p, v in zip(params, call.args, strict=True) if str(p.sort).upper() == name}
+        return found
+
+    def _tool(self, name: str) -> Tool:
+        for tool in self.tools:
+            if tool.name == name:
+                return tool
+        raise DeclarationError(f"unknown tool {name}; there are {', '.join(t.name for t in self.tools)}")
+
+
+def tool_schemas(tools: Sequence[Tool]) -> str:
+    """The tools as JSON, by name: description, and the sort of every argument."""
+    return json.dumps(
+        [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "arguments": {param.name: str(param.sort) for param in tool.params},
+            }
+            for tool in sorted(tools, key=lambda tool: tool.name)
+        ],
+        indent=2,
+        sort_keys=True,
+        ensure_ascii=False,
+    )
+
+
+def _own(file: str, text: str | None) -> Template:
+    return Template(_packaged(file) if text is None else text, file)
+
+
+def _packaged(file: str) -> str:
+    text = files("stead_sym.agent").joinpath("templates", file).read_text(encoding="utf-8")
+    return text.removesuffix("\n")
+
+
+def _read(directory: Path) -> dict[str, Template]:
+    """The prompt files that there are."""
+    found: dict[str, Template] = {}
+    for name in _FILES:
+        path = directory / name
+        if path.is_file():
+            try:
+                text = path.read_bytes().decode()
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+            found[name] = Template(text.removesuffix("\n"), str(path))
+    if not found:
+        raise InputError(f"{directory}: no prompt texts there; put in one of {', '.join(_FILES)}")
+    return found
+
+
+def _call_templates(file: Template) -> dict[str, Template]:
+    try:
+        data = json.loads(file.text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{file.source}:{error.lineno}:{error.colno}: not JSON: {error.msg}; mend it") from None
+    if not isinstance(data, dict) or not all(isinstance(text, str) for text in data.values()):
+        raise InputError(f'{file.source}: should be {{"TOOL": "text of a call with [parameter]", …}}; write that')
+    return {tool: Template(text, file.source) for tool, text in data.items()}

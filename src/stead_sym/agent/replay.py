@@ -1,0 +1,105 @@
+"""Decisions as JSON Lines, and the agent that answers from such a file without a model.
+
+The decision: a replay derives every selection again from the recorded log-probabilities, and a context that the file
+lacks is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from stead_sym.agent.answer import Answer, question
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.digest import digest, spelled
+from stead_sym.agent.prompt import Prompt
+from stead_sym.deployment.tool import Call
+from stead_sym.errors import StoreError
+
+
+def export_lines(answers: Iterable[Answer]) -> Iterator[str]:
+    """One line of JSON per decision: the record with the digest of its contents, no line feed at the end."""
+    for answer in answers:
+        data = answer.data()
+        yield spelled({**data, "digest": digest(data)})
+
+
+def read_answers(path: str | Path) -> list[Answer]:
+    """The decisions in a file of JSON Lines; `StoreError` for a line that is not one, or whose digest is wrong."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path}: {error}; name a file that `stead-sym decisions export` wrote") from None
+    return [_answer(f"{path}:{number}", line) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+class ReplayAgent:
+    """The model's answers in a file, as an agent. It asks nothing, so its queries are 0."""
+
+    def __init__(self, path: str | Path, prompt: Prompt, tolerance: float | None = None) -> None:
+        """``tolerance`` None keeps the one that each decision was taken with.
+
+        Raises `StoreError` where the file has the decisions of several models, or two for one question.
+        """
+        self._path = str(path)
+        self._prompt = prompt
+        self._tolerance = tolerance
+        self._answers: dict[str, Answer] = {}
+        self._given: dict[DecisionContext, Answer] = {}
+        models = {}
+        for answer in read_answers(path):
+            models[digest({k: v for k, v in answer.model.items() if k != "name"})] = answer.model
+            other = self._answers.setdefault(answer.question, answer)
+            if other.selected != answer.selected and other.tolerance == answer.tolerance:
+                raise StoreError(f"{path}: two answers for one context: {other.key[:12]} and {answer.key[:12]}; keep one")
+            if answer.tolerance > other.tolerance:
+                self._answers[answer.question] = answer
+        if len(models) != 1:
+            raise StoreError(
+                f"{path}: decisions of {len(models)} models where one is wanted; export those of one model"
+            )
+        [model] = models.values()
+        self.name = f"{model.get('name', 'a model')} (replayed)"
+
+    @property
+    def queries(self) -> int:
+        """0: a replay puts nothing to a model."""
+        return 0
+
+    def answer(self, context: DecisionContext) -> Answer | None:
+        """The record that a selection came from."""
+        return self._given.get(context)
+
+    def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
+        """The recorded selections; `StoreError` for a context that the file lacks."""
+        return [self._select(context) for context in contexts]
+
+    def _select(self, context: DecisionContext) -> frozenset[Call]:
+        texts = [self._prompt.call_text(call) for call in sorted(context.calls)]
+        answer = self._answers.get(question(self._prompt.messages(context), texts))
+        if answer is None:
+            raise StoreError(f"{self._path}: no decision for {context}; verify with the model and export again")
+        self._given[context] = answer
+        tolerance = answer.tolerance if self._tolerance is None else self._tolerance
+        try:
+            return answer.reselect(tolerance)
+        except StoreError as error:
+            raise StoreError(
+                f"{self._path}: decision {answer.key[:12]} does not reach a tolerance of {tolerance:g}: {error.message};"
+                " verify with the model under that tolerance"
+            ) from None
+
+
+def _answer(place: str, line: str) -> Answer:
+    try:
+        data = json.loads(line)
+    except ValueError:
+        raise StoreError(f"{place}: not JSON; restore the line") from None
+    recorded = data.pop("digest", None) if isinstance(data, dict) else None
+    if recorded != digest(data):
+        raise StoreError(f"{place}: the decision is corrupt (its digest does not match); restore the line")
+    try:
+        return Answer.from_data(data)
+    except StoreError as error:
+        raise StoreError(f"{place}: {error.message}; restore the line") from None

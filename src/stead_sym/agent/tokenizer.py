@@ -1,0 +1,92 @@
+"""The tokenizer of a Hugging Face model, as `model.Tokenizer`: shared by every backend that runs such a model.
+
+The decision: the answer is tokenized on its own, as the model itself would write it, not as the remainder of some
+longer text; a chat template is asked not to open a passage of thinking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from stead_sym.agent.digest import digest
+from stead_sym.agent.prompt import Message
+from stead_sym.agent.trie import Tokens
+from stead_sym.errors import ModelError
+
+Loaded = TypeVar("Loaded")
+
+
+class ChatTokenizer:
+    """Tokenizer and chat template of a model. Build it with `load`.
+
+    ``identity`` has the digests of the tokenizer and of the template.
+    """
+
+    def __init__(self, tokenizer: Any, name: str) -> None:
+        """Raises `ModelError` where there is no chat template or no end token."""
+        self._tokenizer = tokenizer
+        self._name = name
+        if not tokenizer.chat_template:
+            raise ModelError(f"the tokenizer of {name} has no chat template; add chat_template.jinja to the model")
+        if tokenizer.eos_token_id is None:
+            raise ModelError(f"the tokenizer of {name} has no end token; set eos_token in tokenizer_config.json")
+        self.end: int = tokenizer.eos_token_id
+        self.identity: Mapping[str, str] = {
+            "tokenizer": digest(tokenizer.backend_tokenizer.to_str()),
+            "template": digest(tokenizer.chat_template),
+        }
+
+    @classmethod
+    def load(cls, name: str, revision: str | None = None) -> ChatTokenizer:
+        """The tokenizer of a model on disk or, where that is allowed, on the hub."""
+        transformers = library("transformers", name)
+        load = transformers.AutoTokenizer.from_pretrained
+        return cls(reporting(name, lambda: load(name, revision=revision)), name)
+
+    def prompt(self, messages: Sequence[Message]) -> Tokens:
+        """The tokens of a chat up to where the model's answer begins."""
+        from jinja2.exceptions import TemplateError
+
+        chat = [message._asdict() for message in messages]
+        try:
+            text = self._tokenizer.apply_chat_template(
+                chat, tokenize=False, add_generation_prompt=True, enable_thinking=False
+            )
+        except TemplateError as error:
+            raise ModelError(
+                f"the chat template of {self._name} refuses the prompt: {error}; change the prompt's messages"
+            ) from None
+        return self.text(text)
+
+    def text(self, text: str) -> Tokens:
+        """The tokens of a text, none added."""
+        return tuple(self._tokenizer.encode(text, add_special_tokens=False))
+
+
+def library(module: str, name: str) -> Any:
+    """An imported library; `ModelError` where it is not installed."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ModelError(
+            f"{name} needs the library {module}, which is not installed; pip install 'stead-sym[hf]'"
+        ) from None
+
+
+def reporting(name: str, load: Callable[[], Loaded]) -> Loaded:
+    """What ``load`` returns; `ModelError` where a model of that name is not there or cannot be read."""
+    import safetensors
+
+    if name.startswith((".", "/", "~")) and not Path(name).is_dir():
+        raise ModelError(f"{name}: no such folder; name a folder that has a model, or a model of the hub")
+    try:
+        return load()
+    except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ModelError(
+            f"{name}: no model can be loaded from there: {reason}; name a folder that has one, or a model of the hub"
+        ) from None

@@ -1,0 +1,65 @@
+"""The exported names. One that is added, renamed or dropped changes this list on purpose."""
+
+from types import ModuleType
+
+import stead_sym
+
+LIST = """
+Relation Schema Sort Value
+
+FALSE TRUE And Atom Binder Const Count Definition Empty Equal Exists Forall Formula Future Globally Iff
+Implies Next Not Or Same Term Truth Until Var
+
+parse_formula print_formula AF AG AU AW AX EF EG EU EW EX atleast atmost atom empty equal exactly exists
+forall iff same holds
+
+Fact Instance
+
+CanonicalForm canonical_form isomorphic orbit
+
+Call Choose Clear Delete Deployment Effect Ensure Fresh Insert Policy Rule Spec Statement Tool View
+build_deployment examples lint load parse_deployment print_deployment read_deployment rigid tool
+
+Step Successors Trace offer successors view
+
+Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAgent wrap
+
+Derivation Restriction theorem_restriction
+
+Engine Progress StateSet
+
+Verdict Verification report_data report_schema verify
+
+AgentError BoundExceeded DeclarationError DefinitionError InputError ModelError NoEffect NothingOffered
+ParseError RestrictionError Span SteadError StoreError Undecided
+"""
+NAMES = LIST.split()
+
+
+def test_the_list_is_this_one() -> None:
+    assert stead_sym.__all__ == NAMES
+
+
+def test_every_name_is_there() -> None:
+    assert all(hasattr(stead_sym, name) for name in stead_sym.__all__)
+
+
+def test_no_name_hides_a_subpackage() -> None:
+    import stead_sym.deployment.tool
+
+    packages = ("agent", "deployment", "explicit", "logic", "relational", "report", "symbolic")
+    assert all(isinstance(getattr(stead_sym, package), ModuleType) for package in packages)
+    assert stead_sym.deployment.tool.Tool is stead_sym.Tool
+
+
+def test_every_public_name_is_documented() -> None:
+    aliases = {"Value", "Formula", "Term", "Statement", "TRUE", "FALSE"}
+    undocumented = [n for n in NAMES if n not in aliases and not getattr(stead_sym, n).__doc__]
+    assert undocumented == []
+
+
+def test_every_error_of_the_tree_is_public() -> None:
+    def below(kind: type[Exception]) -> set[str]:
+        return {kind.__name__}.union(*map(below, kind.__subclasses__()))
+
+    assert below(stead_sym.SteadError) <= set(NAMES)

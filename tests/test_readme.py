@@ -1,0 +1,76 @@
+"""The README says what is so: its Python runs, its output is the program's, its map is the tree."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[str]:
+    found = [text for kind, text in BLOCKS if kind == language]
+    assert found, f"no {language} in the README"
+    return found
+
+
+def normalised(text: str) -> list[str]:
+    """The lines without what differs from run to run: the time, the choice among alike runs."""
+    text = re.sub(r"\d+\.\d+ s\b", "T s", text)
+    text = re.sub(r"\b(case|task|s|a)\d+\b", r"\1N", text)
+    return [" ".join(line.split()) for line in text.strip().splitlines()]
+
+
+def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    for block in blocks("python"):
+        exec(compile(block, "README.md", "exec"), {})
+    out = capsys.readouterr().out
+    assert "refund under baseline: 55 states, 72 transitions" in out
+    assert "issue_refund" in out
+    assert "refund under cautious" in out
+
+
+def test_the_output_is_what_the_program_prints() -> None:
+    for block in blocks("console"):
+        command, expected = block.split("\n", 1)
+        program, *arguments = command.removeprefix("$ ").split()
+        assert program == "stead-sym"
+        ended = subprocess.run(
+            [sys.executable, "-m", "stead_sym", *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            env={"PYTHONUTF8": "1", "COLUMNS": "80"},
+        )
+        assert normalised(ended.stdout) == normalised(expected)
+        assert ended.stderr == ""
+
+
+def test_the_map_names_what_is_there_and_all_of_it() -> None:
+    table = README.split("| layer | what |")[1].split("\n\n")[0]
+    named = {name.rstrip("/") for name in re.findall(r"`([\w./]+)`", table)}
+    package = ROOT / "src" / "stead_sym"
+    there = {
+        path.name
+        for path in package.iterdir()
+        if path.name[0] not in "_." and (path.is_dir() or path.suffix == ".py")
+    }
+    assert named <= there | {"verify"}
+    assert there - named <= {"errors.py", "progress.py", "html.py", "examples", "testing"}
+
+
+def test_links_lead_to_files() -> None:
+    targets = re.findall(r"\]\(([^)]+)\)", README)
+    assert targets
+    assert all((ROOT / target).is_file() for target in targets)
+
+
+def test_there_are_two_commands_of_one_line() -> None:
+    install, test = (block.strip() for block in blocks("sh"))
+    assert install.endswith("stead-sym verify refund --policy baseline")
+    assert test.endswith("pytest")
+    assert "\n" not in install + test

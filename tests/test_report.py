@@ -1,0 +1,167 @@
+"""Reports: the terminal at several widths, JSON against its schema, progress."""
+
+import io
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+import stead_sym as st
+from stead_sym.report.data import error_data, report_data, report_schema
+from stead_sym.report.progress import ProgressDisplay
+from stead_sym.report.terminal import print_verdicts, print_verification
+
+AGENTS = ("baseline", "approving", "any")
+
+
+def verified(agent: str, **options: Any) -> st.Verification:
+    desk = st.load("refund")
+    return st.verify(desk, "any" if agent == "any" else desk.policy(agent), **options)
+
+
+def printed(result: st.Verification, width: int = 100, encoding: str = "utf-8") -> str:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    print_verification(result, Console(file=stream, width=width, highlight=False, markup=False))
+    stream.seek(0)
+    return stream.read()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_nothing_is_wider_than_the_terminal_and_nothing_is_lost(agent: str, width: int) -> None:
+    result = verified(agent)
+    text = printed(result, width)
+    assert max(map(len, text.splitlines())) <= width
+    words = text.split()
+    for verdict in result.verdicts.values():
+        assert verdict.spec in words
+        assert verdict.word in words
+        if verdict.trace is not None:
+            assert all(step.call.tool in text for step in verdict.trace.steps)
+            assert set(verdict.trace.claim.split()) <= set(words)
+
+
+def test_the_counts_are_there() -> None:
+    assert "55 states, 72 transitions, 4 contexts, 4 queries" in printed(verified("baseline"))
+    assert "217 states, 360 transitions\n" in printed(verified("any")).replace(" \n", "\n").replace("  ", "")
+
+
+def test_every_changed_fact_is_shown_with_its_sign() -> None:
+    result = verified("any", specs=["auth"])
+    trace = result["auth"].trace
+    assert trace is not None
+    text = printed(result)
+    for index in range(len(trace.steps)):
+        added, removed = trace.changes(index)
+        assert all(f"+ {fact}" in text for fact in added)
+        assert all(f"- {fact}" in text for fact in removed)
+
+
+def test_a_loop_is_marked_at_its_steps() -> None:
+    result = verified("any", specs=["prog"])
+    trace = result["prog"].trace
+    assert trace is not None
+    assert trace.loop is not None
+    marked = [line for line in printed(result).splitlines() if line.strip().startswith("↺")]
+    assert len(marked) == len(trace.steps) - trace.loop
+    assert trace.repeats in printed(result)
+
+
+def test_without_symbols_the_words_stay() -> None:
+    text = printed(verified("any"), encoding="ascii")
+    assert text.isascii()
+    assert "fails" in text
+    assert "repeats for ever" in text
+
+
+def test_unknown_says_why() -> None:
+    text = printed(verified("approving", domain={"case": 2}, force=True))
+    assert "unknown" in text
+    assert "forced" in text
+    assert "the theorem asks for 3" in " ".join(text.split())
+
+
+def test_no_specification_is_said_and_not_silent() -> None:
+    assert "No specification was checked" in printed(verified("any", specs=[]))
+
+
+def test_verdicts_alone_are_one_line_each() -> None:
+    stream = io.StringIO()
+    print_verdicts(verified("baseline"), Console(file=stream, width=20))
+    assert stream.getvalue() == "auth fails\nprog holds\n"
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_report_is_json_by_the_schema(agent: str, engine: Any) -> None:
+    result = verified(agent, engine=engine)
+    report = json.loads(json.dumps(report_data(result)))
+    jsonschema.Draft202012Validator.check_schema(report_schema())
+    jsonschema.validate(report, report_schema())
+    assert report["states"] == result.states
+    assert report["domain"] == {"case": 3, "task": 3, "service": 4, "status": 2}
+    assert len(report["decisions"]) == (result.contexts or 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"),
+    [("states", 55.5), ("states", 0), ("domain", {"case": "3"}), ("specs", {"auth": "fails"}), ("more", 1)],
+)
+def test_the_schema_refuses_what_is_no_report(key: str, wrong: object) -> None:
+    report = {**report_data(verified("baseline")), key: wrong}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(report, report_schema())
+
+
+def test_the_steps_of_a_report_replay() -> None:
+    """The changes of each step, applied in turn to D0, reach a state that refutes the specification."""
+    result = verified("baseline")
+    specs = report_data(result)["specs"]
+    assert isinstance(specs, dict)
+    verdict: Any = specs["auth"]
+    facts = {str(fact) for fact in result.deployment.init}
+    for step in verdict["trace"]:
+        assert facts.isdisjoint(step["added"])
+        assert facts.issuperset(step["removed"])
+        facts = (facts - set(step["removed"])) | set(step["added"])
+    trace = result["auth"].trace
+    assert trace is not None
+    assert facts == {str(fact) for fact in trace.last}
+    assert f"RefundIssued({verdict['bindings']['t']})" in facts
+
+
+def test_an_error_without_a_run_has_an_empty_trace() -> None:
+    report = error_data(st.InputError("wrong; mend it", st.Span("a.stead", 1, 2)))
+    assert report == {"error": "a.stead:1:2: wrong; mend it", "trace": []}
+    jsonschema.validate(report, report_schema())
+
+
+def test_a_short_run_shows_no_progress() -> None:
+    stream = io.StringIO()
+    with ProgressDisplay(Console(file=stream), patience=3600) as progress:
+        verified("any", progress=progress)
+    assert stream.getvalue() == ""
+
+
+def test_where_there_is_no_terminal_lines_keep_their_distance() -> None:
+    stream = io.StringIO()
+    with ProgressDisplay(Console(file=stream), patience=0, interval=3600) as progress:
+        progress("reach", states=1200, contexts=4)
+        progress("check", nodes=5)
+    assert stream.getvalue() == "stead-sym: reach: 1,200 states, 4 contexts (0 s)\n"
+
+
+def give_up(console: Console) -> None:
+    with ProgressDisplay(console, patience=0) as progress:
+        verified("any", engine="explicit", max_states=216, progress=progress)
+
+
+def test_on_a_terminal_a_spinner_says_the_phase_and_is_gone_after_an_error() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=80, _environ={"TERM": "xterm"})
+    with pytest.raises(st.Undecided):
+        give_up(console)
+    assert "reach: " in stream.getvalue()
+    assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h") == 1  # the cursor
