@@ -31,9 +31,9 @@ class Offered(NamedTuple):
 class Answer:
     """The model's answer to one decision context.
 
-    ``key`` is the digest of everything that determines it; ``calls`` are sorted; ``branchings`` are the branching
-    nodes that were visited; ``model`` identifies the model, and ``versions`` are those of the libraries that ran it
-    at ``time`` (UTC). ``prompt_digest`` is that of the prompt's token ids.
+    ``key`` is the digest of everything that determines it; ``calls`` are sorted; ``branchings`` are the
+    branching nodes that were visited; ``model`` identifies the model, and ``versions`` are those of the
+    libraries that ran it at ``time`` (UTC). ``prompt_digest`` is that of the prompt's token ids.
     """
 
     key: str

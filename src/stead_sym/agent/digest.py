@@ -15,7 +15,8 @@ _BLOCK = 1 << 20
 
 
 def spelled(data: object) -> str:
-    """The JSON text of ``data`` that digests are taken of; floats are spelled so that they read back exactly."""
+    """The JSON text of ``data`` that digests are taken of; floats are spelled so that they read back
+    exactly."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 

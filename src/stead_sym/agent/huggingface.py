@@ -1,8 +1,9 @@
 """Models run in this process by `transformers`, as a backend.
 
-The decision: attention states are computed once. Prompts of one deployment begin alike, so one prompt is run
-first and the others continue from what they share with it; an answer's later tokens continue from its prompt. What
-is left goes through the model in batches, padded on the right, where causal attention never looks.
+The decision: attention states are computed once. Prompts of one deployment begin alike, so one prompt is
+run first and the others continue from what they share with it; an answer's later tokens continue from its
+prompt. What is left goes through the model in batches, padded on the right, where causal attention never
+looks.
 
 Models with layers that are not attention (recurrent states) cannot be continued from the middle; there every
 request is run from its beginning.
@@ -13,7 +14,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -82,8 +82,8 @@ class HuggingFace:
     ) -> HuggingFace:
         """The model in a folder, or of that name on the hub.
 
-        It runs on a GPU where there is one, in the number format of its weights; on the CPU in float32. Raises
-        `ModelError` where there is no such model or the libraries are not installed.
+        It runs on a GPU where there is one, in the number format of its weights; on the CPU in float32.
+        Raises `ModelError` where there is no such model or the libraries are not installed.
         """
         torch = library("torch", name)
         transformers = library("transformers", name)
@@ -93,7 +93,9 @@ class HuggingFace:
         transformers.utils.logging.disable_progress_bar()
         load = transformers.AutoModelForCausalLM.from_pretrained
         model = reporting(name, lambda: load(name, revision=revision, dtype=wanted).to(where))
-        return cls(model, tokenizer, name, weights_identity(name, getattr(model.config, "_commit_hash", None)))
+        return cls(
+            model, tokenizer, name, weights_identity(name, getattr(model.config, "_commit_hash", None))
+        )
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
         """See `model.Backend`."""
@@ -117,7 +119,8 @@ class HuggingFace:
         return logprobs
 
     def _job(self, number: int, request: Request) -> _Job:
-        """The request, to continue from the row that shares most with it; at least one token is left to run."""
+        """The request, to continue from the row that shares most with it; at least one token is left to
+        run."""
         tokens = (*request.prompt, *request.path)
         base = self._rows.get(request.prompt, self._reference)
         start = min(_shared(base.tokens, tokens), len(tokens) - 1)
@@ -128,7 +131,7 @@ class HuggingFace:
         fresh = [job for job in jobs if job.request.prompt not in self._rows]
         if not fresh or not self._continues:
             return None
-        common = len(commonprefix([job.tokens for job in fresh]))
+        common = min(_shared(fresh[0].tokens, job.tokens) for job in fresh)
         covered = min(job.start for job in fresh)
         return fresh[0] if covered < min(common, len(fresh[0].tokens) - 1) // 2 else None
 
@@ -220,4 +223,5 @@ def weights_identity(name: str, revision: str | None) -> dict[str, str]:
 
 def _shared(left: Tokens, right: Tokens) -> int:
     """How many tokens two sequences have in common at their beginning."""
-    return len(commonprefix([left, right]))
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((i for i, (one, other) in pairs if one != other), min(len(left), len(right)))

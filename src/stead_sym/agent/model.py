@@ -1,8 +1,8 @@
 """A language model as a base agent: prompts in, greedy decoding inside the offered calls, a store in front.
 
-The decision: all contexts of a batch go out together, level by level: one request per open branching node. What the
-model says at a node is stored the moment it arrives. A backend turns requests into log-probabilities and knows
-nothing of deployments; this module knows nothing of any backend.
+The decision: all contexts of a batch go out together, level by level: one request per open branching node.
+What the model says at a node is stored the moment it arrives. A backend turns requests into
+log-probabilities and knows nothing of deployments; this module knows nothing of any backend.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ class ModelAgent:
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
         """The calls that greedy decoding selects, from the store where it knows.
 
-        Raises `ModelError` for calls that the tokenizer does not tell apart and for a context that is longer than
-        the model's window (then nothing of the batch is asked), `StoreError` for a store that is not sound, and
-        whatever the backend raises. What was answered before an error is in the store.
+        Raises `ModelError` for calls that the tokenizer does not tell apart and for a context that is
+        longer than the model's window (then nothing of the batch is asked), `StoreError` for a store that
+        is not sound, and whatever the backend raises. What was answered before an error is in the store.
         """
         walks = [self._walk(context) for context in dict.fromkeys(contexts) if context not in self._answers]
         for walk in walks:
@@ -158,7 +158,8 @@ class ModelAgent:
             other = owner.setdefault(offered.tokens, offered)
             if other is not offered:
                 raise ModelError(
-                    f"the tokenizer of {self.name} maps the calls {other.call} and {offered.call} to the same tokens; "
+                    f"the tokenizer of {self.name} maps the calls {other.call} and {offered.call} to the "
+                    "same tokens; "
                     "spell them differently"
                 )
         return Trie([offered.tokens for offered in calls])
@@ -167,7 +168,8 @@ class ModelAgent:
         longest = len(walk.prompt) + max(len(offered.tokens) for offered in walk.calls)
         if longest > self.backend.window:
             raise ModelError(
-                f"a context of {longest} tokens is longer than the window of {self.name}, {self.backend.window}; "
+                f"a context of {longest} tokens is longer than the window of {self.name}, "
+                f"{self.backend.window}; "
                 "shorten the prompt, or show less with `view`"
             )
 
@@ -221,7 +223,9 @@ class ModelAgent:
             missing.discard(number)
             yield number, logprobs
         if missing:
-            raise ModelError(f"{self.name} left {len(missing)} of {len(requests)} requests unanswered; ask again")
+            raise ModelError(
+                f"{self.name} left {len(missing)} of {len(requests)} requests unanswered; ask again"
+            )
 
     def _node_key(self, prompt: Tokens, path: Tokens, allowed: Tokens) -> str:
         return digest([dict(self.backend.identity), prompt, path, allowed])

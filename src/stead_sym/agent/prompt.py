@@ -1,7 +1,7 @@
 """From a decision context to the messages that a language model is sent, and from a call to its text.
 
-The decision: a prompt is a function of the (canonical) decision context and of nothing else, and the same object
-serves verification and production. What surrounds the context are texts of the deployment (`system`,
+The decision: a prompt is a function of the (canonical) decision context and of nothing else, and the same
+object serves verification and production. What surrounds the context are texts of the deployment (`system`,
 `instructions`) or files, each of which replaces one default:
 
 | file | what |
@@ -12,9 +12,9 @@ serves verification and production. What surrounds the context are texts of the 
 | `tools.json` | what `[TOOL SCHEMAS]` stands for, taken as it is |
 | `calls.json` | per tool, the text of a call of it, with `[parameter]` for its arguments |
 
-Placeholders of `user.txt`: `[POLICY TEXT]`, `[TOOL SCHEMAS]`, `[CURRENT RELATIONAL STATE]`, `[OFFERED CALLS]`,
-`[SORT]` for the only value of a sort that the context shows, and `[Relation.2]` for the second value of the only
-fact of a relation. One line feed at the end of a file is not part of its text.
+Placeholders of `user.txt`: `[POLICY TEXT]`, `[TOOL SCHEMAS]`, `[CURRENT RELATIONAL STATE]`, `[OFFERED
+CALLS]`, `[SORT]` for the only value of a sort that the context shows, and `[Relation.2]` for the second
+value of the only fact of a relation. One line feed at the end of a file is not part of its text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.template import Template
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call, Tool
-from stead_sym.errors import DeclarationError, InputError
+from stead_sym.errors import DeclarationError, InputError, Span
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Value
 
@@ -51,8 +51,8 @@ class Message(NamedTuple):
 class Prompt:
     """The texts around a decision context. Build it with `Prompt.of`.
 
-    ``shown`` are the relations that the agent is shown, ``schemas`` is the text of the tools, ``calls`` has the
-    template of a call for tools whose calls are not spelled as JSON.
+    ``shown`` are the relations that the agent is shown, ``schemas`` is the text of the tools, ``calls`` has
+    the template of a call for tools whose calls are not spelled as JSON.
     """
 
     schema: Schema
@@ -90,11 +90,12 @@ class Prompt:
             user=user,
             policy=policy.text,
             schemas=schemas.text,
-            calls=_call_templates(given["calls.json"]) if "calls.json" in given else {},
+            calls=_call_templates(given["calls.json"], deployment) if "calls.json" in given else {},
         )
 
     def messages(self, context: DecisionContext) -> tuple[Message, ...]:
-        """What the model is sent for a context; `InputError` where a placeholder has no single value there."""
+        """What the model is sent for a context; `InputError` where a placeholder has no single value
+        there."""
 
         def value(name: str) -> str:
             match name:
@@ -140,12 +141,14 @@ class Prompt:
         values: Sequence[Value]
         if dot:
             values = sorted(args[int(column) - 1] for args in context.view.tuples(relation))
-            what = f"fact of {relation}"
+            what = f"facts of {relation}"
         else:
             values = sorted(self._values(name, context))
-            what = f"value of {name}"
+            what = f"values of {name}"
         if len(values) != 1:
-            raise InputError(f"the context has {len(values)} {what}s where one is wanted; use another placeholder")
+            raise InputError(
+                f"the context has {len(values)} {what} where one is wanted; use another placeholder"
+            )
         return values[0]
 
     def _values(self, name: str, context: DecisionContext) -> set[Value]:
@@ -207,11 +210,17 @@ def _read(directory: Path) -> dict[str, Template]:
     return found
 
 
-def _call_templates(file: Template) -> dict[str, Template]:
+def _call_templates(file: Template, deployment: Deployment) -> dict[str, Template]:
     try:
         data = json.loads(file.text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{file.source}:{error.lineno}:{error.colno}: not JSON: {error.msg}; mend it") from None
+        raise InputError(
+            f"{file.source}:{error.lineno}:{error.colno}: not JSON: {error.msg}; mend it"
+        ) from None
     if not isinstance(data, dict) or not all(isinstance(text, str) for text in data.values()):
-        raise InputError(f'{file.source}: should be {{"TOOL": "text of a call with [parameter]", …}}; write that')
-    return {tool: Template(text, file.source) for tool, text in data.items()}
+        raise InputError(
+            f'{file.source}: should be {{"TOOL": "text of a call with [parameter]", …}}; write that'
+        )
+    for tool in data:
+        deployment.tool(tool, Span(file.source, 1, 1))  # raises where there is none
+    return {tool: Template(text, f"{file.source}, {tool}") for tool, text in data.items()}

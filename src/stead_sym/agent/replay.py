@@ -1,7 +1,7 @@
 """Decisions as JSON Lines, and the agent that answers from such a file without a model.
 
-The decision: a replay derives every selection again from the recorded log-probabilities, and a context that the file
-lacks is an error, never a guess.
+The decision: a replay derives every selection again from the recorded log-probabilities, and a context that
+the file lacks is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def export_lines(answers: Iterable[Answer]) -> Iterator[str]:
 
 
 def read_answers(path: str | Path) -> list[Answer]:
-    """The decisions in a file of JSON Lines; `StoreError` for a line that is not one, or whose digest is wrong."""
+    """The decisions in a file of JSON Lines; `StoreError` for a line that is not one, or whose digest is
+    wrong."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -52,7 +53,9 @@ class ReplayAgent:
             models[digest({k: v for k, v in answer.model.items() if k != "name"})] = answer.model
             other = self._answers.setdefault(answer.question, answer)
             if other.selected != answer.selected and other.tolerance == answer.tolerance:
-                raise StoreError(f"{path}: two answers for one context: {other.key[:12]} and {answer.key[:12]}; keep one")
+                raise StoreError(
+                    f"{path}: two answers for one context: {other.key[:12]} and {answer.key[:12]}; keep one"
+                )
             if answer.tolerance > other.tolerance:
                 self._answers[answer.question] = answer
         if len(models) != 1:
@@ -79,14 +82,17 @@ class ReplayAgent:
         texts = [self._prompt.call_text(call) for call in sorted(context.calls)]
         answer = self._answers.get(question(self._prompt.messages(context), texts))
         if answer is None:
-            raise StoreError(f"{self._path}: no decision for {context}; verify with the model and export again")
+            raise StoreError(
+                f"{self._path}: no decision for {context}; verify with the model and export again"
+            )
         self._given[context] = answer
         tolerance = answer.tolerance if self._tolerance is None else self._tolerance
         try:
             return answer.reselect(tolerance)
         except StoreError as error:
             raise StoreError(
-                f"{self._path}: decision {answer.key[:12]} does not reach a tolerance of {tolerance:g}: {error.message};"
+                f"{self._path}: decision {answer.key[:12]} does not reach a tolerance of {tolerance:g}: "
+                f"{error.message};"
                 " verify with the model under that tolerance"
             ) from None
 

@@ -1,8 +1,8 @@
 """The store of decisions: one SQLite file, to which rows are only ever added.
 
-The decision: two tables. `node` has what the model said at one branching node, written the moment it is known;
-`decision` has the finished answers. So a process that dies in mid-batch loses nothing that was paid for: the next
-one finds the nodes. A row carries the digest of its contents, and every read checks it.
+The decision: two tables. `node` has what the model said at one branching node, written the moment it is
+known; `decision` has the finished answers. So a process that dies in mid-batch loses nothing that was paid
+for: the next one finds the nodes. A row carries the digest of its contents, and every read checks it.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _SCHEMA = "".join(
 class Store:
     """The decisions in a file; without a file, in memory.
 
-    Every method raises `StoreError` for a row that is corrupt, for two rows of one key that disagree (both name the
-    row), and for a file that SQLite cannot work with. Several processes may use one file.
+    Every method raises `StoreError` for a row that is corrupt, for two rows of one key that disagree (both
+    name the row), and for a file that SQLite cannot work with. Several processes may use one file.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
@@ -82,7 +82,8 @@ class Store:
             kept = self._only(rows, answer.key)
         if kept.selected != answer.selected:
             raise StoreError(
-                f"{self.name}: decision {rows[0][0]} selects {_calls(kept)} where {_calls(answer)} was selected now; "
+                f"{self.name}: decision {rows[0][0]} selects {_calls(kept)} where {_calls(answer)} was "
+                "selected now; "
                 "a near-tie went the other way: verify with a tolerance, or with the store that served before"
             )
         return kept
@@ -93,7 +94,8 @@ class Store:
         for number, body in rows[1:]:
             if body != rows[0][1]:
                 raise StoreError(
-                    f"{self.name}: nodes {rows[0][0]} and {number} are two answers for one key; use another store"
+                    f"{self.name}: nodes {rows[0][0]} and {number} are two answers for one key; use "
+                    "another store"
                 )
         return tuple(rows[0][1]) if rows else None
 
@@ -127,7 +129,8 @@ class Store:
                     self._db.execute(f"PRAGMA user_version = {_VERSION}")
         elif (application, version) != (_APPLICATION, _VERSION):
             raise StoreError(
-                f"{self.name}: an SQLite file, but no store of decisions of version {_VERSION}; name another file"
+                f"{self.name}: an SQLite file, but no store of decisions of version {_VERSION}; name "
+                "another file"
             )
         self._db.execute("PRAGMA synchronous = NORMAL")
 
@@ -155,7 +158,8 @@ class Store:
             body = None
         if digest([key, body]) != recorded:
             raise StoreError(
-                f"{self.name}: {table} {number} is corrupt (its digest does not match); restore the file from a backup"
+                f"{self.name}: {table} {number} is corrupt (its digest does not match); restore the file "
+                "from a backup"
             )
         return number, body
 
@@ -170,11 +174,14 @@ class Store:
         (first, body), *others = rows
         answer = self._answer(first, body)
         if answer.key != key:
-            raise StoreError(f"{self.name}: decision {first} is filed under the key of another; use another store")
+            raise StoreError(
+                f"{self.name}: decision {first} is filed under the key of another; use another store"
+            )
         for number, other in others:
             if self._answer(number, other).selected != answer.selected:
                 raise StoreError(
-                    f"{self.name}: decisions {first} and {number} are two answers for one key; use another store"
+                    f"{self.name}: decisions {first} and {number} are two answers for one key; use "
+                    "another store"
                 )
         return answer
 

@@ -1,7 +1,7 @@
 """Texts with placeholders in square brackets, as prompts are written.
 
-The decision: a text is filled in one pass, so that nothing that was filled in is read as a placeholder, and every
-bracket that is not one of the known placeholders stays as it is, unless it is spelled like one.
+The decision: a text is filled in one pass, so that nothing that was filled in is read as a placeholder, and
+every bracket that is not one of the known placeholders stays as it is, unless it is spelled like one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Template:
         return frozenset(match[1] for match in _BRACKETS.finditer(self.text))
 
     def check(self, known: Collection[str]) -> None:
-        """Raise `InputError` for a placeholder in capitals, or of the form `Relation.2`, that is not known."""
+        """Raise `InputError` for a placeholder in capitals, or of the form `Relation.2`, that is not
+        known."""
         for match in _BRACKETS.finditer(self.text):
             name = match[1]
             if name not in known and (name.isupper() or "." in name):

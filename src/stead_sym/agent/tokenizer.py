@@ -1,7 +1,8 @@
-"""The tokenizer of a Hugging Face model, as `model.Tokenizer`: shared by every backend that runs such a model.
+"""The tokenizer of a Hugging Face model, as `model.Tokenizer`: shared by every backend that runs such a
+model.
 
-The decision: the answer is tokenized on its own, as the model itself would write it, not as the remainder of some
-longer text; a chat template is asked not to open a passage of thinking.
+The decision: the answer is tokenized on its own, as the model itself would write it, not as the remainder
+of some longer text; a chat template is asked not to open a passage of thinking.
 """
 
 from __future__ import annotations
@@ -29,9 +30,13 @@ class ChatTokenizer:
         self._tokenizer = tokenizer
         self._name = name
         if not tokenizer.chat_template:
-            raise ModelError(f"the tokenizer of {name} has no chat template; add chat_template.jinja to the model")
+            raise ModelError(
+                f"the tokenizer of {name} has no chat template; add chat_template.jinja to the model"
+            )
         if tokenizer.eos_token_id is None:
-            raise ModelError(f"the tokenizer of {name} has no end token; set eos_token in tokenizer_config.json")
+            raise ModelError(
+                f"the tokenizer of {name} has no end token; set eos_token in tokenizer_config.json"
+            )
         self.end: int = tokenizer.eos_token_id
         self.identity: Mapping[str, str] = {
             "tokenizer": digest(tokenizer.backend_tokenizer.to_str()),
@@ -88,5 +93,6 @@ def reporting(name: str, load: Callable[[], Loaded]) -> Loaded:
     except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelError(
-            f"{name}: no model can be loaded from there: {reason}; name a folder that has one, or a model of the hub"
+            f"{name}: no model can be loaded from there: {reason}; name a folder that has one, or a model "
+            "of the hub"
         ) from None

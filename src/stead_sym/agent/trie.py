@@ -1,9 +1,10 @@
 """Greedy decoding inside the set of offered calls, as data: no model is called here.
 
-The decision: the calls' token sequences, each closed by an end token so that none is a prefix of another, form a
-trie. At a node with one child the token is forced. At a *branching* node the child of greatest log-probability is
-taken; of several with the same one, the child whose token id is least. With a tolerance δ > 0 every child whose
-log-probability is less than δ below the greatest is taken as well, and the selection is a set:
+The decision: the calls' token sequences, each closed by an end token so that none is a prefix of another,
+form a trie. At a node with one child the token is forced. At a *branching* node the child of greatest
+log-probability is taken; of several with the same one, the child whose token id is least. With a tolerance
+δ > 0 every child whose log-probability is less than δ below the greatest is taken as well, and the
+selection is a set:
 
     kept(n) = { best(n) } ∪ { c : max_c' ℓ(c') − ℓ(c) < δ }.
 """
@@ -39,7 +40,8 @@ class Branching:
             )
         if any(map(math.isnan, self.logprobs)) or math.isinf(max(self.logprobs)):
             raise AgentError(
-                f"the model's log-probabilities {list(self.logprobs)} order nothing; use weights that are intact,"
+                f"the model's log-probabilities {list(self.logprobs)} order nothing; use weights that are "
+                "intact,"
                 " or a wider number format"
             )
 
@@ -74,10 +76,14 @@ class Trie:
                 self._children.setdefault(sequence[:length], set()).add(token)
             other = self._leaf.setdefault(sequence, number)
             if other != number:
-                raise AgentError(f"calls {other + 1} and {number + 1} have the same tokens; spell them differently")
+                raise AgentError(
+                    f"calls {other + 1} and {number + 1} have the same tokens; spell them differently"
+                )
         for sequence, number in self._leaf.items():
             if sequence in self._children:
-                raise AgentError(f"the tokens of call {number + 1} begin another call; append an end token to each")
+                raise AgentError(
+                    f"the tokens of call {number + 1} begin another call; append an end token to each"
+                )
 
     @property
     def depth(self) -> int:

@@ -6,6 +6,10 @@ ranges over *all* isomorphisms from K, the calls
     { ω(x[u]) : ω(u) selected in K, match_K(D, x) }
 are those of Eq. (wrapper), symmetric contexts included, without any automorphism being computed.
 States are picked once per context, never once per state.
+
+match_K is built over all states, reachable or not, so that whatever else the state holds is decided
+with it: background records cost nothing. Where the agent is shown so much that this relation explodes
+(the orbit of a whole state under renaming), it is built anew for the states at hand.
 """
 
 from __future__ import annotations
@@ -25,6 +29,12 @@ from stead_sym.symbolic.compile import Compiler
 from stead_sym.symbolic.effects import ToolInterface, bits_of
 from stead_sym.symbolic.encoding import Vector
 from stead_sym.symbolic.manager import Bdd, Bits
+
+_LIMIT = 100_000  # nodes of match_K over all states, past which it is cut down to the states at hand
+
+
+class _TooLarge(Exception):
+    """match_K over all states has more than `_LIMIT` nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,7 @@ class ContextFinder:
         self.wrapper = wrapper
         self.decided = self.manager.false if wrapper else self.manager.true
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
+        self._bounded: list[DecisionContext] = []  # known for the states met so far only
         self._shown = tuple(_shown(deployment))
 
     def everything(self) -> Mapping[str, Bdd]:
@@ -68,15 +79,18 @@ class ContextFinder:
         """Decide every state of ``states``: what the agent selects, as relations over the state
         bits and each tool's parameters, one mapping per context met. Each state must offer a call."""
         undecided = states & ~self.decided
-        for context, selected in list(self.contexts.items()):
-            if undecided == self.manager.false:
-                return
-            undecided, selection = self._settle(undecided, context, selected)
-            yield selection
+        for context in self._bounded:
+            if undecided != self.manager.false:
+                undecided, selection = self._settle(undecided, undecided, context)
+                yield selection
         while undecided != self.manager.false:
             decision = self._ask(undecided)
             self.contexts[decision.canonical] = decision.selected
-            undecided, selection = self._settle(undecided, decision.canonical, decision.selected)
+            try:
+                undecided, selection = self._settle(undecided, self.manager.true, decision.canonical)
+            except _TooLarge:
+                self._bounded.append(decision.canonical)
+                undecided, selection = self._settle(undecided, undecided, decision.canonical)
             yield selection
 
     def _ask(self, undecided: Bdd) -> Decision:
@@ -86,18 +100,17 @@ class ContextFinder:
         context = DecisionContext(view(self.deployment, state), offer(self.deployment, state))
         return self.wrapper.decide([context])[0]
 
-    def _settle(
-        self, undecided: Bdd, context: DecisionContext, selected: Iterable[Call]
-    ) -> tuple[Bdd, Mapping[str, Bdd]]:
-        """Decide the states that show this context: those left undecided, and the selection."""
+    def _settle(self, undecided: Bdd, among: Bdd, context: DecisionContext) -> tuple[Bdd, Mapping[str, Bdd]]:
+        """Decide the states of ``among`` that show this context: what is left undecided, and the
+        selection. Raises `_TooLarge` where all states are meant and they are too many to tell."""
         naming = self._naming(context)
-        match = self._match(undecided, context, naming)
+        match = self._match(among, context, naming)
         names = frozenset(bit for vector in naming.values() for bit in bits_of(vector))
         here = self.manager.exist(names, match)
         self.decided = self.decided | here
         selection: dict[str, Bdd] = {}
         if here != self.manager.false:
-            for call in selected:
+            for call in self.contexts[context]:
                 params = self.tools[call.tool].params
                 chosen = self._equals(params, self._terms(call.args, naming))
                 taken = self.manager.and_exist(names, match, chosen)
@@ -125,12 +138,17 @@ class ContextFinder:
     def _match(self, states: Bdd, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
         """match_K over ``states``: D ∈ states and x names exactly what D shows and offers."""
         matching = states
+        everywhere = states == self.manager.true
         for condition in self._present(context, naming):
             matching = matching & condition
             if matching == self.manager.false:
                 return matching
+            if everywhere and matching.dag_size > _LIMIT:
+                raise _TooLarge
         for vectors, holds, listed in self._complete(context, naming):
             matching = matching & ~self._more(matching, vectors, holds, listed)
+            if everywhere and matching.dag_size > _LIMIT:
+                raise _TooLarge
         return matching
 
     def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:

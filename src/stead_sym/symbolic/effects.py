@@ -309,6 +309,7 @@ class EffectCompiler:
                 touched.setdefault(field, set()).add(fact)
         updates: dict[str, Bdd] = {}
         for field, facts in touched.items():
+            case = case & self.encoding.well_coded(field)
             gone = {fact: deleted[fact] for fact in sorted(facts & deleted.keys())}
             come = {fact: inserted[fact] for fact in sorted(facts & inserted.keys())}
             for bit, new in self._field_bits(field, gone, come, case).items():
@@ -434,7 +435,7 @@ class EffectCompiler:
         relation = m.conj(
             [
                 self.compiler.formula(effect.when, env),
-                self.encoding.well_coded(primed=True),
+                *(self.encoding.well_coded(field, primed=True) for field in self.encoding.fields),
                 self.compiler.formula(asked, env, joint=True),
                 self._least_names(),
             ]

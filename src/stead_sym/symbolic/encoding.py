@@ -102,6 +102,15 @@ class Encoding:
         return tuple(bit for field in self.fields for bit in field.bits)
 
     @cached_property
+    def rank(self) -> Mapping[Value, int]:
+        """For each value that owns a field (stands in all its facts) the place of the first one."""
+        rank: dict[Value, int] = {}
+        for place, field in enumerate(self.fields):
+            for value in set.intersection(*(set(fact.args) for fact in field.facts)) - self.schema.rigid:
+                rank.setdefault(value, place)
+        return rank
+
+    @cached_property
     def dynamic_facts(self) -> Mapping[str, tuple[Fact, ...]]:
         """The facts that have bits, per relation, sorted."""
         grouped: dict[str, list[Fact]] = {relation.name: [] for relation in self.schema.relations}
@@ -158,17 +167,10 @@ class Encoding:
                 facts.add(field.facts[number - 1])
         return Instance(self.schema, frozenset(facts))
 
-    def well_coded(self, primed: bool = False) -> Bdd:
-        """Every field holds a code that stands for something."""
-        m = self.manager
-        valid = m.true
-        for field in self.fields:
-            if len(field.facts) + 1 < 1 << len(field.bits):
-                codes = [field.code(None), *(field.code(fact) for fact in field.facts)]
-                if primed:
-                    codes = [{self.primed(b): v for b, v in code.items()} for code in codes]
-                valid = valid & m.disj(m.cube(code) for code in codes)
-        return valid
+    def well_coded(self, field: Field, primed: bool = False) -> Bdd:
+        """The field holds a code that stands for something."""
+        bits = tuple(map(self.primed, field.bits)) if primed else field.bits
+        return self._below(bits, len(field.facts) + 1)
 
     # vectors
 

@@ -34,13 +34,32 @@ def fields(deployment: Deployment, dynamic: Iterable[Fact], rejected: Set[Key]) 
         best = [[fact] for fact in facts]
         for key in _keys(deployment, relation):
             grouped = list(_by_key(facts, key))
-            if (relation.name, key) in rejected or _bits(grouped) >= _bits(best):
+            if (relation.name, key) in rejected or _cost(grouped) >= _cost(best):
                 continue
             initial = deployment.init.facts
             if all(sum(fact in initial for fact in group) <= 1 for group in grouped):
                 best = grouped
         for group in best:
             yield Field.of(sorted(group))
+
+
+def singles(deployment: Deployment, rejected: Set[Key]) -> Set[str]:
+    """The relations that seem to hold one fact at most. Relaxed reachability relies on it; the facts
+    it leaves out cannot come to hold before the first state with two, which is then found out."""
+    return {
+        relation.name
+        for relation in deployment.schema.relations
+        if relation.arity
+        and (relation.name, ()) not in rejected
+        and len(deployment.init.tuples(relation.name)) <= 1
+        and any(_writes(statement, relation.name) for tool in deployment.tools for effect in tool.effects
+                for statement in effect.statements)
+        and () in _keys(deployment, relation)
+    }  # fmt: skip
+
+
+def _writes(statement: object, relation: str) -> bool:
+    return isinstance(statement, Insert) and statement.atom.relation == relation
 
 
 def key_of(field: Field) -> Key:
@@ -57,8 +76,9 @@ def _by_key(facts: Iterable[Fact], key: Sequence[int]) -> Iterator[list[Fact]]:
     yield from groups.values()
 
 
-def _bits(groups: Iterable[Sequence[Fact]]) -> int:
-    return sum(len(group).bit_length() for group in groups)
+def _cost(groups: Sequence[Sequence[Fact]]) -> tuple[int, int]:
+    """Bits, then fields: of two encodings of one size the one that excludes more."""
+    return sum(len(group).bit_length() for group in groups), len(groups)
 
 
 def _keys(deployment: Deployment, relation: Relation) -> Iterator[tuple[int, ...]]:

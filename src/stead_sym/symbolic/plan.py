@@ -18,7 +18,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler, Environment
 from stead_sym.symbolic.effects import CompiledTool, EffectCompiler
 from stead_sym.symbolic.encoding import Encoding, Vector
-from stead_sym.symbolic.groups import Key, fields
+from stead_sym.symbolic.groups import Key, fields, singles
 from stead_sym.symbolic.manager import Backend, Bdd, Manager
 from stead_sym.symbolic.naming import Naming, Place, anchors
 from stead_sym.symbolic.order import arranged
@@ -58,8 +58,8 @@ def plan(
     ``literal``: fresh values are any unused ones of U_f; otherwise representatives, and vectors get
     ``marks`` codes per sort for dead values. ``refused`` is added to where a key is not invariant.
     """
-    prepared = _prepare(deployment, restriction, literal, refused, backend)
     while True:
+        prepared = _prepare(deployment, restriction, literal, refused, backend)
         encoding = Encoding(
             Manager(backend),
             deployment.schema,
@@ -99,7 +99,7 @@ def _prepare(
         namer = _Namer(deployment, restriction, literal, tried)
         encoding = Encoding(Manager(backend), deployment.schema, namer.values, (), (), {})
         namer.encoding = encoding
-        facts = Relaxation(deployment, encoding, namer)
+        facts = Relaxation(deployment, encoding, namer, singles(deployment, refused.keys))
         if not (scarce := namer.scarce()):
             used = restriction.extended(namer.used())
             naming = Naming(literal, tried, namer.names)
@@ -156,7 +156,7 @@ class _Namer:
             )
         anchor = scope[self.tried[place].name]
         assert isinstance(anchor, Vector)
-        others = frozenset(possible_bits(scope) - set(anchor.bits))
+        others = frozenset(possible.support - set(anchor.bits))
         cases = m.cases(m.exist(others, possible), anchor.bits)
         found = [self.encoding.value(anchor, assignment) for assignment, _ in cases]
         if not set(found) <= set(self.restriction.values[anchor.sort]):
@@ -202,8 +202,3 @@ class _Namer:
             needed = len(self.deployment.constants[sort]) + self._taken[sort]
             used[sort] = self.values[sort][: max(len(values), needed)]
         return used
-
-
-def possible_bits(scope: Environment) -> set[str]:
-    """The bits of the vectors in scope."""
-    return {bit for term in scope.values() if isinstance(term, Vector) for bit in term.bits}

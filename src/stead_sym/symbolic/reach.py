@@ -8,7 +8,7 @@ turn, each to what the earlier ones found as well (chaining) as far as that is d
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -79,15 +79,21 @@ class ReachableStates:
             todo = self._sweep(todo)
 
     def _sweep(self, layer: Bdd) -> Bdd:
-        """Apply every partition once, in turn; the new states."""
+        """Apply every group of partitions, each until it adds nothing; the new states."""
         m, found = self.manager, self.manager.false
-        for partition in self.transitions:
-            new = partition.image(layer) & ~self.reached
-            if new != m.false:
-                self.reached = self.reached | new
-                found = found | new
-                layer = layer | (new & self.finder.decided)
-            self.report("reach", sweeps=self.sweeps, contexts=len(self.finder.contexts))
+        for group in self.transitions.groups:
+            grown = True
+            while grown:
+                grown = False
+                for partition in group:
+                    new = partition.image(layer) & ~self.reached
+                    if new != m.false:
+                        self.reached = self.reached | new
+                        found = found | new
+                        decided = new & self.finder.decided
+                        layer = layer | decided
+                        grown = grown or decided != m.false
+                self.report("reach", sweeps=self.sweeps, contexts=len(self.finder.contexts))
         return found
 
     def _take(self, selection: Mapping[str, Bdd]) -> None:
@@ -204,17 +210,48 @@ class ReachableStates:
 
     def step_into(self, state: Instance, target: Bdd) -> Step:
         """A transition from ``state`` into ``target``, with the call that makes it."""
-        after = self.transitions.image(self.singleton(state)) & target
-        successor = self.encoding.decode(self.manager.pick(after, self.encoding.order))
-        return Step(self._call_between(state, successor), successor)
+        for after in self.successors(state):
+            if self.contains(target, after):
+                return Step(self.call_between(state, after), after)
+        raise AssertionError(f"no transition leads from {state} where it should")
 
-    def _call_between(self, state: Instance, successor: Instance) -> Call:
+    def successors(self, state: Instance) -> Iterator[Instance]:
+        """{ D' : D → D' }, a state possibly more than once."""
+        bits = self.encoding.encode(state)
+        for partition in self.transitions.functional:
+            after = partition.successor(bits)
+            if after is not None:
+                yield self.encoding.decode(after)
+        for relational in self.transitions.relational:
+            found = relational.image(self.manager.cube(bits))
+            while found != self.manager.false:
+                yield (after_state := self.encoding.decode(self.manager.pick(found, self.encoding.order)))
+                found = found & ~self.singleton(after_state)
+
+    def call_between(self, state: Instance, after: Instance) -> Call:
         """A selected call that leads from one state to the other, by the semantics of the deployment:
         no step of a trace rests on the diagrams alone."""
-        for call in sorted(self.calls(state)):
-            if successor in successors(self.deployment, call, state, self.restriction).inside:
+        seen = {sort: values | after.active_domain[sort] for sort, values in state.active_domain.items()}
+        near = self.restriction.extended(
+            {
+                sort: tuple(v for v in values if v in seen[sort] or v in self.deployment.constants[sort])
+                for sort, values in self.restriction.values.items()
+            }
+        )
+        for call in self._selected_in(state):
+            if after in successors(self.deployment, call, state, near).inside:
                 return call
-        raise AssertionError(f"no selected call leads from {state} to {successor}")
+        raise AssertionError(f"no selected call leads from {state} to {after}")
+
+    def _selected_in(self, state: Instance) -> Iterator[Call]:
+        """Π(D, Offer(D)), as the selections of the tools have it."""
+        bits = self.encoding.encode(state)
+        for name, selection in self.selected.items():
+            params = self.tools[name].interface.params
+            order = [bit for vector in params for bit in vector.bits]
+            here = self.manager.cofactor(selection, bits)
+            for assignment, _ in self.manager.cases(here, order):
+                yield Call(name, tuple(self.encoding.value(vector, assignment) for vector in params))
 
     def calls(self, state: Instance) -> frozenset[Call]:
         """Π(D, Offer(D)): the calls that the agent may make in a state."""

@@ -8,7 +8,9 @@ read twice, as what it *may* be (an over-approximation, from the facts reached s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from typing import Protocol, assert_never
 
 from stead_sym.deployment.deployment import Deployment
@@ -57,9 +59,11 @@ class Relaxation:
         deployment: Deployment,
         encoding: Encoding,
         fresh: FreshValues,
+        single: Set[str] = frozenset(),
     ) -> None:
         """``encoding`` has no fields, only vectors. ``fresh`` says which values a fresh variable of
-        an effect may take."""
+        an effect may take. The relations of ``single`` are taken to hold one fact at most: a formula
+        is read for each choice of that fact, so that two atoms of it speak of the same one."""
         self.deployment = deployment
         self.encoding = encoding
         self.manager = encoding.manager
@@ -69,6 +73,7 @@ class Relaxation:
             name: tuple(encoding.vector("col", sort, k) for k, sort in enumerate(relation.sorts))
             for name, relation in self._relations.items()
         }
+        self._only = self._single_facts(single)
         self._initial = {name: self._set_of(name, deployment.init.tuples(name)) for name in self._relations}
         self.may = dict(self._initial)
         self.must = dict(self._initial)
@@ -94,6 +99,34 @@ class Relaxation:
         for assignment, _ in self.manager.cases(tuples, bits):
             yield Fact(name, tuple(self.encoding.value(vector, assignment) for vector in vectors))
 
+    def _single_facts(self, single: Set[str]) -> Mapping[str, tuple[str, tuple[Vector, ...]]]:
+        """For each single relation a bit, that it has a fact, and vectors for the fact."""
+        taken: Counter[str] = Counter()
+        only: dict[str, tuple[str, tuple[Vector, ...]]] = {}
+        for name in sorted(single):
+            vectors = []
+            for sort in self._relations[name].sorts:
+                vectors.append(self.encoding.vector("only", sort, taken[sort]))
+                taken[sort] += 1
+            bit = f"only {name}"
+            self.manager.declare_bottom([bit])
+            only[name] = (bit, tuple(vectors))
+        return only
+
+    def _possible_singles(self) -> Bdd:
+        """What the facts of the single relations may be."""
+        m = self.manager
+        return m.conj(
+            ~m.var(bit) | self._among(self.may[name], name, vectors)
+            for name, (bit, vectors) in self._only.items()
+        )
+
+    @cached_property
+    def _single_bits(self) -> Bits:
+        return frozenset(
+            b for bit, vectors in self._only.values() for b in (bit, *(b for v in vectors for b in v.bits))
+        )
+
     # the fixpoint
 
     def _compute(self) -> None:
@@ -108,7 +141,7 @@ class Relaxation:
     def _apply(self, tool: Tool) -> None:
         m = self.manager
         env: dict[str, Vector | Value] = {}
-        allowed = m.true
+        allowed = self._possible_singles()
         for param in tool.params:
             env[param.name] = vector = self.bound_vector(param, env)
             allowed = allowed & self.active(vector)
@@ -172,7 +205,7 @@ class Relaxation:
         columns = self._columns[statement.atom.relation]
         terms = [denoted(term, inner) for term in statement.atom.args]
         equal = m.conj(self.encoding.equal(c, t) for c, t in zip(columns, terms, strict=True))
-        return m.and_exist(self._bits(inner), possible, equal)
+        return m.and_exist(self._bits(inner) | self._single_bits, possible, equal)
 
     # formulas, three-valued
 
@@ -229,11 +262,18 @@ class Relaxation:
         return self.manager.and_exist(frozenset(vector.bits), self.active(vector, must), inner)
 
     def _holds(self, relation: str, terms: Sequence[Vector | Value], must: bool) -> Bdd:
-        m = self.manager
-        columns = self._columns[relation]
+        if relation in self._only:
+            bit, vectors = self._only[relation]
+            pairs = zip(vectors, terms, strict=True)
+            return self.manager.conj([self.manager.var(bit), *(self.encoding.equal(v, t) for v, t in pairs)])
+        return self._among((self.must if must else self.may)[relation], relation, terms)
+
+    def _among(self, tuples: Bdd, relation: str, terms: Sequence[Vector | Value]) -> Bdd:
+        """terms ∈ tuples, a set over the columns of the relation."""
+        m, columns = self.manager, self._columns[relation]
         equal = m.conj(self.encoding.equal(c, t) for c, t in zip(columns, terms, strict=True))
         bits: Bits = frozenset(bit for column in columns for bit in column.bits)
-        return m.and_exist(bits, (self.must if must else self.may)[relation], equal)
+        return m.and_exist(bits, tuples, equal)
 
     def active(self, vector: Vector, must: bool = False) -> Bdd:
         """The values that may stand in some fact, or must."""

@@ -58,6 +58,13 @@ class Partition:
             return m.substitute(after, self._unprime) & self._constants
         return m.and_exist(self._written, states, self.enabled) & self._constants
 
+    def successor(self, state: Mapping[str, bool]) -> Mapping[str, bool] | None:
+        """Where this partition takes one state, given and returned as bits; None if nowhere."""
+        m = self.manager
+        if not m.satisfies(self.enabled, state):
+            return None
+        return {**state, **{bit: m.satisfies(new, state) for bit, new in self.updates.items()}}
+
     def preimage(self, target: Bdd) -> Bdd:
         """The states that this partition takes into ``target``."""
         m = self.manager
@@ -111,6 +118,19 @@ class Transitions:
         self.functional = [Partition(encoding, a) for tool in tools for a in tool.actions]
         self.relational = [RelationalPartition(encoding, a) for tool in tools for a in tool.relational]
         self._params = {t.interface.tool.name: t.interface.params for t in tools}
+
+    @cached_property
+    def groups(self) -> tuple[tuple[Partition | RelationalPartition, ...], ...]:
+        """The partitions by the record they are about, in the order of the bits: a group is applied
+        until it adds nothing before the next has its turn."""
+        rank = self.encoding.rank
+        grouped: dict[int, list[Partition | RelationalPartition]] = {}
+        for partition in self.functional:
+            place = max((rank[u] for u in partition.action.about if u in rank), default=-1)
+            grouped.setdefault(place, []).append(partition)
+        if self.relational:
+            grouped.setdefault(-1, []).extend(self.relational)
+        return tuple(tuple(grouped[place]) for place in sorted(grouped))
 
     def __iter__(self) -> Iterator[Partition | RelationalPartition]:
         yield from self.functional

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from stead_sym.deployment.semantics import successors
-from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.logic.syntax import Formula, free_variables
 from stead_sym.relational.instance import Instance
@@ -115,14 +113,14 @@ class Witness:
         while True:
             for k, goal in enumerate(goals):
                 preferred = begun.keys() if k == len(goals) - 1 else frozenset()
-                for step in self._successors(self._places[state], assignment):
-                    place = self._places[step.state]
-                    if step.state in preferred and self._in(goal, place, env, assignment):
-                        steps.append(step)
+                place = self._places[state]
+                for after in self._successors(place, assignment):
+                    if after.real in preferred and self._in(goal, after, env, assignment):
+                        steps.append(self._step(place, after))
                         break
                 else:
                     reach = self.checker.reaches(pairs, stay, goal)
-                    first = self._step_into(reach, self._places[state], env, assignment)
+                    first = self._step_into(reach, place, env, assignment)
                     rest = self._run(pairs, stay, goal, self._places[first.state], env, assignment)
                     steps += (first, *rest)
                 state = steps[-1].state
@@ -199,25 +197,26 @@ class Witness:
     def _step_into(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Step:
-        for step in self._successors(place, assignment):
-            if self._in(pairs, self._places[step.state], env, assignment):
-                return step
+        for after in self._successors(place, assignment):
+            if self._in(pairs, after, env, assignment):
+                return self._step(place, after)
         raise ValueError(f"no step leads from {place.real} where it should")
 
-    def _successors(self, place: Place, assignment: Mapping[str, Value]) -> Iterator[Step]:
-        """The steps from a real state. A fresh value may be one that the assignment still holds."""
-        known = self.model.singleton(place.known)
-        for partition in self.model.transitions:
-            after = partition.image(known)
-            while after != self.manager.false:
-                state = self.encoding.decode(self.manager.pick(after, self.encoding.order))
-                after = after & ~self.model.singleton(state)
-                call = self._call_between(place.known, state)
-                back = {name: value for value, name in place.names.items()}
-                for names in self._renamings(place, state, assignment):
-                    real = state.rename({name: value for value, name in names.items()})
-                    self._enter(Place(real, state, names))
-                    yield Step(call.rename(back), real)
+    def _step(self, place: Place, after: Place) -> Step:
+        """The step between two places, with the call that makes it."""
+        call = self.model.call_between(place.known, after.known)
+        self._enter(after)
+        return Step(call.rename({name: value for value, name in place.names.items()}), after.real)
+
+    def _successors(self, place: Place, assignment: Mapping[str, Value]) -> Iterator[Place]:
+        """Where a step may lead. A fresh value may be one that the assignment still holds."""
+        seen: set[Instance] = set()
+        for known in self.model.successors(place.known):
+            if known not in seen:
+                seen.add(known)
+                for names in self._renamings(place, known, assignment):
+                    real = known.rename({name: value for value, name in names.items()})
+                    yield Place(real, known, names)
 
     def _renamings(
         self, place: Place, after: Instance, assignment: Mapping[str, Value]
@@ -260,11 +259,3 @@ class Witness:
             *self.model.restriction.beyond(sort, len(taken) + 1),
         )
         return next(value for value in pool if value not in taken)
-
-    def _call_between(self, state: Instance, after: Instance) -> Call:
-        """A selected call that leads from one state to the other, by the semantics of the deployment:
-        no step rests on the diagrams alone."""
-        for call in sorted(self.model.calls(state)):
-            if after in successors(self.model.deployment, call, state, self.model.restriction).inside:
-                return call
-        raise AssertionError(f"no selected call leads from {state} to {after}")

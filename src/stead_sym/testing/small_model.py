@@ -112,7 +112,9 @@ def train(
     return sum(recent) / len(recent)
 
 
-def contexts(deployment: Deployment, policy: str, *, seed: int, walks: int, steps: int) -> dict[DecisionContext, Call]:
+def contexts(
+    deployment: Deployment, policy: str, *, seed: int, walks: int, steps: int
+) -> dict[DecisionContext, Call]:
     """Canonical contexts met on random walks under any offered calls, each with the policy's call there."""
     agent = RuleAgent.of(deployment, policy)
     wrapper = CanonicalWrapper(agent, deployment.schema, deployment.tools, agent.constants)
@@ -130,7 +132,9 @@ def contexts(deployment: Deployment, policy: str, *, seed: int, walks: int, step
     return met
 
 
-def renamed(context: DecisionContext, call: Call, fixed: Iterable[Value], dice: random.Random) -> tuple[DecisionContext, Call]:
+def renamed(
+    context: DecisionContext, call: Call, fixed: Iterable[Value], dice: random.Random
+) -> tuple[DecisionContext, Call]:
     """The context and the call under a renaming to names of the same kind, CASE_7 for CASE_1."""
     keep = set(fixed)
     renaming: dict[Value, Value] = {}
@@ -142,7 +146,9 @@ def renamed(context: DecisionContext, call: Call, fixed: Iterable[Value], dice: 
     return DecisionContext(context.view.rename(renaming), calls), call.rename(renaming)
 
 
-def refund_examples(prompt: Prompt, policy: str, seed: int, copies: int) -> Iterator[tuple[tuple[Message, ...], str]]:
+def refund_examples(
+    prompt: Prompt, policy: str, seed: int, copies: int
+) -> Iterator[tuple[tuple[Message, ...], str]]:
     """Prompts of the refund workflow with the policy's answers, each context under some renamings."""
     desk = load("refund")
     dice = random.Random(seed)
@@ -167,7 +173,10 @@ def _tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
     )
     core.train_from_iterator(texts, trainer)
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=core, eos_token="<|im_end|>", pad_token="<|endoftext|>", extra_special_tokens=["<|im_start|>"]
+        tokenizer_object=core,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        extra_special_tokens=["<|im_start|>"],
     )
     tokenizer.chat_template = CHAT_TEMPLATE
     return tokenizer

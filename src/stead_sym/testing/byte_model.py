@@ -1,0 +1,77 @@
+"""A language model without libraries: its tokens are bytes, its log-probabilities come from a hash.
+
+The decision: it is a model in every respect that this package asks about (a function of the token sequence, with a
+tokenizer, a window and an identity), so what is tested with it is what runs with a real one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from stead_sym.agent.digest import digest
+from stead_sym.agent.model import Request
+from stead_sym.agent.prompt import Message
+from stead_sym.agent.trie import Tokens
+
+
+class ByteTokenizer:
+    """UTF-8 bytes as tokens; 256 ends an answer, 257 and 258 open a message of the system and of the user."""
+
+    end = 256
+
+    def prompt(self, messages: Sequence[Message]) -> Tokens:
+        """The messages in order, each after its opening token."""
+        return tuple(t for m in messages for t in (257 if m.role == "system" else 258, *self.text(m.content)))
+
+    def text(self, text: str) -> Tokens:
+        """The bytes of a text."""
+        return tuple(text.encode())
+
+
+class ByteModel:
+    """Log-probabilities drawn from the SHA-256 of seed, prompt and path: as erratic as random weights.
+
+    ``pause`` is how many seconds a request takes, ``seen`` is called with every request when it is answered.
+    """
+
+    together = 0
+
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        window: int = 1 << 20,
+        pause: float = 0.0,
+        seen: Callable[[Request], object] | None = None,
+    ) -> None:
+        self.name = f"bytes:{seed}"
+        self.identity: Mapping[str, str] = {"bytes": str(seed)}
+        self.versions: Mapping[str, str] = {}
+        self.window = window
+        self.tokenizer = ByteTokenizer()
+        self._seed = seed
+        self._pause = pause
+        self._seen = seen
+
+    def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
+        """See `model.Backend`."""
+        for number, request in enumerate(requests):
+            time.sleep(self._pause)
+            if self._seen is not None:
+                self._seen(request)
+            yield number, self.logprobs(request)
+
+    def logprobs(self, request: Request) -> list[float]:
+        """The answer to one request: a distribution over all tokens, read at the allowed ones."""
+        state = digest([self._seed, request.prompt, request.path])
+        heights = [_uniform(f"{state} {token}") for token in range(259)]
+        total = math.log(math.fsum(map(math.exp, heights)))
+        return [heights[token] - total for token in request.allowed]
+
+
+def _uniform(text: str) -> float:
+    """A number of [0, 8) from a text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**61

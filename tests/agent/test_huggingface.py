@@ -1,0 +1,195 @@
+"""A small model of the Qwen3 architecture, made from a seed, behind `transformers`."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from dataclasses import replace
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+pytest.importorskip("torch", reason="the extra `hf` is not installed")
+pytest.importorskip("transformers", reason="the extra `hf` is not installed")
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.huggingface import HuggingFace
+from stead_sym.agent.model import ModelAgent, Request
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.store import Store
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.api import load
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.errors import ModelError
+from stead_sym.testing import small_model
+from stead_sym.verification import verify
+
+desk = load("refund")
+prompt = Prompt.of(desk)
+TWO_CASES = (
+    str(desk)
+    .replace("bound case 1", "bound case 2")
+    .replace("bound task 1", "bound task 2")
+    .replace("~exists c, q. CaseStatus(c, q)", "atmost 1 c. exists q. CaseStatus(c, q)")
+    .replace("~(exists c: case, q: status. CaseStatus(c, q))", "atmost 1 c. exists q. CaseStatus(c, q)")
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    examples = list(small_model.refund_examples(prompt, "approving", 0, 3))
+    texts = [text for messages, answer in examples for text in (*(m.content for m in messages), answer)]
+    return small_model.build(tmp_path_factory.mktemp("model"), texts, seed=0)
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return HuggingFace.load(str(folder))
+
+
+@pytest.fixture(scope="module")
+def contexts():
+    """Contexts of two concurrent cases, under names of many lengths."""
+    busy = parse_deployment(TWO_CASES, "two.stead")
+    met = small_model.contexts(busy, "baseline", seed=0, walks=30, steps=25)
+    dice = random.Random(0)
+    offers = [(c, call) for c, call in met.items() if len(c.calls) > 1]
+    return [small_model.renamed(*dice.choice(offers), (), dice)[0] for _ in range(40)]
+
+
+def test_it_is_built_from_its_seed(folder, tmp_path):
+    text = (
+        m.content for messages, _ in small_model.refund_examples(prompt, "approving", 0, 3) for m in messages
+    )
+    other = small_model.build(tmp_path / "other", list(text), seed=1)
+    assert (
+        HuggingFace.load(str(other)).identity["weights"] != HuggingFace.load(str(folder)).identity["weights"]
+    )
+    moved = shutil.copytree(folder, tmp_path / "moved")
+    assert HuggingFace.load(str(moved)).identity == HuggingFace.load(str(folder)).identity
+
+
+@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+def test_verification_asks_exactly_once_per_context(model, engine):
+    agent = ModelAgent(model, prompt)
+    result = verify(desk, agent, engine=engine)
+    assert result.queries == result.contexts == len(result.decisions)
+    for context, selected in result.decisions:
+        assert len(selected) == 1
+        assert agent.answer(context).selected == selected
+        assert agent.answer(context).prompt == prompt.messages(context)
+    assert verify(desk, ModelAgent(model, prompt, agent.store), engine=engine).queries == 0
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e9])
+@pytest.mark.parametrize("together", [3, 32])
+def test_kept_states_and_batches_change_nothing(folder, contexts, tolerance, together):
+    """Every log-probability is that of one plain forward pass over the whole sequence."""
+    model = HuggingFace.load(str(folder))
+    model.together = together
+    agent = ModelAgent(model, prompt, tolerance=tolerance)
+    selected = agent.select(contexts)
+    deepest = 0
+    for context in contexts:
+        answer = agent.answer(context)
+        tokens = model.tokenizer.prompt(answer.prompt)
+        for branching in answer.branchings:
+            plain = model.raw_logprobs(Request(tokens, branching.path, branching.allowed))
+            assert branching.logprobs == pytest.approx(plain, abs=1e-4)
+            deepest = max(deepest, len(branching.path))
+    if tolerance:
+        assert selected == [context.calls for context in contexts]
+        assert deepest > 5
+    one_by_one = [ModelAgent(model, prompt, tolerance=tolerance).select([c])[0] for c in contexts[:5]]
+    assert one_by_one == selected[:5]
+
+
+def test_the_log_probabilities_are_those_of_the_whole_vocabulary(model, contexts):
+    agent = ModelAgent(model, prompt)
+    agent.select(contexts[:1])
+    answer = agent.answer(contexts[0])
+    [request] = [
+        Request(model.tokenizer.prompt(answer.prompt), b.path, tuple(range(300))) for b in answer.branchings
+    ]
+    assert all(p < 0 for p in model.raw_logprobs(request))
+
+
+def test_answers_are_tokenized_on_their_own(model):
+    text = '{"name": "issue_refund", "arguments": {"task_id": "TASK_1"}}'
+    assert model.tokenizer._tokenizer.decode(model.tokenizer.text(text)) == text
+    assert model.tokenizer.end not in model.tokenizer.text(text)
+
+
+def test_wrapped_no_renaming_matters_and_unwrapped_one_does(model, contexts):
+    wrapper = CanonicalWrapper(ModelAgent(model, prompt), desk.schema, desk.tools)
+    bare = ModelAgent(model, prompt)
+    dice = random.Random(1)
+    followed = set()
+    for context in contexts[:20]:
+        renaming = {}
+        for sort, values in context.view.active_domain.items():
+            if sort != "status":
+                names = sorted(values)
+                renaming.update(zip(names, dice.sample(names, len(names)), strict=True))
+        moved = DecisionContext(
+            context.view.rename(renaming), frozenset(call.rename(renaming) for call in context.calls)
+        )
+        here, there = wrapper.decide([context, moved])
+        assert there.calls == {call.rename(renaming) for call in here.calls}
+        one, other = bare.select([context, moved])
+        followed.add(other == {call.rename(renaming) for call in one})
+    assert followed == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("/nowhere/at/all", "/nowhere/at/all: no such folder; name a folder that has a model"),
+        ("no/such-model-here", "no/such-model-here: no model can be loaded from there: "),
+    ],
+)
+def test_a_model_that_is_not_there(name, message):
+    with pytest.raises(ModelError) as caught:
+        HuggingFace.load(name)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_without_a_model(tmp_path):
+    with pytest.raises(ModelError, match="no model can be loaded from there"):
+        HuggingFace.load(str(tmp_path))
+
+
+def test_damaged_weights(folder, tmp_path):
+    broken = shutil.copytree(folder, tmp_path / "broken")
+    weights = broken / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(ModelError, match="no model can be loaded from there"):
+        HuggingFace.load(str(broken))
+
+
+def test_no_chat_template(folder, tmp_path):
+    bare = shutil.copytree(folder, tmp_path / "bare")
+    (bare / "chat_template.jinja").unlink()
+    with pytest.raises(ModelError, match="has no chat template"):
+        HuggingFace.load(str(bare))
+
+
+def test_a_context_longer_than_the_window(folder, tmp_path):
+    texts = ["a few words"]
+    short = HuggingFace.load(str(small_model.build(tmp_path / "short", texts, window=64)))
+    store = Store()
+    with pytest.raises(ModelError, match=r"is longer than the window of hf:.*, 64; shorten the prompt"):
+        verify(desk, ModelAgent(short, prompt, store))
+    assert list(store.answers()) == []
+
+
+def test_a_chat_template_that_refuses_the_system_message(folder, tmp_path, contexts):
+    picky = shutil.copytree(folder, tmp_path / "picky")
+    refusal = "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}x"
+    (picky / "chat_template.jinja").write_text(refusal)
+    model = HuggingFace.load(str(picky))
+    with pytest.raises(ModelError, match="refuses the prompt: no system role; change the prompt's messages"):
+        ModelAgent(model, prompt).select(contexts[:1])
+    ModelAgent(model, replace(prompt, system="")).select(contexts[:1])

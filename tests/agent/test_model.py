@@ -1,0 +1,170 @@
+"""A model as an agent: what it asks, what it stores, what it selects."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stead_sym.agent.base import Agent, Counting, DecisionContext
+from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.store import Store
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.api import load
+from stead_sym.deployment.semantics import offer
+from stead_sym.errors import AgentError, InputError, ModelError
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.testing.byte_model import ByteModel, ByteTokenizer
+from stead_sym.testing.strategies import renamings
+from stead_sym.verification import verify
+
+desk = load("refund")
+prompt = Prompt.of(desk)
+pending = Instance.of(
+    desk.schema,
+    [
+        Fact("Approver", ("s1", "a1")),
+        Fact("Approver", ("s2", "a2")),
+        Fact("CaseStatus", ("c", "open")),
+        Fact("Handler", ("c", "s1")),
+        Fact("PartOf", ("t", "c")),
+    ],
+)
+context = DecisionContext(pending, offer(desk, pending))
+
+
+def renamed(renaming):
+    calls = frozenset(call.rename(renaming) for call in context.calls)
+    return DecisionContext(context.view.rename(renaming), calls)
+
+
+def test_it_is_an_agent_that_counts():
+    agent = ModelAgent(ByteModel(), prompt)
+    assert isinstance(agent, Agent)
+    assert isinstance(agent, Counting)
+
+
+@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+@pytest.mark.parametrize("seed", range(3))
+def test_verification_asks_once_per_context(engine, seed):
+    store = Store()
+    first = verify(desk, ModelAgent(ByteModel(seed), prompt, store), engine=engine)
+    assert first.queries == first.contexts
+    asked = []
+    again = verify(desk, ModelAgent(ByteModel(seed, seen=asked.append), prompt, store), engine=engine)
+    assert (again.queries, asked) == (0, [])
+    assert again.contexts == first.contexts
+    assert [v.word for v in again.verdicts.values()] == [v.word for v in first.verdicts.values()]
+    assert again.decisions == first.decisions
+
+
+def test_a_batch_goes_out_together_and_in_order():
+    batches = []
+
+    class Batching(ByteModel):
+        def next_logprobs(self, requests):
+            batches.append(len(requests))
+            yield from reversed(list(super().next_logprobs(requests)))
+
+    contexts = [renamed({"c": f"c{i}"}) for i in range(5)]
+    selected = ModelAgent(Batching(1), prompt).select([*contexts, contexts[0]])
+    assert batches[0] == 5
+    assert selected == [ModelAgent(ByteModel(1), prompt).select([c])[0] for c in [*contexts, contexts[0]]]
+
+
+def test_the_record_of_a_selection():
+    agent = ModelAgent(ByteModel(2), prompt)
+    [selected] = agent.select([context])
+    answer = agent.answer(context)
+    assert answer.selected == selected
+    assert answer.prompt == prompt.messages(context)
+    assert [offered.call for offered in answer.calls] == sorted(context.calls)
+    assert answer.margin == min(b.margin for b in answer.branchings) > 0
+    assert answer.model == {"name": "bytes:2", "bytes": "2"}
+    assert agent.answer(renamed({"c": "other"})) is None
+
+
+def test_a_tolerance_covers_what_is_close():
+    tight = ModelAgent(ByteModel(3), prompt)
+    [one] = tight.select([context])
+    margin = tight.answer(context).margin
+    for tolerance, wider in ((margin / 2, False), (margin * 1.01, True)):
+        [selected] = ModelAgent(ByteModel(3), prompt, tolerance=tolerance).select([context])
+        assert one <= selected
+        assert (len(selected) > 1) == wider
+    [everything] = ModelAgent(ByteModel(3), prompt, tolerance=1e9).select([context])
+    assert everything == context.calls
+
+
+def test_a_wider_tolerance_asks_only_about_new_nodes():
+    store = Store()
+    narrow = ModelAgent(ByteModel(3), prompt, store)
+    narrow.select([context])
+    wide = ModelAgent(ByteModel(3), prompt, store, tolerance=1e9)
+    wide.select([context])
+    assert wide.requests == len(wide.answer(context).branchings) - narrow.requests
+
+
+@given(st.data(), st.integers(0, 9))
+def test_wrapped_it_is_equivariant(data, seed):
+    renaming = data.draw(renamings(pending, desk.schema.rigid))
+    wrapper = CanonicalWrapper(ModelAgent(ByteModel(seed), prompt), desk.schema, desk.tools)
+    here, there = wrapper.decide([context, renamed(renaming)])
+    assert there.calls == {call.rename(renaming) for call in here.calls}
+
+
+def test_unwrapped_it_is_not():
+    """Otherwise the test above would show nothing."""
+    agent = ModelAgent(ByteModel(0), prompt)
+    followed = {
+        agent.select([renamed({"c": name})])[0] == {c.rename({"c": name}) for c in agent.select([context])[0]}
+        for name in "defghij"
+    }
+    assert False in followed
+
+
+def test_a_context_longer_than_the_window():
+    asked = []
+    agent = ModelAgent(ByteModel(window=900, seen=asked.append), prompt)
+    with pytest.raises(
+        ModelError, match=r"longer than the window of bytes:0, 900; shorten the prompt"
+    ) as caught:
+        agent.select([context])
+    assert asked == []
+    assert caught.value.exit_status == 2
+
+
+def test_calls_with_the_same_tokens():
+    class Blunt(ByteTokenizer):
+        def text(self, text):
+            return tuple(text.encode()[:12])
+
+    model = ByteModel()
+    model.tokenizer = Blunt()
+    with pytest.raises(ModelError, match=r"maps the calls .* to the same tokens; spell them differently"):
+        ModelAgent(model, prompt).select([context])
+
+
+def test_a_backend_that_answers_too_little_or_nonsense():
+    class Silent(ByteModel):
+        def next_logprobs(self, requests):
+            yield from ()
+
+    class Short(ByteModel):
+        def next_logprobs(self, requests):
+            yield 0, [-1.0]
+
+    store = Store()
+    with pytest.raises(ModelError, match="left 1 of 1 requests unanswered"):
+        ModelAgent(Silent(), prompt, store).select([context])
+    with pytest.raises(AgentError, match="1 log-probabilities for"):
+        ModelAgent(Short(), prompt, store).select([context])
+    assert list(store.answers()) == []
+    ModelAgent(ByteModel(), prompt, store).select([context])
+
+
+@pytest.mark.parametrize("tolerance", [-1.0, float("nan"), float("inf")])
+def test_tolerances_are_numbers(tolerance):
+    with pytest.raises(InputError, match="tolerance"):
+        ModelAgent(ByteModel(), prompt, tolerance=tolerance)

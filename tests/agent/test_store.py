@@ -1,0 +1,292 @@
+"""The store: nothing is lost, nothing is changed, nothing corrupt is believed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.replay import ReplayAgent, export_lines, read_answers
+from stead_sym.agent.store import Store
+from stead_sym.api import load
+from stead_sym.deployment.semantics import offer
+from stead_sym.errors import StoreError
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.testing.byte_model import ByteModel
+from stead_sym.verification import verify
+
+desk = load("refund")
+prompt = Prompt.of(desk)
+
+
+def context(case):
+    state = Instance.of(
+        desk.schema,
+        [
+            Fact("Approver", ("s1", "a1")),
+            Fact("CaseStatus", (case, "open")),
+            Fact("Handler", (case, "s1")),
+            Fact("PartOf", ("t", case)),
+        ],
+    )
+    return DecisionContext(state, offer(desk, state))
+
+
+def with_two_approvers():
+    """A context whose calls branch twice: which tool, which approver."""
+    state = Instance(desk.schema, context("c").view.facts | {Fact("Approver", ("s2", "a2"))})
+    return DecisionContext(state, offer(desk, state))
+
+
+CONTEXTS = [context(f"c{i}") for i in range(30)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "decisions.sqlite"
+
+
+def tamper(path, statement, *values):
+    with closing(sqlite3.connect(path)) as db, db:
+        for trigger in ("decision_no_update", "node_no_update"):
+            db.execute(f"DROP TRIGGER {trigger}")
+        db.execute(statement, values)
+
+
+def filled(path, contexts=CONTEXTS[:3], seed=0):
+    with Store(path) as store:
+        ModelAgent(ByteModel(seed), prompt, store).select(contexts)
+        return [answer for _, answer in store.answers()]
+
+
+def test_decisions_last(path):
+    kept = filled(path)
+    asked = []
+    with Store(path) as store:
+        agent = ModelAgent(ByteModel(seen=asked.append), prompt, store)
+        assert agent.select(CONTEXTS[:3]) == [answer.selected for answer in kept]
+        assert (agent.queries, agent.requests, asked) == (0, 0, [])
+        assert [answer for _, answer in store.answers()] == kept
+
+
+def test_another_model_prompt_or_tolerance_is_another_question(path):
+    filled(path)
+    with Store(path) as store:
+        for agent in (
+            ModelAgent(ByteModel(1), prompt, store),
+            ModelAgent(ByteModel(), replace(prompt, policy="Other words."), store),
+        ):
+            agent.select(CONTEXTS[:3])
+            assert agent.queries == 3
+        wide = ModelAgent(ByteModel(), prompt, store, tolerance=1e9)
+        assert all(selected == CONTEXTS[0].calls for selected in wide.select(CONTEXTS[:1]))
+        assert len(list(store.answers())) == 10
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from test_store import CONTEXTS, prompt
+from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.store import Store
+from stead_sym.testing.byte_model import ByteModel
+
+log = open(sys.argv[2], "a", buffering=1)
+model = ByteModel(pause=0.02, seen=lambda request: log.write(repr(tuple(request)) + "\\n"))
+ModelAgent(model, prompt, Store(sys.argv[1])).select(CONTEXTS)
+"""
+
+
+def test_killing_the_process_in_mid_batch_loses_nothing(path, tmp_path):
+    log = tmp_path / "log"
+    folder = os.path.dirname(__file__)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([folder, os.path.dirname(folder), *sys.path])}
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(path), str(log)], env=environment)
+    deadline = time.monotonic() + 60
+    while not (log.exists() and len(log.read_text().splitlines()) >= 8):
+        assert process.poll() is None, "it ended before it was killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    paid = log.read_text().splitlines()
+    assert len(paid) < len(CONTEXTS)
+    asked = []
+    with Store(path) as store:
+        answers = ModelAgent(ByteModel(seen=asked.append), prompt, store).select(CONTEXTS)
+    # The request that was being answered when the process died may be asked again; no other.
+    assert not {repr(tuple(request)) for request in asked} & set(paid[:-1])
+    assert answers == ModelAgent(ByteModel(), prompt).select(CONTEXTS)
+
+
+def test_rows_are_never_changed_or_deleted(path):
+    filled(path)
+    for statement in ("UPDATE decision SET body = ''", "DELETE FROM decision", "DELETE FROM node"):
+        with closing(sqlite3.connect(path)) as db, pytest.raises(sqlite3.IntegrityError, match="never"):
+            db.execute(statement)
+
+
+def test_a_corrupt_decision_is_named(path):
+    [_, second, _] = filled(path)
+    tamper(path, "UPDATE decision SET body = replace(body, 'issue_refund', 'obtain_approval') WHERE id = 2")
+    with Store(path) as store:
+        with pytest.raises(StoreError, match=r"decisions\.sqlite: decision 2 is corrupt"):
+            store.get(second.key)
+        with pytest.raises(StoreError, match="decision 2 is corrupt"):
+            list(store.answers())
+        with pytest.raises(StoreError, match="decision 2 is corrupt"):
+            ModelAgent(ByteModel(), prompt, store).select(CONTEXTS[:3])
+
+
+def test_a_corrupt_node_is_named(path):
+    filled(path)
+    tamper(path, "UPDATE node SET body = '[-1.0,-2.0]' WHERE id = 1")
+    with Store(path) as store, pytest.raises(StoreError, match="node 1 is corrupt"):
+        ModelAgent(ByteModel(), prompt, store, tolerance=0.01).select(CONTEXTS[:1])
+
+
+def insert_again(path, answer):
+    """The same key once more with the digest in order, as a merge of two files would do it."""
+    with Store(path) as store, store._transaction():
+        store._insert("decision", answer.key, answer.data())
+
+
+def other_selection(answer):
+    """A sound record of the same key in which the model preferred other calls."""
+    turned = tuple(replace(b, logprobs=tuple(-9.0 - p for p in b.logprobs)) for b in answer.branchings)
+    answer = replace(answer, branchings=turned)
+    return replace(answer, selected=answer.reselect(0.0))
+
+
+def two_way(answers):
+    return next(a for a in answers if len(a.branchings) == 1)
+
+
+def test_two_answers_for_one_key_are_named(path):
+    answer = two_way(filled(path, CONTEXTS))
+    other = other_selection(answer)
+    assert other.selected != answer.selected
+    with Store(path) as store:
+        assert store.put(answer) == answer
+        with pytest.raises(StoreError, match=r"decision \d+ selects .* where .* was selected now"):
+            store.put(other)
+        assert store.get(answer.key) == answer
+    insert_again(path, other)
+    with (
+        Store(path) as store,
+        pytest.raises(StoreError, match=r"decisions \d+ and 31 are two answers for one key"),
+    ):
+        store.get(answer.key)
+
+
+def test_a_selection_that_does_not_follow_is_named(path):
+    answer = two_way(filled(path, CONTEXTS))
+    wrong = replace(answer, key="another", selected=other_selection(answer).selected)
+    insert_again(path, wrong)
+    with (
+        Store(path) as store,
+        pytest.raises(StoreError, match="decision 31: the recorded selection does not follow"),
+    ):
+        store.get("another")
+
+
+def test_files_that_are_no_store(path, tmp_path):
+    path.write_text("no database, only text that is long enough to be looked at", encoding="utf-8")
+    with pytest.raises(StoreError, match="file is not a database; name a file"):
+        Store(path)
+    other = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(other)) as db, db:
+        db.execute("CREATE TABLE t (x)")
+    with pytest.raises(StoreError, match="no store of decisions of version 1"):
+        Store(other)
+    with pytest.raises(StoreError, match="unable to open database file"):
+        Store(tmp_path / "no such folder" / "x.sqlite")
+
+
+def test_two_processes_may_share_a_file(path):
+    with Store(path) as one, Store(path) as two:
+        ModelAgent(ByteModel(), prompt, one).select(CONTEXTS[:2])
+        agent = ModelAgent(ByteModel(), prompt, two)
+        agent.select(CONTEXTS[:3])
+        assert agent.queries == 1
+
+
+# Replay
+
+
+def exported(path, *answers):
+    path.write_text("".join(line + "\n" for line in export_lines(answers)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_replay_gives_the_same_verification(tmp_path, seed):
+    agent = ModelAgent(ByteModel(seed), prompt)
+    first = verify(desk, agent)
+    file = exported(tmp_path / "d.jsonl", *(answer for _, answer in agent.store.answers()))
+    again = verify(desk, ReplayAgent(file, prompt))
+    assert (again.queries, again.contexts) == (0, first.contexts)
+    assert again.decisions == first.decisions
+    assert str(again["auth"]) == str(first["auth"])
+
+
+def test_a_replay_fails_on_a_context_that_the_file_lacks(tmp_path):
+    agent = ModelAgent(ByteModel(), prompt)
+    agent.select(CONTEXTS[:2])
+    file = exported(tmp_path / "d.jsonl", *(answer for _, answer in agent.store.answers()))
+    replay = ReplayAgent(file, prompt)
+    assert replay.select(CONTEXTS[:2]) == agent.select(CONTEXTS[:2])
+    with pytest.raises(StoreError, match=r"d\.jsonl: no decision for \{ Approver.*; verify with the model"):
+        replay.select(CONTEXTS[2:3])
+    with pytest.raises(StoreError, match="no decision for"):
+        ReplayAgent(file, replace(prompt, policy="Other words.")).select(CONTEXTS[:1])
+
+
+def test_a_replay_under_another_tolerance(tmp_path):
+    agent = ModelAgent(ByteModel(), prompt, tolerance=1e9)
+    agent.select(CONTEXTS[:1])
+    greedy = ModelAgent(ByteModel(), prompt).select(CONTEXTS[:1])
+    file = exported(tmp_path / "d.jsonl", *(answer for _, answer in agent.store.answers()))
+    assert ReplayAgent(file, prompt, 0.0).select(CONTEXTS[:1]) == greedy
+
+
+def test_a_replay_does_not_reach_past_what_was_asked(tmp_path):
+    two_approvers = with_two_approvers()
+    agent = next(
+        agent
+        for agent in (ModelAgent(ByteModel(seed), prompt) for seed in range(9))
+        if "issue_refund" in str(agent.select([two_approvers])[0])
+    )
+    file = exported(tmp_path / "d.jsonl", agent.answer(two_approvers))
+    with pytest.raises(StoreError, match=r"does not reach a tolerance of 1e\+09: no log-probabilities after"):
+        ReplayAgent(file, prompt, 1e9).select([two_approvers])
+
+
+def test_lines_are_checked(tmp_path):
+    agent = ModelAgent(ByteModel(), prompt)
+    agent.select(CONTEXTS[:2])
+    answers = [answer for _, answer in agent.store.answers()]
+    file = exported(tmp_path / "d.jsonl", *answers)
+    assert read_answers(file) == answers
+    lines = file.read_text().splitlines()
+    file.write_text(lines[0] + "\n" + lines[1].replace("CaseStatus", "CaseState"))
+    with pytest.raises(StoreError, match=r"d\.jsonl:2: the decision is corrupt"):
+        read_answers(file)
+    file.write_text("{")
+    with pytest.raises(StoreError, match=r"d\.jsonl:1: not JSON"):
+        read_answers(file)
+    other = ModelAgent(ByteModel(1), prompt)
+    other.select(CONTEXTS[:1])
+    mixed = exported(tmp_path / "m.jsonl", *answers, *(answer for _, answer in other.store.answers()))
+    with pytest.raises(StoreError, match="decisions of 2 models where one is wanted"):
+        ReplayAgent(mixed, prompt)
