@@ -21,7 +21,7 @@ from stead_sym.logic.syntax import Quantified, children, free_variables
 from stead_sym.symbolic.manager import HAS_CUDD
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import assignments
-from stead_sym.verification import verify
+from stead_sym.verification import verify, wrap
 
 
 def scoped_subformulas(formula, scope=None):
@@ -154,7 +154,34 @@ def test_a_generated_deployment_prints_as_a_file_that_reads_the_same(deployment)
 def test_a_larger_domain_gives_the_same_verdicts(deployment):
     """The theorem: from its sizes on the verdict does not depend on the domain."""
     compared(deployment, max_states=60)
-    least = verify(deployment, engine="symbolic")
+    least = verify(deployment, domain="theorem")
     larger = {sort: size + 1 for sort, size in least.domain.items() if sort in deployment.bounds}
-    more = verify(deployment, engine="symbolic", domain=larger)
-    assert {s: v.holds for s, v in more.verdicts.items()} == {s: v.holds for s, v in least.verdicts.items()}
+    assert answers(verify(deployment, domain=larger)) == answers(least)
+
+
+@settings(max_examples=60)
+@given(deployments(specs=4), st.integers(0, 9), st.sampled_from(["any", "policy", "one", "some"]))
+def test_representatives_for_fresh_values_give_the_same_verdicts(deployment, seed, kind):
+    """The symbolic engine's own domain, in which a fresh value stands for all that are alike."""
+    agents = {
+        "any": "any",
+        "policy": deployment.policy("p"),
+        "one": by_name(seed),
+        "some": some_by_name(seed),
+    }
+    pair = compared(deployment, agents[kind])
+    expected = {spec.name: pair.explicit.holds(spec.formula) for spec in deployment.core.specs}
+    result = verify(deployment, agents[kind], domain="normal")
+    assert answers(result) == expected
+    assert result.states <= pair.explicit.states
+    if kind != "any":
+        assert (result.contexts, result.queries) == (pair.wrappers[0].contexts, pair.wrappers[0].queries)
+    wrapped = wrap(deployment, agents[kind])
+    for verdict in result.verdicts.values():
+        assert verdict.trace is not None
+        replay(deployment, result.engine.restriction, wrapped, verdict.trace)
+
+
+def answers(result):
+    """The truth values by specification."""
+    return {name: verdict.holds for name, verdict in result.verdicts.items()}

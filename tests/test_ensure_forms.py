@@ -159,7 +159,7 @@ def test_every_successor_of_every_offered_call_is_the_same(written):
 def test_the_figures_of_the_paper(engine, policy, states, transitions, auth, prog):
     deployment = refund(AS_MEANT)
     agent = "any" if policy is None else deployment.policy(policy)
-    result = verify(deployment, agent, engine=engine)
+    result = verify(deployment, agent, engine=engine, domain="theorem")
     assert (result.states, result.transitions) == (states, transitions)
     assert (result["auth"].holds, result["prog"].holds) == (auth, prog)
 
@@ -188,7 +188,9 @@ def active(schema, term, sort):
             if column == sort:
                 names = [f"e{j}" for j in range(relation.arity)]
                 args = tuple(term if j == i else Var(n) for j, n in enumerate(names))
-                others = [(n, s) for j, (n, s) in enumerate(zip(names, relation.sorts, strict=True)) if j != i]
+                others = [
+                    (n, s) for j, (n, s) in enumerate(zip(names, relation.sorts, strict=True)) if j != i
+                ]
                 places.append(exists(others, Atom(relation.name, args)))
     return disjunction(tuple(places))
 
@@ -299,9 +301,12 @@ tool go()
     insert M(x) for x: k where atmost 1 y: k. y != x
 """
     deployment = parse_deployment(text)
-    expected = {frozenset(map(str, s)) for s in verify(deployment).satisfying("true").sample(99)}
-    found = {frozenset(map(str, s)) for s in verify(ensured(deployment)).satisfying("true").sample(99)}
+    expected = {
+        frozenset(map(str, s)) for s in verify(deployment, domain="theorem").satisfying("true").sample(99)
+    }
+    found = {
+        frozenset(map(str, s))
+        for s in verify(ensured(deployment), domain="theorem").satisfying("true").sample(99)
+    }
     assert expected == found
     assert frozenset({"K(k1)", "K(k2)", "M(k1)"}) in found
-
-

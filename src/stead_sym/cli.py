@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,13 @@ from typing import NoReturn, TextIO
 from rich.console import Console
 
 from stead_sym import __version__
+from stead_sym.agent.choose import KINDS, open_backend, open_store
+from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.replay import ReplayAgent
 from stead_sym.api import examples, load, load_text
+from stead_sym.audits import add_audit
+from stead_sym.decisions import add_decisions
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.lint import lint
@@ -79,7 +86,24 @@ def _parser() -> argparse.ArgumentParser:
     _add_file(check)
     agent = check.add_mutually_exclusive_group()
     agent.add_argument("--policy", metavar="NAME", help="a policy of the file as the agent")
-    agent.add_argument("--agent", choices=("any",), help="any: whatever agent; everything offered can happen")
+    agent.add_argument(
+        "--agent",
+        metavar=f"any|{'|'.join(KINDS)}",
+        help="any: whatever agent; everything offered can happen. MODEL: a folder, or a name on the hub",
+    )
+    agent.add_argument(
+        "--replay", metavar="FILE", help="answer from exported decisions, without a model (JSON Lines)"
+    )
+    check.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    check.add_argument(
+        "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
+    )
+    check.add_argument(
+        "--tolerance",
+        type=_tolerance,
+        metavar="D",
+        help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
+    )
     check.add_argument(
         "--spec", metavar="NAME", nargs="+", action="extend", help="only these specifications (default: all)"
     )
@@ -106,6 +130,12 @@ def _parser() -> argparse.ArgumentParser:
     show.set_defaults(run=_show)
     _add_file(show)
 
+    add_decisions(
+        commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
+    )
+
+    add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
+
     listing = commands.add_parser("examples", help="list the packaged examples")
     listing.set_defaults(run=_examples)
     return parser
@@ -121,6 +151,16 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _tolerance(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0")
+    return number
+
+
 # verify
 
 
@@ -129,6 +169,10 @@ def _verify(options: argparse.Namespace) -> int:
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":
         raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
+    with_model = options.replay is not None or options.agent not in (None, "any")
+    for name in ("prompts", "store", "tolerance"):
+        if getattr(options, name) is not None and not with_model:
+            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
     sizes = _domain(options.domain)
     deployment = load(options.file)
     agent = _agent(deployment, options)
@@ -158,6 +202,12 @@ def _agent(deployment: Deployment, options: argparse.Namespace) -> AgentLike:
     """The agent asked for; else the file's first policy; else everything offered."""
     if options.policy is not None:
         return deployment.policy(options.policy)
+    if options.replay is not None:
+        return ReplayAgent(options.replay, Prompt.of(deployment, options.prompts), options.tolerance)
+    if options.agent not in (None, "any"):
+        prompt = Prompt.of(deployment, options.prompts)
+        store = open_store(options.store)
+        return ModelAgent(open_backend(options.agent), prompt, store, options.tolerance or 0.0)
     if options.agent is not None or not deployment.policies:
         if options.agent is None:
             _note(options, f"{deployment.name} has no policy: taking any agent, whatever it selects")

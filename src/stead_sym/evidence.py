@@ -84,12 +84,12 @@ class _Reason:
         return _Reason(self.claim, self.steps, self.loop, {binder.name: value, **self.bindings})
 
 
-def evidence(model: Model, formula: Formula, state: Instance) -> Trace:
-    """The run that shows why the sentence holds, or fails, in the state.
+def evidence(model: Model, formula: Formula, state: Instance, holds: bool) -> Trace:
+    """The run that shows why the sentence holds, or fails, in the state; ``holds`` says which.
 
     Every state of it is real: each step is a transition of the restriction under the agent.
     """
-    reason = _explain(model, formula, state, {}, model.holds(formula, state, {}))
+    reason = _explain(model, formula, state, {}, holds)
     return Trace(state, reason.steps, reason.loop, reason.bindings, reason.claim)
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, Protocol, TypeAlias
 
+from stead_sym.agent.answer import Answer, Recorder
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -66,7 +67,7 @@ class Engine(Protocol):
     def restriction(self) -> Restriction: ...
     def holds(self, formula: Formula) -> bool: ...
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
-    def evidence(self, formula: Formula) -> Trace: ...
+    def evidence(self, formula: Formula, holds: bool) -> Trace: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Verification:
     """What `verify` found. ``result["auth"]`` is the verdict of one specification.
 
     ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
-    shown a context.
+    shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
     """
 
     deployment: Deployment
@@ -112,6 +113,7 @@ class Verification:
     decisions: tuple[tuple[DecisionContext, frozenset[Call]], ...]
     seconds: float
     engine: Engine
+    answers: tuple[Answer, ...] = ()
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.verdicts[spec]
@@ -242,12 +244,22 @@ def verify(
         decisions=() if wrapper is None else wrapper.decisions,
         seconds=time.perf_counter() - started,
         engine=built,
+        answers=() if wrapper is None else _answers(wrapper),
     )
+
+
+def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
+    """The records of the decisions, of an agent that keeps some."""
+    agent = wrapper.agent
+    if not isinstance(agent, Recorder):
+        return ()
+    records = (agent.answer(context) for context, _ in wrapper.decisions)
+    return tuple(record for record in records if record is not None)
 
 
 def _verdict(engine: Engine, spec: Spec, formula: Formula, restriction: Restriction) -> Verdict:
     holds = engine.holds(formula)
-    trace: Trace | None = engine.evidence(formula)
+    trace: Trace | None = engine.evidence(formula, holds)
     if holds and trace is not None and not trace.steps and not trace.bindings:
         trace = None  # the claim alone would only repeat the specification
     if restriction.exact:

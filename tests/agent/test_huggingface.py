@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import shutil
@@ -40,7 +41,7 @@ TWO_CASES = (
 def folder(tmp_path_factory):
     examples = list(small_model.refund_examples(prompt, "approving", 0, 3))
     texts = [text for messages, answer in examples for text in (*(m.content for m in messages), answer)]
-    return small_model.build(tmp_path_factory.mktemp("model"), texts, seed=0)
+    return small_model.build(tmp_path_factory.mktemp("model"), texts, seed=0, spread=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -109,10 +110,10 @@ def test_the_log_probabilities_are_those_of_the_whole_vocabulary(model, contexts
     agent = ModelAgent(model, prompt)
     agent.select(contexts[:1])
     answer = agent.answer(contexts[0])
-    [request] = [
-        Request(model.tokenizer.prompt(answer.prompt), b.path, tuple(range(300))) for b in answer.branchings
-    ]
-    assert all(p < 0 for p in model.raw_logprobs(request))
+    tokens = model.tokenizer.prompt(answer.prompt)
+    vocabulary = tuple(range(model._config.vocab_size))
+    whole = model.raw_logprobs(Request(tokens, answer.branchings[0].path, vocabulary))
+    assert sum(map(math.exp, whole)) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_answers_are_tokenized_on_their_own(model):

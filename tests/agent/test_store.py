@@ -165,7 +165,7 @@ def other_selection(answer):
     """A sound record of the same key in which the model preferred other calls."""
     turned = tuple(replace(b, logprobs=tuple(-9.0 - p for p in b.logprobs)) for b in answer.branchings)
     answer = replace(answer, branchings=turned)
-    return replace(answer, selected=answer.reselect(0.0))
+    return answer.under(0.0)
 
 
 def two_way(answers):

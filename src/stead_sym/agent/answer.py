@@ -8,7 +8,7 @@ instead of believing it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from stead_sym.agent.base import DecisionContext
@@ -57,8 +57,8 @@ class Answer:
         """The digest of the prompt and the calls' texts: what was asked, whoever answered."""
         return question(self.prompt, [offered.text for offered in self.calls])
 
-    def reselect(self, tolerance: float) -> frozenset[Call]:
-        """What the log-probabilities select under a tolerance.
+    def under(self, tolerance: float) -> Answer:
+        """The answer that the same log-probabilities give under another tolerance.
 
         Raises `StoreError` where a node that is needed was not visited.
         """
@@ -72,7 +72,8 @@ class Answer:
                 decoder.tell(path, known[path].logprobs)
         except AgentError as error:
             raise StoreError(error.message) from None
-        return frozenset(self.calls[number].call for number in decoder.selected)
+        selected = frozenset(self.calls[number].call for number in decoder.selected)
+        return replace(self, branchings=decoder.branchings, selected=selected, tolerance=tolerance)
 
     def data(self) -> dict[str, Any]:
         """The record as JSON data; `from_data` reads it back."""
@@ -127,7 +128,7 @@ class Answer:
             )
         except (KeyError, IndexError, TypeError, ValueError, AgentError) as error:
             raise StoreError(f"not a decision: {type(error).__name__}: {error}") from None
-        if answer.reselect(answer.tolerance) != answer.selected:
+        if answer.under(answer.tolerance) != answer:
             raise StoreError("the recorded selection does not follow from the recorded log-probabilities")
         return answer
 

@@ -85,16 +85,15 @@ class ReplayAgent:
             raise StoreError(
                 f"{self._path}: no decision for {context}; verify with the model and export again"
             )
-        self._given[context] = answer
         tolerance = answer.tolerance if self._tolerance is None else self._tolerance
         try:
-            return answer.reselect(tolerance)
+            given = self._given[context] = answer.under(tolerance)
         except StoreError as error:
             raise StoreError(
-                f"{self._path}: decision {answer.key[:12]} does not reach a tolerance of {tolerance:g}: "
-                f"{error.message};"
-                " verify with the model under that tolerance"
+                f"{self._path}: decision {answer.key[:12]} does not reach a tolerance of {tolerance:g}:"
+                f" {error.message}; verify with the model under that tolerance"
             ) from None
+        return given.selected
 
 
 def _answer(place: str, line: str) -> Answer:

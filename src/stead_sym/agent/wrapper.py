@@ -162,6 +162,21 @@ class CanonicalWrapper:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class WrappedAgent:
+    """A wrapper as an agent: it selects Π^can(D, A). Useful where an agent is asked for, as in an audit."""
+
+    wrapper: CanonicalWrapper
+
+    @property
+    def name(self) -> str:
+        return f"{self.wrapper.agent.name}, wrapped"
+
+    def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
+        """`CanonicalWrapper.decide`, calls only."""
+        return [decision.calls for decision in self.wrapper.decide(contexts)]
+
+
 def _call_relation(tool: Tool) -> Relation:
     """The relation that holds the offered calls of ``tool``; no relation of a file has a space."""
     sorts: list[str] = []

@@ -59,9 +59,9 @@ class ExplicitEngine:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
 
-    def evidence(self, formula: Formula) -> Trace:
-        """The run that shows why the sentence holds or fails at the initial state."""
-        return evidence(self._labelling, formula, self._graph.deployment.init)
+    def evidence(self, formula: Formula, holds: bool) -> Trace:
+        """The run that shows why the sentence holds, or fails, at the initial state."""
+        return evidence(self._labelling, formula, self._graph.deployment.init, holds)
 
 
 @dataclass(frozen=True, slots=True)

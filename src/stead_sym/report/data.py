@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from importlib.resources import files
+from itertools import zip_longest
 from typing import TypeAlias
 
+from stead_sym.agent.answer import Answer
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
@@ -46,8 +48,13 @@ def report_data(result: Verification) -> dict[str, Json]:
         "seconds": result.seconds,
         "specs": {name: _verdict(verdict) for name, verdict in result.verdicts.items()},
         "decisions": [
-            {"facts": _texts(context.view), "offered": _texts(context.calls), "selected": _texts(selected)}
-            for context, selected in result.decisions
+            {
+                "facts": _texts(context.view),
+                "offered": _texts(context.calls),
+                "selected": _texts(selected),
+                **_record(answer),
+            }
+            for (context, selected), answer in zip_longest(result.decisions, result.answers)
         ],
         "statistics": dict(result.engine.statistics),
     }
@@ -64,6 +71,19 @@ def report_schema() -> dict[str, Json]:
     text = files("stead_sym.report").joinpath("report.schema.json").read_text(encoding="utf-8")
     schema: dict[str, Json] = json.loads(text)
     return schema
+
+
+def _record(answer: Answer | None) -> dict[str, Json]:
+    """What is known of a decision that a language model took."""
+    if answer is None:
+        return {}
+    return {
+        "key": answer.key,
+        "margin": answer.margin,
+        "tolerance": answer.tolerance,
+        "model": dict(answer.model),
+        "prompt": [{"role": message.role, "content": message.content} for message in answer.prompt],
+    }
 
 
 def _verdict(verdict: Verdict) -> Json:

@@ -6,15 +6,20 @@ layout say the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from stead_sym.agent.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.verification import Verdict, Verification
 
+_CLOSEST = 3
+"""So many of the decisions with the least margin are listed."""
 _MARKS = {"holds": ("✔", "+", "green"), "fails": ("✘", "x", "red"), "unknown": ("?", "?", "yellow")}
 
 
@@ -26,6 +31,11 @@ def print_verification(result: Verification, console: Console) -> None:
         console.print(_verdicts(result, ascii_only=_is_ascii(console)))
     else:
         console.print("No specification was checked: the deployment meets its definition and its bounds.")
+    if closest := sorted(
+        (answer for answer in result.answers if answer.margin is not None), key=lambda a: a.margin or 0.0
+    ):
+        console.print()
+        console.print(_closest(closest[:_CLOSEST]))
     for verdict in result.verdicts.values():
         if verdict.trace is not None:
             console.print()
@@ -105,6 +115,18 @@ def _shown_by(verdict: Verdict) -> str:
         return "the initial state, below"
     steps = _plural(len(verdict.trace.steps), "step")
     return f"a run of {steps}, below" if verdict.trace.loop is None else f"an endless run of {steps}, below"
+
+
+def _closest(answers: Sequence[Answer]) -> RenderableType:
+    """The decisions that a language model took with the least margin."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("margin", justify="right", no_wrap=True)
+    table.add_column("decision", no_wrap=True)
+    table.add_column("selected", overflow="fold")
+    for answer in answers:
+        selected = ", ".join(map(str, sorted(answer.selected)))
+        table.add_row(f"{answer.margin:.4g}", answer.key[:12], Text(selected))
+    return Group(Text("closest decisions of the model"), _indented(table))
 
 
 def _evidence(verdict: Verdict, trace: Trace, *, ascii_only: bool) -> RenderableType:

@@ -11,7 +11,7 @@ holds infinitely often.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import assert_never
 
 from stead_sym.logic.syntax import (
@@ -41,7 +41,7 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Environment
 from stead_sym.symbolic.encoding import Vector
-from stead_sym.symbolic.fixpoint import globally, until
+from stead_sym.symbolic.fixpoint import globally, kept, until
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.pairs import Pairs
 from stead_sym.symbolic.reach import ReachableStates
@@ -69,6 +69,25 @@ class Checker:
             self.model.report("check", subformulas=len(self._memo))
         return self._memo[key]
 
+    def holds_initially(self, formula: Formula) -> bool:
+        """D0 ⊨ f, for a sentence. Every reachable state is reachable from D0, so there `AG f` only
+        asks whether f holds in all of R, and `EF f` whether it holds in some: no fixpoint."""
+        match formula:
+            case Not(body):
+                return not self.holds_initially(body)
+            case And(parts):
+                return all(map(self.holds_initially, parts))
+            case Or(parts):
+                return any(map(self.holds_initially, parts))
+            case Implies(left, right):
+                return not self.holds_initially(left) or self.holds_initially(right)
+            case Globally("A", body):
+                return self.fairly(self.model.reached) & ~self.sat(body, {}) == self.manager.false
+            case Future("E", body):
+                return self.fairly(self.sat(body, {})) != self.manager.false
+            case _:
+                return self.model.contains(self.sat(formula, {}), self.model.deployment.init)
+
     def pairs(self, formula: Formula, env: Environment) -> Pairs:
         """The transitions over the states and the free variables of a formula."""
         vectors = {u for x in free_variables(formula) if isinstance(u := env[x], Vector)}
@@ -90,10 +109,10 @@ class Checker:
             return self.sat(f, env)
 
         def exists_next(f: Bdd) -> Bdd:
-            return self.pre(pairs, self.fairly(f))
+            return kept(pairs, everywhere, self.fairly(f))
 
         def exists_until(f: Bdd, g: Bdd) -> Bdd:
-            return self.reaches(pairs, f, self.fairly(g))
+            return until(pairs, f, self.fairly(g))
 
         def exists_globally(f: Bdd) -> Bdd:
             return self.globally(pairs, f)
@@ -124,7 +143,7 @@ class Checker:
                 member = inner & self.encoding.active(vector.sort, vector)
                 return everywhere & self.compiler.compare_count(comparison, number, vector, member)
             case Next("E", body):
-                return everywhere & exists_next(here(body))
+                return exists_next(here(body))
             case Next("A", body):
                 return negated(exists_next(negated(here(body))))
             case Future("E", body):
@@ -152,17 +171,9 @@ class Checker:
         active = self.encoding.active(vector.sort, vector)
         return self.manager.and_exist(frozenset(vector.bits), active, inner)
 
-    def pre(self, pairs: Pairs, target: Bdd) -> Bdd:
-        """⟦EX f⟧ = pre(⟦f⟧), within R × assignments."""
-        return pairs.preimage(target) & self._all(pairs)
-
-    def reaches(self, pairs: Pairs, through: Bdd, target: Bdd) -> Bdd:
-        """μZ. Y ∨ (X ∧ pre(Z))."""
-        return until(partial(self.pre, pairs), through, target, self.manager.false)
-
     def globally(self, pairs: Pairs, body: Bdd) -> Bdd:
         """⟦EG f⟧ over the fair runs."""
-        return globally(partial(self.pre, pairs), body, self.constraints, self.manager.false)
+        return globally(pairs, body, self.constraints)
 
     @cached_property
     def constraints(self) -> tuple[Bdd, ...]:

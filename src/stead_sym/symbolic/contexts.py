@@ -21,14 +21,15 @@ from itertools import combinations
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.logic.syntax import TRUE, Formula
+from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler
-from stead_sym.symbolic.effects import ToolInterface, bits_of
+from stead_sym.symbolic.effects import ToolInterface
 from stead_sym.symbolic.encoding import Vector
 from stead_sym.symbolic.manager import Bdd, Bits
+from stead_sym.symbolic.writes import bits_of
 
 _LIMIT = 100_000  # nodes of match_K over all states, past which it is cut down to the states at hand
 
@@ -96,9 +97,22 @@ class ContextFinder:
     def _ask(self, undecided: Bdd) -> Decision:
         """The decision in the context of one undecided state."""
         assert self.wrapper is not None
-        state = self.encoding.decode(self.manager.pick(undecided, self.encoding.order))
-        context = DecisionContext(view(self.deployment, state), offer(self.deployment, state))
-        return self.wrapper.decide([context])[0]
+        state = self.manager.pick(undecided, self.encoding.order)
+        return self.wrapper.decide([self.context(state)])[0]
+
+    def context(self, state: Mapping[str, bool]) -> DecisionContext:
+        """What the agent is shown and offered in one state, given as bits."""
+        facts: list[Fact] = []
+        for shown in self._shown:
+            vectors = self._beside(shown.sorts)
+            there = self.manager.cofactor(self._is_shown(shown, vectors), state)
+            facts += (Fact(shown.relation, args) for args in self.encoding.tuples(there, vectors))
+        calls = frozenset(
+            Call(name, args)
+            for name, tool in self.tools.items()
+            for args in self.encoding.tuples(self.manager.cofactor(tool.offered, state), tool.params)
+        )
+        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), calls)
 
     def _settle(self, undecided: Bdd, among: Bdd, context: DecisionContext) -> tuple[Bdd, Mapping[str, Bdd]]:
         """Decide the states of ``among`` that show this context: what is left undecided, and the

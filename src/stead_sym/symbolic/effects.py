@@ -16,14 +16,13 @@ from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
-from stead_sym.logic.syntax import Binder, Var, conjunction, free_variables
-from stead_sym.relational.instance import Fact
+from stead_sym.logic.syntax import Binder, conjunction, free_variables
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.compile import Compiler, Environment, denoted
-from stead_sym.symbolic.encoding import Field, Vector
-from stead_sym.symbolic.groups import Key, key_of
+from stead_sym.symbolic.compile import Compiler, Environment
+from stead_sym.symbolic.encoding import Vector
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.naming import Naming, Place
+from stead_sym.symbolic.writes import Writer, bits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +84,15 @@ class CompiledTool:
 
 
 class EffectCompiler:
-    """Compiles the tools of one deployment (definitions expanded).
+    """Compiles the tools of one deployment (definitions expanded)."""
 
-    ``broken`` collects the keys of fields that some action can give two facts at once: no invariants.
-    """
-
-    def __init__(self, deployment: Deployment, compiler: Compiler, naming: Naming) -> None:
+    def __init__(self, deployment: Deployment, compiler: Compiler, naming: Naming, writer: Writer) -> None:
         self.deployment = deployment
         self.naming = naming
-        self.broken: set[Key] = set()
+        self.writer = writer
         self.compiler = compiler
         self.encoding = compiler.encoding
         self.manager = compiler.manager
-        self._index: dict[tuple[str, int, Value], tuple[Fact, ...]] = {}
 
     def tool(self, tool: Tool) -> CompiledTool:
         """The BDDs of one tool."""
@@ -232,7 +227,7 @@ class EffectCompiler:
             when
             for s in effect.statements
             if isinstance(s, Insert) and name in free_variables(s.atom) - {b.name for b in s.binders}
-            for _, when in self._affected(s, values)
+            for _, when in self.writer.affected(s, values)
         )
 
     # actions
@@ -264,7 +259,8 @@ class EffectCompiler:
                 for name, vector in vectors.items()
                 if isinstance(vector, Vector)
             }
-            updates, outside = self._updates(effect, values, case)
+            written = self.writer.write(effect, values, case)
+            outside = written.outside
             args = tuple(
                 values.get(binder.name, vector) for binder, vector in zip(tool.params, params, strict=True)
             )
@@ -273,156 +269,7 @@ class EffectCompiler:
             no_room = case & outside
             if no_room != self.manager.false:
                 no_room = no_room & self._lacks(effect, values)
-            yield Action(tool.name, args, case & ~outside, updates, drawn, about), no_room
-
-    def _updates(
-        self, effect: Effect, values: Mapping[str, Value], case: Bdd
-    ) -> tuple[Mapping[str, Bdd], Bdd]:
-        """The written bits with their new values (where ``case`` holds), and the condition under
-        which the effect inserts a fact that lies outside U_f."""
-        m = self.manager
-        deleted: dict[Fact, Bdd] = {}
-        inserted: dict[Fact, Bdd] = {}
-        outside = m.false
-        for statement in effect.statements:
-            match statement:
-                case Clear(relations):
-                    for name in relations:
-                        deleted.update(dict.fromkeys(self.encoding.dynamic_facts[name], m.true))
-                case Delete():
-                    for fact, when in self._affected(statement, values):
-                        deleted[fact] = deleted.get(fact, m.false) | when
-                case Insert():
-                    for fact, when in self._affected(statement, values):
-                        if self.encoding.field(fact) is not None:
-                            inserted[fact] = inserted.get(fact, m.false) | when
-                        elif fact not in self.encoding.static:
-                            outside = outside | when
-                case Choose() | Fresh() | Ensure():
-                    pass
-                case _:
-                    assert_never(statement)
-        touched: dict[Field, set[Fact]] = {}
-        for fact in deleted.keys() | inserted.keys():
-            field = self.encoding.field(fact)
-            if field is not None:
-                touched.setdefault(field, set()).add(fact)
-        updates: dict[str, Bdd] = {}
-        for field, facts in touched.items():
-            case = case & self.encoding.well_coded(field)
-            gone = {fact: deleted[fact] for fact in sorted(facts & deleted.keys())}
-            come = {fact: inserted[fact] for fact in sorted(facts & inserted.keys())}
-            for bit, new in self._field_bits(field, gone, come, case).items():
-                settled = self._settle(bit, new, case)
-                if settled is not None:
-                    updates[bit] = settled
-        return updates, outside
-
-    def _field_bits(
-        self, field: Field, deleted: Mapping[Fact, Bdd], inserted: Mapping[Fact, Bdd], case: Bdd
-    ) -> Mapping[str, Bdd]:
-        """The new bits of a field. The fact inserted is the one that holds afterwards; else the one
-        that held, unless it is deleted. Two at once are noted in ``broken``."""
-        m, atom = self.manager, self.encoding.atom
-        leaving = m.disj(when & atom(fact) for fact, when in deleted.items())
-        arriving = m.disj(inserted.values())
-        if len(field.facts) > 1 and inserted:
-            occupied = ~m.point(field.code(None)) & ~leaving
-            twice = m.disj(when & occupied & ~atom(fact) for fact, when in inserted.items())
-            if len(inserted) > 1:
-                twice = twice | self.compiler.at_least(2, list(inserted.values()))
-            if case & twice != m.false:
-                self.broken.add(key_of(field))
-        kept = ~leaving & ~arriving
-        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & kept] for bit in field.bits}
-        for fact, when in inserted.items():
-            for bit, value in field.code(fact).items():
-                if value:
-                    news[bit].append(when)
-        return {bit: m.disj(functions) for bit, functions in news.items()}
-
-    def _settle(self, bit: str, new: Bdd, case: Bdd) -> Bdd | None:
-        """The new value of a bit, constant where the case makes it so; None where it stays."""
-        m = self.manager
-        if case & new == m.false:
-            new = m.false
-        elif case & ~new == m.false:
-            new = m.true
-        stays = case & ~new.equiv(m.var(bit)) == m.false
-        return None if stays else new
-
-    def _affected(
-        self, statement: Insert | Delete, values: Mapping[str, Value]
-    ) -> Iterator[tuple[Fact, Bdd]]:
-        """The facts that a statement may insert or delete, each with the states in which it does.
-
-        A fact that no bit and no static fact stands for is given too: an insertion outside U_f.
-        """
-        m, atom = self.manager, statement.atom
-        scope: dict[str, Vector | Value] = dict(values)
-        for binder in statement.binders:
-            scope[binder.name] = self.compiler.bound_vector(binder, scope)
-        bound = {b.name: scope[b.name] for b in statement.binders}
-        vectors = [v for v in bound.values() if isinstance(v, Vector)]
-        when = m.conj(
-            [
-                *(self.encoding.active(v.sort, v) for v in vectors),
-                self.compiler.formula(statement.where, scope),
-            ]
-        )
-        in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
-        when = m.exist(
-            frozenset(bit for name, v in bound.items() if name not in in_atom for bit in bits_of(v)), when
-        )
-        if when == m.false:
-            return
-        pattern = tuple(
-            None if isinstance(t, Var) and t.name in bound else denoted(t, scope) for t in atom.args
-        )
-        if not in_atom:
-            yield Fact(atom.relation, tuple(str(u) for u in pattern)), when
-            return
-        phantom = next((u for u in pattern if isinstance(u, str) and self.encoding.is_phantom(u)), None)
-        if phantom is not None:  # no such fact has bits: all that matters is whether there is one
-            some = frozenset(bit for name in in_atom for bit in bits_of(bound[name]))
-            yield Fact(atom.relation, (phantom,)), m.exist(some, when)
-            return
-        for fact in self._matching(atom.relation, pattern):
-            taken: dict[str, Value] = {}
-            for term, value in zip(atom.args, fact.args, strict=True):
-                if (
-                    isinstance(term, Var)
-                    and term.name in bound
-                    and taken.setdefault(term.name, value) != value
-                ):
-                    break
-            else:
-                code = {b: bit for name, value in taken.items()
-                        for b, bit in self._code(bound[name], value).items()}  # fmt: skip
-                here = m.cofactor(when, code)
-                if here != m.false:
-                    yield fact, here
-
-    def _code(self, vector: Vector | Value, value: Value) -> Mapping[str, bool]:
-        assert isinstance(vector, Vector)
-        return self.encoding.code(vector, value)
-
-    def _matching(self, relation: str, pattern: tuple[Vector | Value | None, ...]) -> tuple[Fact, ...]:
-        """The facts with bits, and the static ones, whose arguments agree with the fixed places."""
-        known = self.encoding.dynamic_facts[relation] + self.encoding.static_facts[relation]
-        fixed = [(k, u) for k, u in enumerate(pattern) if isinstance(u, str)]
-        if not fixed:
-            return known
-        if (relation, *fixed[0]) not in self._index:
-            position = fixed[0][0]
-            grouped: dict[Value, list[Fact]] = {}
-            for fact in known:
-                grouped.setdefault(fact.args[position], []).append(fact)
-            for value in grouped:
-                self._index[relation, position, value] = tuple(grouped[value])
-            self._index.setdefault((relation, *fixed[0]), ())
-        candidates = self._index[(relation, *fixed[0])]
-        return tuple(f for f in candidates if all(f.args[k] == u for k, u in fixed[1:]))
+            yield Action(tool.name, args, case & ~outside, written.updates, drawn, about), no_room
 
     # ensure
 
@@ -457,11 +304,6 @@ class EffectCompiler:
                         conditions.append(before | ~after | smaller_used)
                         smaller_used = smaller_used & (before | after)
         return m.conj(conditions)
-
-
-def bits_of(term: Vector | Value) -> tuple[str, ...]:
-    """The bits of a vector; none for a value."""
-    return term.bits if isinstance(term, Vector) else ()
 
 
 def _fresh_counts(effect: Effect) -> Mapping[str, int]:

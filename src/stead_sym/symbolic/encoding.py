@@ -11,7 +11,7 @@ draw as long as no fact of D' holds them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,15 +100,6 @@ class Encoding:
     def order(self) -> tuple[str, ...]:
         """The state bits in the order of the fields, whatever the diagrams' order is by now."""
         return tuple(bit for field in self.fields for bit in field.bits)
-
-    @cached_property
-    def rank(self) -> Mapping[Value, int]:
-        """For each value that owns a field (stands in all its facts) the place of the first one."""
-        rank: dict[Value, int] = {}
-        for place, field in enumerate(self.fields):
-            for value in set.intersection(*(set(fact.args) for fact in field.facts)) - self.schema.rigid:
-                rank.setdefault(value, place)
-        return rank
 
     @cached_property
     def dynamic_facts(self) -> Mapping[str, tuple[Fact, ...]]:
@@ -208,6 +199,12 @@ class Encoding:
         """The value that an assignment to the vector's bits says."""
         number = int("".join("01"[assignment[bit]] for bit in vector.bits), 2)
         return (*self.values[vector.sort], *self.phantoms[vector.sort])[number]
+
+    def tuples(self, function: Bdd, vectors: Sequence[Vector]) -> Iterator[tuple[Value, ...]]:
+        """The tuples of values that satisfy a function of these vectors alone."""
+        bits = [bit for vector in vectors for bit in vector.bits]
+        for assignment, _ in self.manager.cases(function, bits):
+            yield tuple(self.value(vector, assignment) for vector in vectors)
 
     def is_value(self, term: Vector | Value, value: Value) -> Bdd:
         """term = value."""

@@ -83,15 +83,15 @@ class SymbolicEngine:
 
     def holds(self, formula: Formula) -> bool:
         """M ↾ U_f ⊨ f, at the initial state."""
-        return self._model.contains(self._checker.sat(formula, {}), self._model.deployment.init)
+        return self._checker.holds_initially(formula)
 
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
 
-    def evidence(self, formula: Formula) -> Trace:
-        """The run that shows why the sentence holds or fails at the initial state."""
-        return evidence(self._witness, formula, self._model.deployment.init)
+    def evidence(self, formula: Formula, holds: bool) -> Trace:
+        """The run that shows why the sentence holds, or fails, at the initial state."""
+        return evidence(self._witness, formula, self._model.deployment.init, holds)
 
 
 class SymbolicStateSet:

@@ -1,37 +1,62 @@
-"""The two fixpoints of CTL, over any preimage: ⟦E f U g⟧ and ⟦EG f⟧."""
+"""The fixpoints of CTL over pairs of a state and an assignment: ⟦EX f⟧, ⟦E f U g⟧, ⟦EG f⟧.
+
+A least fixpoint may take its steps in any order, so it chains: each partition works on what the earlier
+ones have found, group by group (`Transitions.groups`). A greatest fixpoint asks of every pair
+whether *some* partition keeps it, so it only looks on at those that none has kept so far.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from stead_sym.symbolic.manager import Bdd
+from stead_sym.symbolic.pairs import Pairs
 
 
-def until(pre: Callable[[Bdd], Bdd], left: Bdd, right: Bdd, false: Bdd) -> Bdd:
-    """⟦E f U g⟧ = μZ. g ∨ (f ∧ pre(Z)), by the preimages of what is new."""
-    reached = right
-    for ring in rings(pre, left, right, false):
-        reached = reached | ring
+def until(pairs: Pairs, left: Bdd, right: Bdd) -> Bdd:
+    """⟦E f U g⟧ = μZ. g ∨ (f ∧ pre(Z))."""
+    m, reached, grown = pairs.manager, right, True
+    while grown:
+        grown = False
+        for group in reversed(pairs.transitions.groups):
+            growing = True
+            while growing:
+                growing = False
+                for partition in group:
+                    new = left & pairs.through(partition, reached) & ~reached
+                    if new != m.false:
+                        reached = reached | new
+                        growing = grown = True
     return reached
 
 
-def rings(pre: Callable[[Bdd], Bdd], left: Bdd, right: Bdd, false: Bdd) -> Iterator[Bdd]:
-    """The onion rings of ⟦E f U g⟧: the states from which g is k steps away, k = 0, 1, …"""
+def rings(pairs: Pairs, left: Bdd, right: Bdd) -> Iterator[Bdd]:
+    """The onion rings of ⟦E f U g⟧: the pairs from which g is k steps away, k = 0, 1, …"""
     ring, seen = right, right
-    while ring != false:
+    while ring != pairs.manager.false:
         yield ring
-        ring = left & pre(ring) & ~seen
+        ring = left & pairs.preimage(ring) & ~seen
         seen = seen | ring
 
 
-def globally(pre: Callable[[Bdd], Bdd], body: Bdd, constraints: Sequence[Bdd], false: Bdd) -> Bdd:
+def globally(pairs: Pairs, body: Bdd, constraints: Sequence[Bdd]) -> Bdd:
     """⟦EG f⟧ = νZ. f ∧ pre(Z), and with fairness constraints F_k (Emerson and Lei 1986)
     νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧)."""
     current = body
     while True:
-        smaller = current & pre(current)
+        smaller = kept(pairs, current, current)
         for constraint in constraints:
-            smaller = smaller & pre(until(pre, body, smaller & constraint, false))
+            smaller = kept(pairs, smaller, until(pairs, body, smaller & constraint))
         if smaller == current:
             return current
         current = smaller
+
+
+def kept(pairs: Pairs, among: Bdd, target: Bdd) -> Bdd:
+    """among ∧ pre(target)."""
+    lost = among
+    for partition in pairs.transitions:
+        if lost == pairs.manager.false:
+            break
+        lost = lost & ~pairs.through(partition, target)
+    return among & ~lost

@@ -23,6 +23,9 @@ Key: TypeAlias = tuple[str, tuple[int, ...]]
 """A relation and the columns that determine the others."""
 
 
+_FEW = 3
+
+
 def fields(deployment: Deployment, dynamic: Iterable[Fact], rejected: Set[Key]) -> Iterator[Field]:
     """The fields for the facts that come and go: one per value of the best key of their relation,
     or one per fact where no key is left to try."""
@@ -32,7 +35,10 @@ def fields(deployment: Deployment, dynamic: Iterable[Fact], rejected: Set[Key]) 
     for relation in deployment.schema.relations:
         facts = of.get(relation.name, [])
         best = [[fact] for fact in facts]
+        owned = sum(1 for fact in facts if set(fact.args) - deployment.schema.rigid)
         for key in _keys(deployment, relation):
+            if not key and owned > _FEW:
+                continue  # which record is at hand: one bit beside each keeps the diagrams linear
             grouped = list(_by_key(facts, key))
             if (relation.name, key) in rejected or _cost(grouped) >= _cost(best):
                 continue
@@ -62,11 +68,12 @@ def _writes(statement: object, relation: str) -> bool:
     return isinstance(statement, Insert) and statement.atom.relation == relation
 
 
-def key_of(field: Field) -> Key:
-    """The key that a field of several facts stands for: the columns on which its facts agree."""
+def keys_of(field: Field) -> Set[Key]:
+    """The keys that two facts of a field at once would break: any columns on which its facts agree."""
     first = field.facts[0]
     columns = range(len(first.args))
-    return first.relation, tuple(k for k in columns if len({fact.args[k] for fact in field.facts}) == 1)
+    agreeing = [k for k in columns if len({fact.args[k] for fact in field.facts}) == 1]
+    return {(first.relation, key) for size in columns for key in combinations(agreeing, size)}
 
 
 def _by_key(facts: Iterable[Fact], key: Sequence[int]) -> Iterator[list[Fact]]:

@@ -7,7 +7,8 @@ relation that names *which* record is at hand, a flag) stand above all others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
 from itertools import pairwise
 
 import networkx as nx
@@ -21,8 +22,17 @@ _FEW = 3  # values beside the owners that still say something about where a fiel
 _HUB = 16  # a value linked to more others than this orders nothing
 
 
-def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deployment) -> tuple[Field, ...]:
-    """The fields in the order of their bits, from the top."""
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The fields in the order of their bits, from the top, and the cluster of linked values that each
+    value belongs to, clusters numbered in that order."""
+
+    fields: tuple[Field, ...]
+    cluster: Mapping[Value, int]
+
+
+def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deployment) -> Order:
+    """The order of the fields of a deployment."""
     rigid = deployment.schema.rigid
     listed = list(fields)
     graph = nx.Graph()
@@ -37,12 +47,15 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     hubs = {value for value, degree in graph.degree if degree > _HUB}
     graph.remove_edges_from([edge for edge in graph.edges if hubs & set(edge)])
     rank = {value: k for k, value in enumerate(nx.utils.reverse_cuthill_mckee_ordering(graph))}
+    components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
+    cluster = {value: k for k, values in enumerate(components) for value in values}
 
-    def place(field: Field) -> tuple[int, Field]:
-        owners = _owners(field, rigid)
-        return (min((rank[u] for u in owners if u in rank), default=-1), field)
+    def place(field: Field) -> tuple[int, int, tuple[Fact, ...]]:
+        ranks = [rank[u] for u in _owners(field, rigid) if u in rank]
+        clusters = [cluster[u] for u in _owners(field, rigid) if u in cluster]
+        return (min(clusters, default=-1), min(ranks, default=-1), field.facts)
 
-    return tuple(field for _, field in sorted(map(place, listed), key=lambda pair: (pair[0], pair[1].facts)))
+    return Order(tuple(sorted(listed, key=place)), cluster)
 
 
 def _owners(field: Field, rigid: Set[Value]) -> set[Value]:

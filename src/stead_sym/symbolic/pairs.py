@@ -10,12 +10,13 @@ that dies is replaced by a free mark. `naming` has the proof.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.encoding import Vector
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.plan import Plan
-from stead_sym.symbolic.transition import RelationalPartition, Transitions
+from stead_sym.symbolic.transition import Partition, RelationalPartition, Transitions
 
 
 class Pairs:
@@ -30,7 +31,8 @@ class Pairs:
         self._of_sort: dict[str, list[Vector]] = {}
         for vector in self.vectors:
             self._of_sort.setdefault(vector.sort, []).append(vector)
-        self._retire = {} if plan.naming.literal else self._retirement()
+        self._retiring: dict[str, dict[str, Bdd]] = {}
+        self._deaths: dict[tuple[Partition, str], Mapping[Value, Bdd]] = {}
 
     @property
     def assignments(self) -> Bdd:
@@ -45,20 +47,52 @@ class Pairs:
 
     def preimage(self, target: Bdd) -> Bdd:
         """The pairs with a successor in ``target``."""
-        m = self.manager
+        return self.manager.disj(self.through(partition, target) for partition in self.transitions)
+
+    def through(self, partition: Partition | RelationalPartition, target: Bdd) -> Bdd:
+        """The pairs that one partition takes into ``target``."""
         if self.plan.naming.literal or not self.vectors:
-            return self.transitions.preimage(target)
-        retired = m.substitute(target, self._retire)
-        reborn: dict[tuple[tuple[str, Value], ...], Bdd] = {}
-        found = []
-        for partition in self.transitions.functional:
-            if partition.enabled != m.false:
-                fresh = partition.action.fresh
-                if fresh not in reborn:
-                    reborn[fresh] = self._rebirth(retired, fresh)
-                found.append(partition.preimage(reborn[fresh]))
-        found += (self._through(partition, retired) for partition in self.transitions.relational)
-        return m.disj(found)
+            return partition.preimage(target)
+        if isinstance(partition, RelationalPartition):
+            return self._ensuring(partition, self.manager.substitute(target, self._retirement))
+        risen = self._rebirth(target, partition.action.fresh)
+        return self._before(partition, risen, tuple(self._of_sort))
+
+    def _before(self, partition: Partition, target: Bdd, sorts: tuple[str, ...]) -> Bdd:
+        """`Partition.preimage` of the pairs whose values of ``sorts`` retire into ``target``.
+
+        Few partitions let a value die, and those mostly one that they name; the substitution of
+        `_retirement` is only made where several variables could hold the values that do.
+        """
+        m = self.manager
+        if not sorts:
+            return partition.preimage(target)
+        first, rest = sorts[0], sorts[1:]
+        dying = self._dying(partition, first)
+        if not dying:
+            return self._before(partition, target, rest)
+        if len(self._of_sort[first]) > 1:
+            return self._before(partition, m.substitute(target, self._retirement_of(first)), rest)
+        (vector,) = self._of_sort[first]
+        (mark,) = self._marks(first, (vector,))
+        dead = m.disj(self.encoding.is_value(vector, value) & when for value, when in dying.items())
+        living = self._before(partition, target, rest) & ~dead
+        marked = m.cofactor(target, self.encoding.code(vector, mark))
+        return living | (dead & self._before(partition, marked, rest))
+
+    def _dying(self, partition: Partition, sort: str) -> Mapping[Value, Bdd]:
+        """The values of a sort that the partition may take the last fact from, and where it does."""
+        if (partition, sort) not in self._deaths:
+            m, encoding = self.manager, self.encoding
+            vector = self._of_sort[sort][0]
+            active = encoding.active(sort, vector)
+            before = partition.enabled & active & ~self._is_constant(vector)
+            dies = before & ~m.substitute(active, partition.updates) if before != m.false else m.false
+            values = encoding.tuples(m.exist(encoding.state_bits, dies), (vector,))
+            self._deaths[partition, sort] = {
+                value: m.cofactor(dies, encoding.code(vector, value)) for (value,) in values
+            }
+        return self._deaths[partition, sort]
 
     # rebirth
 
@@ -87,8 +121,8 @@ class Pairs:
             for bit in vector.bits
         }
 
-    def _through(self, partition: RelationalPartition, retired: Bdd) -> Bdd:
-        """`preimage` for an `ensure`, whose fresh values are all those that D' has and D has not."""
+    def _ensuring(self, partition: RelationalPartition, retired: Bdd) -> Bdd:
+        """`through` for an `ensure`, whose fresh values are all those that D' has and D has not."""
         m, encoding = self.manager, self.encoding
         after = m.substitute(retired, partition.prime)
         for sort, vectors in self._of_sort.items():
@@ -109,37 +143,41 @@ class Pairs:
 
     # retirement
 
+    @cached_property
     def _retirement(self) -> Mapping[str, Bdd]:
-        """retire, as a substitution for the vectors' bits over the successor's bits and old vectors:
-        a dead value becomes the mark of its equals among the earlier vectors, else the first mark
-        that no vector holds or has just been given."""
+        """retire, as a substitution for the vectors' bits over the successor's bits and old vectors."""
+        return {bit: new for sort in self._of_sort for bit, new in self._retirement_of(sort).items()}
+
+    def _retirement_of(self, sort: str) -> Mapping[str, Bdd]:
+        """retire for the vectors of one sort: a dead value becomes the mark of its equals among the
+        earlier vectors, else the first mark that no vector holds or has just been given."""
+        if sort in self._retiring:
+            return self._retiring[sort]
         m, encoding = self.manager, self.encoding
-        result: dict[str, Bdd] = {}
-        for sort, vectors in self._of_sort.items():
-            given: list[Mapping[Value, Bdd]] = []  # per vector and mark: it dies and gets this mark
-            for j, vector in enumerate(vectors):
-                dies = ~m.disj(
-                    [encoding.active(sort, vector), self._is_constant(vector), self._is_mark(vector)]
+        result = self._retiring[sort] = dict[str, Bdd]()
+        vectors = self._of_sort[sort]
+        given: list[Mapping[Value, Bdd]] = []  # per vector and mark: it dies and gets this mark
+        for j, vector in enumerate(vectors):
+            dies = ~m.disj([encoding.active(sort, vector), self._is_constant(vector), self._is_mark(vector)])
+            equals = [encoding.equal(vector, earlier) for earlier in vectors[:j]]
+            alone, before = ~m.disj(equals), m.true
+            gets: dict[Value, Bdd] = {}
+            for mark in self._marks(sort, vectors):
+                free = ~m.disj(
+                    [
+                        *(encoding.is_value(other, mark) for other in vectors if other != vector),
+                        *(earlier[mark] for earlier in given),
+                    ]
                 )
-                equals = [encoding.equal(vector, earlier) for earlier in vectors[:j]]
-                alone, before = ~m.disj(equals), m.true
-                gets: dict[Value, Bdd] = {}
-                for mark in self._marks(sort, vectors):
-                    free = ~m.disj(
-                        [
-                            *(encoding.is_value(other, mark) for other in vectors if other != vector),
-                            *(earlier[mark] for earlier in given),
-                        ]
-                    )
-                    inherited = m.disj(
-                        equal & earlier[mark] for equal, earlier in zip(equals, given, strict=True)
-                    )
-                    gets[mark] = dies & (inherited | (alone & before & free))
-                    before = before & ~free
-                given.append(gets)
-                for bit in vector.bits:
-                    marked = m.disj(when for mark, when in gets.items() if encoding.code(vector, mark)[bit])
-                    result[bit] = m.ite(dies, marked, m.var(bit))
+                inherited = m.disj(
+                    equal & earlier[mark] for equal, earlier in zip(equals, given, strict=True)
+                )
+                gets[mark] = dies & (inherited | (alone & before & free))
+                before = before & ~free
+            given.append(gets)
+            for bit in vector.bits:
+                marked = m.disj(when for mark, when in gets.items() if encoding.code(vector, mark)[bit])
+                result[bit] = m.ite(dies, marked, m.var(bit))
         return result
 
     def _marks(self, sort: str, vectors: Sequence[Vector]) -> Sequence[Value]:

@@ -7,7 +7,7 @@ and which relations are functional (`groups`). A guess that fails is given up an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from stead_sym.deployment.deployment import Deployment
@@ -21,8 +21,9 @@ from stead_sym.symbolic.encoding import Encoding, Vector
 from stead_sym.symbolic.groups import Key, fields, singles
 from stead_sym.symbolic.manager import Backend, Bdd, Manager
 from stead_sym.symbolic.naming import Naming, Place, anchors
-from stead_sym.symbolic.order import arranged
+from stead_sym.symbolic.order import Order, arranged
 from stead_sym.symbolic.relaxation import Relaxation
+from stead_sym.symbolic.writes import Writer
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Plan:
     restriction: Restriction
     naming: Naming
     encoding: Encoding
+    order: Order
     compiler: Compiler
     tools: Mapping[str, CompiledTool]
 
@@ -60,20 +62,22 @@ def plan(
     """
     while True:
         prepared = _prepare(deployment, restriction, literal, refused, backend)
+        order = arranged(fields(deployment, prepared.dynamic, refused.keys), prepared.static, deployment)
         encoding = Encoding(
             Manager(backend),
             deployment.schema,
             prepared.restriction.values,
             prepared.static,
-            arranged(fields(deployment, prepared.dynamic, refused.keys), prepared.static, deployment),
+            order.fields,
             fresh_values(deployment) if literal else marks,
         )
         compiler = Compiler(encoding)
-        effects = EffectCompiler(deployment, compiler, prepared.naming)
+        writer = Writer(compiler, prepared.single)
+        effects = EffectCompiler(deployment, compiler, prepared.naming, writer)
         tools = {tool.name: effects.tool(tool) for tool in deployment.tools}
-        if not effects.broken:
-            return Plan(deployment, prepared.restriction, prepared.naming, encoding, compiler, tools)
-        refused.keys |= effects.broken
+        if not writer.broken:
+            return Plan(deployment, prepared.restriction, prepared.naming, encoding, order, compiler, tools)
+        refused.keys |= writer.broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class _Prepared:
     naming: Naming
     static: frozenset[Fact]
     dynamic: tuple[Fact, ...]
+    single: Set[str]
 
 
 def _prepare(
@@ -97,13 +102,14 @@ def _prepare(
     while True:
         tried = {} if literal else anchors(deployment, refused.anchors)
         namer = _Namer(deployment, restriction, literal, tried)
-        encoding = Encoding(Manager(backend), deployment.schema, namer.values, (), (), {})
+        encoding = Encoding(Manager(backend), deployment.schema, namer.values, (), (), namer.lacking)
         namer.encoding = encoding
-        facts = Relaxation(deployment, encoding, namer, singles(deployment, refused.keys))
+        single = singles(deployment, refused.keys)
+        facts = Relaxation(deployment, encoding, namer, single)
         if not (scarce := namer.scarce()):
             used = restriction.extended(namer.used())
             naming = Naming(literal, tried, namer.names)
-            return _Prepared(used, naming, facts.static, facts.dynamic)
+            return _Prepared(used, naming, facts.static, facts.dynamic, single)
         refused.anchors |= scarce
 
 
@@ -132,6 +138,10 @@ class _Namer:
             for number, effect in enumerate(tool.effects)
         }
         self.values = self._pool()
+        # a fresh value that no fact comes to hold needs no room in U_f
+        self.lacking = {
+            s: 1 for s, known in self.values.items() if len(known) == len(deployment.constants[s])
+        }
 
     def _pool(self) -> Mapping[str, tuple[Value, ...]]:
         """The restriction's values, and names enough for every value that an anchor could have."""
@@ -149,10 +159,9 @@ class _Namer:
         vector = scope[binder.name]
         if place not in self.tried:
             constants = self.deployment.constants[sort]
+            unused = [value for value in self.restriction.values[sort] if value not in constants]
             return m.disj(
-                self.encoding.is_value(vector, value)
-                for value in self.restriction.values[sort]
-                if value not in constants
+                self.encoding.is_value(vector, value) for value in unused or self.encoding.phantoms[sort]
             )
         anchor = scope[self.tried[place].name]
         assert isinstance(anchor, Vector)

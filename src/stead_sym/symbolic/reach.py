@@ -52,7 +52,7 @@ class ReachableStates:
         self.compiler = plan.compiler
         self.manager = plan.encoding.manager
         self.tools = plan.tools
-        self.transitions = Transitions(self.encoding, tuple(self.tools.values()))
+        self.transitions = Transitions(self.encoding, tuple(self.tools.values()), plan.order.cluster)
         interfaces = {name: tool.interface for name, tool in self.tools.items()}
         self.finder = ContextFinder(self.deployment, self.compiler, interfaces, wrapper)
         self.selected = dict.fromkeys(self.tools, self.manager.false)
@@ -247,11 +247,9 @@ class ReachableStates:
         """Π(D, Offer(D)), as the selections of the tools have it."""
         bits = self.encoding.encode(state)
         for name, selection in self.selected.items():
-            params = self.tools[name].interface.params
-            order = [bit for vector in params for bit in vector.bits]
             here = self.manager.cofactor(selection, bits)
-            for assignment, _ in self.manager.cases(here, order):
-                yield Call(name, tuple(self.encoding.value(vector, assignment) for vector in params))
+            for args in self.encoding.tuples(here, self.tools[name].interface.params):
+                yield Call(name, args)
 
     def calls(self, state: Instance) -> frozenset[Call]:
         """Π(D, Offer(D)): the calls that the agent may make in a state."""

@@ -95,9 +95,8 @@ class Relaxation:
 
     def _facts(self, name: str, tuples: Bdd) -> Iterator[Fact]:
         vectors = self._columns[name]
-        bits = [bit for vector in vectors for bit in vector.bits]
-        for assignment, _ in self.manager.cases(tuples, bits):
-            yield Fact(name, tuple(self.encoding.value(vector, assignment) for vector in vectors))
+        for args in self.encoding.tuples(tuples, vectors):
+            yield Fact(name, args)
 
     def _single_facts(self, single: Set[str]) -> Mapping[str, tuple[str, tuple[Vector, ...]]]:
         """For each single relation a bit, that it has a fact, and vectors for the fact."""

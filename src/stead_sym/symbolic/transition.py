@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from stead_sym.symbolic.effects import Action, CompiledTool, RelationalAction, bits_of
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.effects import Action, CompiledTool, RelationalAction
 from stead_sym.symbolic.encoding import Encoding
 from stead_sym.symbolic.manager import Bdd, Bits
+from stead_sym.symbolic.writes import bits_of
 
 
 class Partition:
@@ -112,18 +114,22 @@ class RelationalPartition:
 class Transitions:
     """All partitions of a deployment. Nothing is enabled until `select` says what the agent takes."""
 
-    def __init__(self, encoding: Encoding, tools: Sequence[CompiledTool]) -> None:
+    def __init__(
+        self, encoding: Encoding, tools: Sequence[CompiledTool], clusters: Mapping[Value, int]
+    ) -> None:
+        """``clusters`` numbers groups of values that belong together (`order`)."""
         self.encoding = encoding
         self.manager = encoding.manager
+        self._clusters = clusters
         self.functional = [Partition(encoding, a) for tool in tools for a in tool.actions]
         self.relational = [RelationalPartition(encoding, a) for tool in tools for a in tool.relational]
         self._params = {t.interface.tool.name: t.interface.params for t in tools}
 
     @cached_property
     def groups(self) -> tuple[tuple[Partition | RelationalPartition, ...], ...]:
-        """The partitions by the record they are about, in the order of the bits: a group is applied
-        until it adds nothing before the next has its turn."""
-        rank = self.encoding.rank
+        """The partitions by the cluster of records they are about, in the order of the bits: a group
+        is applied until it adds nothing before the next has its turn."""
+        rank = self._clusters
         grouped: dict[int, list[Partition | RelationalPartition]] = {}
         for partition in self.functional:
             place = max((rank[u] for u in partition.action.about if u in rank), default=-1)

@@ -102,31 +102,28 @@ class Witness:
     ) -> tuple[tuple[Step, ...], int]:
         """A run that stays in f for ever and visits each fairness constraint in its loop.
 
-        It goes round the constraints and closes the loop with a state where an earlier round
-        began, as soon as one is a single step away.
+        From a state it looks for a shortest way round the constraints and back, and where there
+        is no way back it goes on from where it has got to.
         """
         env, pairs, holding = self._sat(body, body, assignment)
         stay = self.checker.globally(pairs, holding)
-        goals = [stay & constraint for constraint in self.checker.constraints] or [stay]
+        goals = [stay & constraint for constraint in self.checker.constraints]
         steps: list[Step] = []
-        begun = {state: 0}
+        visited = {state: 0}
         while True:
-            for k, goal in enumerate(goals):
-                preferred = begun.keys() if k == len(goals) - 1 else frozenset()
-                place = self._places[state]
-                for after in self._successors(place, assignment):
-                    if after.real in preferred and self._in(goal, after, env, assignment):
-                        steps.append(self._step(place, after))
-                        break
-                else:
-                    reach = self.checker.reaches(pairs, stay, goal)
-                    first = self._step_into(reach, place, env, assignment)
-                    rest = self._run(pairs, stay, goal, self._places[first.state], env, assignment)
-                    steps += (first, *rest)
-                state = steps[-1].state
-            if state in begun:
-                return tuple(steps), begun[state]
-            begun[state] = len(steps)
+            anchor = self._point(self._places[state], env, assignment)
+            for goal in goals:
+                steps += self._run(pairs, stay, goal, self._places[state], env, assignment)
+                state = steps[-1].state if steps else state
+            back = self._run(pairs, stay, anchor, self._places[state], env, assignment, least=1)
+            if not back:
+                back = (self._step_into(stay, self._places[state], env, assignment),)
+            for step in back:
+                steps.append(step)
+                state = step.state
+            if state in visited:
+                return tuple(steps), visited[state]
+            visited[state] = len(steps)
 
     # sets and runs
 
@@ -147,11 +144,17 @@ class Witness:
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> bool:
         """Whether (D, σ) is in a set of pairs, D and σ under the names that the diagrams use."""
+        return self.manager.satisfies(pairs, self._code(place, env, assignment))
+
+    def _code(
+        self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> Mapping[str, bool]:
+        """The bits of (D, σ) under the names that the diagrams use."""
         code = dict(self.encoding.encode(place.known))
         marks: dict[Value, Value] = {}
         for name, vector in env.items():
             code.update(self.encoding.code(vector, self._named(assignment[name], place, marks)))
-        return self.manager.satisfies(pairs, code)
+        return code
 
     def _named(self, value: Value, place: Place, marks: dict[Value, Value]) -> Value:
         """The name of a value in the diagrams: its representative, itself, or the mark of a dead one."""
@@ -178,21 +181,32 @@ class Witness:
         place: Place,
         env: Mapping[str, Vector],
         assignment: Mapping[str, Value],
+        *,
+        least: int = 0,
     ) -> tuple[Step, ...]:
-        """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
+        """A shortest run of ``least`` steps or more (0 or 1) through ``through`` into ``target``; with 1,
+        no step where there is none."""
+        if least == 0 and self._in(target, place, env, assignment):
+            return ()
         found: list[Bdd] = []
-        pre = self.checker.pre
-        for ring in rings(lambda states: pre(pairs, states), through, target, self.manager.false):
-            if self._in(ring, place, env, assignment):
-                break
+        ahead = list(self._successors(place, assignment))
+        for ring in rings(pairs, through, target):
             found.append(ring)
+            if any(self._in(ring, after, env, assignment) for after in ahead):
+                break
         else:
-            raise ValueError("no such run: the caller relies on a formula that does not hold")
+            if least == 0:
+                raise ValueError("no such run: the caller relies on a formula that does not hold")
+            return ()
         steps: list[Step] = []
         for ring in reversed(found):
             steps.append(self._step_into(ring, place, env, assignment))
             place = self._places[steps[-1].state]
         return tuple(steps)
+
+    def _point(self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]) -> Bdd:
+        """{ (D, σ) }, under the names that the diagrams use."""
+        return self.manager.cube(self._code(place, env, assignment))
 
     def _step_into(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]

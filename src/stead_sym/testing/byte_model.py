@@ -1,7 +1,7 @@
 """A language model without libraries: its tokens are bytes, its log-probabilities come from a hash.
 
-The decision: it is a model in every respect that this package asks about (a function of the token sequence, with a
-tokenizer, a window and an identity), so what is tested with it is what runs with a real one.
+The decision: it is a model in every respect that this package asks about (a function of the token sequence,
+with a tokenizer, a window and an identity), so what is tested with it is what runs with a real one.
 """
 
 from __future__ import annotations

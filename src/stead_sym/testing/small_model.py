@@ -1,7 +1,8 @@
 """A small language model of the Qwen3 architecture, made on the spot: the base agent of tests and benchmarks.
 
-The decision: nothing is downloaded. The tokenizer is a byte-level BPE learnt from the texts given, the weights are
-drawn from a seed (the theory asks nothing of a base agent's choices) and, where asked, trained on examples.
+The decision: nothing is downloaded. The tokenizer is a byte-level BPE learnt from the texts given, the
+weights are drawn from a seed (the theory asks nothing of a base agent's choices) and, where asked, trained
+on examples.
 
     python -m stead_sym.testing.small_model DIR [--seed N] [--train SECONDS]
 """
@@ -27,7 +28,8 @@ from stead_sym.deployment.tool import Call
 from stead_sym.relational.schema import Value
 
 CHAT_TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
+    "{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 _SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
@@ -42,8 +44,12 @@ def build(
     hidden: int = 96,
     layers: int = 3,
     window: int = 4096,
+    spread: float = 0.1,
 ) -> Path:
-    """Write a model with random weights to ``directory``, with a tokenizer learnt from ``texts``."""
+    """Write a model with random weights to ``directory``, with a tokenizer learnt from ``texts``.
+
+    ``spread`` is the standard deviation of the weights; the greater, the more erratic the choices.
+    """
     import torch
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
@@ -62,7 +68,7 @@ def build(
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
-        initializer_range=0.1,
+        initializer_range=spread,
     )
     path = Path(directory)
     Qwen3ForCausalLM(config).save_pretrained(path)

@@ -1,0 +1,39 @@
+"""A language model from the words of a command line: `hf:MODEL`.
+
+The decision: nothing of a backend is imported before its kind is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from stead_sym.agent.model import Backend
+from stead_sym.agent.store import Store
+from stead_sym.errors import InputError, StoreError
+
+KINDS = ("hf:MODEL",)
+"""What `open_backend` takes. MODEL is a folder, or the name of a model on the Hugging Face hub."""
+
+
+def open_backend(words: str, *, dtype: str | None = None) -> Backend:
+    """The backend that ``words`` name. Raises `InputError` for other words, `ModelError` from the backend."""
+    kind, _, model = words.partition(":")
+    if kind == "hf" and model:
+        from stead_sym.agent.huggingface import HuggingFace
+
+        return HuggingFace.load(model, dtype=dtype)
+    raise InputError(f"unknown agent {words!r}; write any, or a model as {' or '.join(KINDS)}")
+
+
+def open_store(path: str | None = None) -> Store:
+    """The store in a file; by default the user's own, which is made where there is none."""
+    if path is not None:
+        return Store(path)
+    home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    folder = Path(home, "stead-sym")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder}: {error.strerror}; name a store with --store") from None
+    return Store(folder / "decisions.sqlite")

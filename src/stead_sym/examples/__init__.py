@@ -1,0 +1,1 @@
+"""Packaged deployments, and programs that use them."""

@@ -1,0 +1,67 @@
+"""Production runs on the decisions that the verification covered."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.store import Store
+from stead_sym.api import load
+from stead_sym.examples.production import operate
+from stead_sym.testing.byte_model import ByteModel
+from stead_sym.verification import verify
+
+desk = load("refund")
+prompt = Prompt.of(desk)
+
+
+def run(agent, verified, cases=100):
+    with closing(sqlite3.connect(":memory:")) as db:
+        return operate(desk, agent, verified, db, cases=cases)
+
+
+def progressing(store):
+    """A model that works cases off: the seeds are tried in order, the first whose progress is verified."""
+    for seed in range(20):
+        agent = ModelAgent(ByteModel(seed), prompt, store)
+        result = verify(desk, agent)
+        if result["prog"].holds:
+            return seed, result
+    pytest.fail("no seed makes progress")
+
+
+def test_a_hundred_cases_ask_nothing_that_was_not_verified(tmp_path):
+    with Store(tmp_path / "decisions.sqlite") as store:
+        seed, verified = progressing(store)
+        asked = []
+        done = run(ModelAgent(ByteModel(seed, seen=asked.append), prompt, store), verified)
+    assert (done.cases, done.refunds, done.queries, asked) == (100, 100, 0, [])
+    assert done.uncovered == ()
+    assert (done.unapproved > 0) == (verified["auth"].holds is False)
+
+
+@pytest.mark.parametrize(("policy", "unapproved"), [("baseline", 100), ("approving", 0)])
+def test_rules_in_production(policy, unapproved):
+    agent = RuleAgent.of(desk, policy)
+    done = run(agent, verify(desk, agent))
+    assert (done.cases, done.unapproved, done.uncovered) == (100, unapproved, ())
+
+
+def test_another_agent_than_the_verified_one_is_noticed():
+    verified = verify(desk, RuleAgent.of(desk, "baseline"))
+    assert run(RuleAgent.of(desk, "approving"), verified, cases=3).uncovered
+
+
+def test_a_case_that_gets_nowhere_ends_the_run():
+    agent = ModelAgent(
+        next(m for m in map(ByteModel, range(20)) if not verify(desk, ModelAgent(m, prompt))["prog"].holds),
+        prompt,
+    )
+    done = run(agent, verify(desk, agent))
+    assert done.cases < 100
+    assert done.uncovered == ()
