@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from hypothesis import settings
+
 from stead_sym.agent.base import DecisionContext, FunctionAgent
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded, offer, successors, view
@@ -126,3 +128,8 @@ def is_at_fault(deployment, restriction, error):
 def context(deployment, state):
     """The decision context of a state."""
     return DecisionContext(view(deployment, state), offer(deployment, state))
+
+
+def examples(number):
+    """How many examples a test takes: so many, or ten times as many in the profile `slow`."""
+    return number * (settings().max_examples // 100)

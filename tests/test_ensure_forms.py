@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, reject, settings
 
-from engine_pairs import both, engines
+from engine_pairs import both, engines, examples
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
@@ -259,7 +259,7 @@ def ensured(deployment):
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(deployments(fresh=False, choose=False, alternatives=1, specs=1, depth=3, max_bound=1, max_arity=2))
 def test_statements_and_the_equivalent_ensure_agree(deployment):
     rewritten = ensured(deployment)

@@ -24,6 +24,8 @@ Step Successors Trace offer successors view
 
 Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAgent wrap
 
+Answer ModelAgent Prompt ReplayAgent Store open_backend
+
 Derivation Restriction theorem_restriction
 
 Engine Progress StateSet

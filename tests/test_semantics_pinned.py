@@ -377,7 +377,7 @@ spec set AX Z()
     assert explored(engine, text).domain == {"a": 0}
 
 
-def test_one_fresh_value_is_kept_while_the_bound_is_used_up(engine):
+def test_fresh_values_that_no_fact_holds_need_no_room_at_the_bound(engine):
     """At the bound, with every other value of U_f equally unused, a second fresh value has no room and
     needs none."""
     text = """
@@ -909,3 +909,86 @@ spec leaves AF At(k2)
 def test_the_sentence_helper_resolves_against_the_deployment():
     deployment = parse_deployment(GATE)
     assert str(sentence(deployment, "AG forall x. ~Q(x)")) == "AG forall x: a. ~Q(x)"
+
+
+# Corners of the encoding that generated deployments found
+
+
+def test_a_fresh_value_of_an_empty_domain_does_not_stop_a_deletion(engine):
+    text = """
+deployment unheld
+sort b
+sort k = { k1 } rigid
+relation K(k)
+init
+  K(k1)
+tool idle()
+tool drop()
+  effect
+    fresh x: b
+    clear K
+"""
+    assert reachable(explored(engine, text)) == states("K(k1)", "")
+
+
+def test_a_fresh_value_of_an_empty_domain_that_is_inserted_exceeds_the_bound(engine):
+    text = """
+deployment held
+sort b
+relation B(b)
+tool add()
+  effect
+    fresh x: b
+    insert B(x)
+"""
+    assert_fault(engine, text, BoundExceeded, 1)
+
+
+def test_a_binder_that_hides_a_chosen_value_of_another_sort(engine):
+    """`for x: a` hides the x that was chosen: every value of a is meant, whatever x was."""
+    text = """
+deployment hidden
+sort a
+sort k = { k1, k2 } rigid
+relation K(k)
+relation P(a)
+relation E(a, a)
+init
+  P(c)
+  P(d)
+  E(c, d)
+tool idle()
+tool drop()
+  effect
+    choose x: k
+    delete P(x) for x: a
+    insert K(k1)
+tool same_sort()
+  effect
+    choose x: a where x = c
+    delete E(x, y) for x: a, y: a where y = d
+"""
+    e, p, k = "E(c,d)", "P(c) P(d)", "K(k1)"
+    found = {frozenset(f.replace(", ", ",") for f in s) for s in reachable(explored(engine, text))}
+    assert found == states(f"{p} {e}", f"{k} {e}", p, k)
+
+
+def test_a_relation_functional_by_chance_gets_two_facts(engine):
+    """One fact per first column at first; the second column varies only once both tools have run."""
+    text = """
+deployment chance
+sort b
+sort m = { m1, m2 } rigid
+relation R(b, m)
+init
+  R(d, m1)
+tool idle()
+tool add()
+  effect
+    insert R(u, m2) for u: b
+tool reset()
+  effect
+    clear R
+"""
+    found = {frozenset(f.replace(", ", ",") for f in s) for s in reachable(explored(engine, text))}
+    assert found == states("R(d,m1)", "R(d,m1) R(d,m2)", "")

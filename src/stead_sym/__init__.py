@@ -3,8 +3,14 @@
 The public names, in the order of the layers that they come from.
 """
 
+from stead_sym.agent.answer import Answer
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
+from stead_sym.agent.choose import open_backend
+from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.replay import ReplayAgent
 from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.api import examples, load
 from stead_sym.deployment.build import deployment as build_deployment
@@ -210,6 +216,13 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "FunctionAgent",
     "RuleAgent",
     "wrap",
+    # language models
+    "Answer",
+    "ModelAgent",
+    "Prompt",
+    "ReplayAgent",
+    "Store",
+    "open_backend",
     # restriction
     "Derivation",
     "Restriction",

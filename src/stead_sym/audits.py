@@ -1,7 +1,7 @@
 """`stead-sym audit`: do the choices of a model follow renamings of what it is shown?
 
-One decision: the contexts are numbered. Number 0 is the initial state as the file names it; the others are the
-canonical contexts that a verification meets, in their order.
+One decision: the contexts are numbered. Number 0 is the initial state as the file names it; the others
+are the canonical contexts that a verification meets, in their order.
 """
 
 from __future__ import annotations
@@ -130,10 +130,8 @@ def _renaming(words: Sequence[str]) -> dict[Value, Value]:
 def _print(number: int, context: DecisionContext, results: Sequence[Audit]) -> bool:
     """One line per context, with the first renaming that was not followed; whether there was one."""
     broken = [result for result in results if not result.follows]
-    print(
-        f"context {number} ({len(context.calls)} calls): {len(results) - len(broken)} of {len(results)} renamings"
-        " followed"
-    )
+    followed = f"{len(results) - len(broken)} of {len(results)}"
+    print(f"context {number} ({len(context.calls)} calls): {followed} renamings followed")
     if broken:
         print(_difference(broken[0]))
     return bool(broken)

@@ -94,6 +94,11 @@ def _parser() -> argparse.ArgumentParser:
     agent.add_argument(
         "--replay", metavar="FILE", help="answer from exported decisions, without a model (JSON Lines)"
     )
+    check.add_argument(
+        "--unwrapped",
+        action="store_true",
+        help="ask the agent about literal identifiers, without the wrapper; verdicts are then unknown",
+    )
     check.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
     check.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
@@ -188,6 +193,7 @@ def _verify(options: argparse.Namespace) -> int:
             backend=options.backend,
             max_states=options.max_states,
             progress=progress,
+            wrapped=not options.unwrapped,
         )
     if options.json:
         print(json.dumps(report_data(result), indent=2))

@@ -190,6 +190,7 @@ def verify(
     backend: Backend | None = None,
     max_states: int | None = None,
     progress: Progress | None = None,
+    wrapped: bool = True,
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent.
 
@@ -199,7 +200,8 @@ def verify(
     ``domain`` is ``"normal"``, in which fresh values have representatives (the default of the symbolic
     engine, and only there), ``"theorem"``, the literal domain of the theorem, or sizes for some
     sorts of the latter; below the theorem's they raise `RestrictionError` unless ``force``, and then the
-    verdicts are `unknown`.
+    verdicts are `unknown`. With ``wrapped`` False the agent is asked about the literal states of the literal
+    domain, without the wrapper: it is not equivariant then, and the verdicts are `unknown` too.
 
     Raises `DefinitionError` with a trace where a reachable state breaks the definition of a
     deployment, `AgentError` where the agent selects nothing or what is not offered, and `Undecided`
@@ -208,7 +210,9 @@ def verify(
     started = time.perf_counter()
     chosen = deployment.specs if specs is None else tuple(map(deployment.spec, specs))
     formulas = {spec: in_terms_of(deployment, spec.formula, {}) for spec in chosen}
-    literal = engine == "explicit" if domain is None else domain != "normal"
+    literal = engine == "explicit" or not wrapped if domain is None else domain != "normal"
+    if not literal and not wrapped:
+        raise RestrictionError("without the wrapper there is the literal domain only; take `theorem`")
     if not literal and engine == "explicit":
         raise RestrictionError(
             "the explicit engine knows the literal domain only; take `theorem`, or the symbolic engine"
@@ -218,6 +222,8 @@ def verify(
         theorem_restriction(deployment, chosen, sizes, force) if literal else normal_restriction(deployment)
     )
     wrapper = wrap(deployment, agent)
+    if not wrapped and wrapper is not None:
+        wrapper = _telling_apart(deployment, wrapper, restriction)
     built: Engine
     if engine == "explicit":
         built = ExplicitEngine(deployment, wrapper, restriction, progress, max_states=max_states)
@@ -231,7 +237,8 @@ def verify(
             literal=literal,
             backend=backend,
         )
-    verdicts = {spec.name: _verdict(built, spec, formulas[spec], restriction) for spec in chosen}
+    beyond = frozenset() if wrapper is None else wrapper.rigid - frozenset(deployment.sort_of_constant)
+    verdicts = {spec.name: _verdict(built, spec, formulas[spec], restriction, beyond) for spec in chosen}
     return Verification(
         deployment=deployment,
         agent="any" if wrapper is None else wrapper.agent.name,
@@ -257,11 +264,29 @@ def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
     return tuple(record for record in records if record is not None)
 
 
-def _verdict(engine: Engine, spec: Spec, formula: Formula, restriction: Restriction) -> Verdict:
+def _telling_apart(
+    deployment: Deployment, wrapper: CanonicalWrapper, restriction: Restriction
+) -> CanonicalWrapper:
+    """A wrapper that renames nothing: B is the whole domain, so that can_B(D) = D."""
+    every = frozenset(value for values in restriction.values.values() for value in values)
+    return CanonicalWrapper(wrapper.agent, deployment.schema, deployment.tools, every | wrapper.rigid)
+
+
+def _verdict(
+    engine: Engine, spec: Spec, formula: Formula, restriction: Restriction, beyond: frozenset[Value]
+) -> Verdict:
+    """The verdict; ``beyond`` is B minus C, which the theorem wants empty."""
     holds = engine.holds(formula)
     trace: Trace | None = engine.evidence(formula, holds)
     if holds and trace is not None and not trace.steps and not trace.bindings:
         trace = None  # the claim alone would only repeat the specification
+    found = "holds" if holds else "fails"
+    if beyond:
+        reason = (
+            f"it {found} on the literal domain for an agent that tells {min(beyond)} from other values;"
+            " nothing carries over without the wrapper"
+        )
+        return Verdict(spec.name, spec.formula, None, reason, trace)
     if restriction.exact:
         return Verdict(spec.name, spec.formula, holds, trace=trace)
     small = ", ".join(
@@ -269,5 +294,4 @@ def _verdict(engine: Engine, spec: Spec, formula: Formula, restriction: Restrict
         for d in restriction.derivation.values()
         if d.size < d.required
     )
-    found = "holds" if holds else "fails"
     return Verdict(spec.name, spec.formula, None, f"it {found} on the forced domain {small}", trace)

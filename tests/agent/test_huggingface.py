@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -21,8 +24,11 @@ from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.api import load
+from stead_sym.cli import main
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.semantics import offer
 from stead_sym.errors import ModelError
+from stead_sym.examples.production import operate
 from stead_sym.testing import small_model
 from stead_sym.verification import verify
 
@@ -194,3 +200,52 @@ def test_a_chat_template_that_refuses_the_system_message(folder, tmp_path, conte
     with pytest.raises(ModelError, match="refuses the prompt: no system role; change the prompt's messages"):
         ModelAgent(model, prompt).select(contexts[:1])
     ModelAgent(model, replace(prompt, system="")).select(contexts[:1])
+
+
+def test_the_command_and_production_share_a_store(folder, tmp_path, capsys):
+    store = str(tmp_path / "decisions.sqlite")
+    assert main(["verify", "refund", "--agent", f"hf:{folder}", "--store", store, "--json"]) in (0, 1)
+    first = json.loads(capsys.readouterr().out)
+    assert first["queries"] == first["contexts"] == len(first["decisions"])
+    assert all(decision["prompt"] and len(decision["selected"]) == 1 for decision in first["decisions"])
+    main(["decisions", "export", "--store", store])
+    lines = tmp_path / "decisions.jsonl"
+    lines.write_text(capsys.readouterr().out)
+    assert main(["verify", "refund", "--replay", str(lines), "--json"]) in (0, 1)
+    again = json.loads(capsys.readouterr().out)
+    assert (again["queries"], again["specs"], again["states"]) == (0, first["specs"], first["states"])
+    with Store(store) as opened, closing(sqlite3.connect(":memory:")) as db:
+        agent = ModelAgent(HuggingFace.load(str(folder)), prompt, opened)
+        done = operate(desk, agent, verify(desk, agent), db, cases=100)
+    assert (agent.queries, agent.requests, done.uncovered) == (0, 0, ())
+    if first["specs"]["prog"]["verdict"] == "holds":
+        assert done.cases == 100
+
+
+def test_the_audit_finds_a_violation_and_none_behind_the_wrapper(folder, tmp_path, capsys):
+    words = ["audit", "refund", "--agent", f"hf:{folder}", "--store", str(tmp_path / "d.sqlite")]
+    assert main(words) == 1
+    assert "  expected  " in capsys.readouterr().out
+    assert main([*words, "--wrapped"]) == 0
+    assert "20 of 20 renamings followed" in capsys.readouterr().out
+
+
+def test_the_airline_context_has_seven_calls_and_a_name_that_breaks_it(folder, tmp_path, capsys):
+    airline = load("airline")
+    assert len(offer(airline, airline.init)) == 7
+    words = ["audit", "airline", "--agent", f"hf:{folder}", "--store", str(tmp_path / "d.sqlite")]
+    search = ["--context", "0", "--search", "amelia_davis_8890", "--grammar", "[a-z]{6}_[0-9]{4}"]
+    assert main([*words, *search]) == 1
+    out = capsys.readouterr().out
+    assert "  breaks  amelia_davis_8890=" in out
+    name = out.split("amelia_davis_8890=")[1].split()[0]
+    assert main([*words, "--context", "0", "--rename", f"amelia_davis_8890={name}"]) == 1
+    assert "0 of 1 renamings followed" in capsys.readouterr().out
+
+
+def test_the_command_reports_a_model_that_is_not_there(tmp_path, capsys):
+    store = str(tmp_path / "d.sqlite")
+    assert main(["verify", "refund", "--agent", "hf:/nowhere", "--store", store]) == 2
+    assert capsys.readouterr().err == (
+        "stead-sym: /nowhere: no such folder; name a folder that has a model, or a model of the hub\n"
+    )

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.agent.base import Agent, Counting, DecisionContext
+from stead_sym.agent.base import Agent, Counting, DecisionContext, FunctionAgent
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.api import load
 from stead_sym.deployment.semantics import offer
-from stead_sym.errors import AgentError, InputError, ModelError
+from stead_sym.errors import AgentError, InputError, ModelError, RestrictionError
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.byte_model import ByteModel, ByteTokenizer
 from stead_sym.testing.strategies import renamings
@@ -168,3 +168,27 @@ def test_a_backend_that_answers_too_little_or_nonsense():
 def test_tolerances_are_numbers(tolerance):
     with pytest.raises(InputError, match="tolerance"):
         ModelAgent(ByteModel(), prompt, tolerance=tolerance)
+
+
+def test_without_the_wrapper_nothing_carries_over():
+    """The literal names reach the model, there are as many contexts as states, and the verdict says so."""
+    agent = ModelAgent(ByteModel(4), prompt)
+    bare = verify(desk, agent, wrapped=False)
+    assert [verdict.holds for verdict in bare.verdicts.values()] == [None, None]
+    assert "nothing carries over without the wrapper" in bare["auth"].reason
+    assert bare.contexts > verify(desk, ModelAgent(ByteModel(4), prompt)).contexts
+    assert any("case1" in str(context) for context, _ in bare.decisions)
+    explicit = verify(desk, ModelAgent(ByteModel(4), prompt, agent.store), wrapped=False, engine="explicit")
+    assert (explicit.states, explicit.transitions, explicit.queries) == (bare.states, bare.transitions, 0)
+    assert [v.reason for v in explicit.verdicts.values()] == [v.reason for v in bare.verdicts.values()]
+    with pytest.raises(RestrictionError, match="literal domain only"):
+        verify(desk, agent, wrapped=False, domain="normal")
+
+
+def test_a_wrapper_that_knows_more_than_the_constants_proves_nothing():
+    wrapper = CanonicalWrapper(FunctionAgent(min_call), desk.schema, desk.tools, frozenset({"case1"}))
+    assert verify(desk, wrapper, domain="theorem")["prog"].holds is None
+
+
+def min_call(context):
+    return min(context.calls)

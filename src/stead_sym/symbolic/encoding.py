@@ -172,13 +172,19 @@ class Encoding:
     def vector(self, role: str, sort: str, index: int) -> Vector:
         """The ``index``-th vector of a sort in a role (`var`: variables, `name`: names of a context).
 
-        Vectors stand above the state bits: with x on top, P(x, …) is a decision tree over x.
+        Vectors stand above the state bits: with x on top, P(x, …) is a decision tree over x. Those of
+        one sort are interleaved, so that x = y takes a node or two per bit.
         """
         key = (role, sort, index)
         if key not in self._vectors:
             width = max(1, (len(self._codes[sort]) - 1).bit_length())
             bits = tuple(f"{role}.{sort}.{index}.{j}" for j in range(width))
-            self.manager.declare_top(bits)
+            beside = next((v for v in reversed(self._vectors.values()) if v.sort == sort), None)
+            if beside is None:
+                self.manager.declare_top(bits)
+            else:
+                for bit, neighbour in zip(bits, beside.bits, strict=True):
+                    self.manager.declare_below(bit, neighbour)
             self._vectors[key] = Vector(sort, bits)
         return self._vectors[key]
 

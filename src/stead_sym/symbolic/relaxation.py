@@ -96,7 +96,8 @@ class Relaxation:
     def _facts(self, name: str, tuples: Bdd) -> Iterator[Fact]:
         vectors = self._columns[name]
         for args in self.encoding.tuples(tuples, vectors):
-            yield Fact(name, args)
+            if not any(map(self.encoding.is_phantom, args)):
+                yield Fact(name, args)
 
     def _single_facts(self, single: Set[str]) -> Mapping[str, tuple[str, tuple[Vector, ...]]]:
         """For each single relation a bit, that it has a fact, and vectors for the fact."""
@@ -196,6 +197,8 @@ class Relaxation:
     def _written(self, statement: Insert | Delete, scope: Environment, possible: Bdd) -> Bdd:
         """The tuples that a statement may write, over the columns of its relation."""
         m = self.manager
+        hidden = {b.name: scope[b.name] for b in statement.binders if b.name in scope}
+        possible = m.exist(self._bits(hidden), possible)
         inner = dict(scope)
         for binder in statement.binders:
             inner[binder.name] = vector = self.bound_vector(binder, inner)

@@ -102,25 +102,29 @@ class Witness:
     ) -> tuple[tuple[Step, ...], int]:
         """A run that stays in f for ever and visits each fairness constraint in its loop.
 
-        From a state it looks for a shortest way round the constraints and back, and where there
-        is no way back it goes on from where it has got to.
+        It goes round the constraints, and between rounds takes single steps, to a state where a
+        round began if it can and else to the one that differs least from the first: no shortest
+        loop, but one that is short where the deployment repeats itself, at the price of its steps.
         """
         env, pairs, holding = self._sat(body, body, assignment)
         stay = self.checker.globally(pairs, holding)
-        goals = [stay & constraint for constraint in self.checker.constraints]
         steps: list[Step] = []
-        visited = {state: 0}
+        first, visited = state, {state: 0}
         while True:
-            anchor = self._point(self._places[state], env, assignment)
-            for goal in goals:
-                steps += self._run(pairs, stay, goal, self._places[state], env, assignment)
+            for constraint in self.checker.constraints:
+                steps += self._run(pairs, stay, stay & constraint, self._places[state], env, assignment)
                 state = steps[-1].state if steps else state
-            back = self._run(pairs, stay, anchor, self._places[state], env, assignment, least=1)
-            if not back:
-                back = (self._step_into(stay, self._places[state], env, assignment),)
-            for step in back:
-                steps.append(step)
-                state = step.state
+            place = self._places[state]
+            ahead = [
+                after
+                for after in self._successors(place, assignment)
+                if self._in(stay, after, env, assignment)
+            ]
+            closest = min(
+                ahead, key=lambda after: (after.real not in visited, len(after.real.facts ^ first.facts))
+            )
+            steps.append(self._step(place, closest))
+            state = closest.real
             if state in visited:
                 return tuple(steps), visited[state]
             visited[state] = len(steps)
@@ -181,32 +185,20 @@ class Witness:
         place: Place,
         env: Mapping[str, Vector],
         assignment: Mapping[str, Value],
-        *,
-        least: int = 0,
     ) -> tuple[Step, ...]:
-        """A shortest run of ``least`` steps or more (0 or 1) through ``through`` into ``target``; with 1,
-        no step where there is none."""
-        if least == 0 and self._in(target, place, env, assignment):
-            return ()
+        """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
         found: list[Bdd] = []
-        ahead = list(self._successors(place, assignment))
         for ring in rings(pairs, through, target):
-            found.append(ring)
-            if any(self._in(ring, after, env, assignment) for after in ahead):
+            if self._in(ring, place, env, assignment):
                 break
+            found.append(ring)
         else:
-            if least == 0:
-                raise ValueError("no such run: the caller relies on a formula that does not hold")
-            return ()
+            raise ValueError("no such run: the caller relies on a formula that does not hold")
         steps: list[Step] = []
         for ring in reversed(found):
             steps.append(self._step_into(ring, place, env, assignment))
             place = self._places[steps[-1].state]
         return tuple(steps)
-
-    def _point(self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]) -> Bdd:
-        """{ (D, σ) }, under the names that the diagrams use."""
-        return self.manager.cube(self._code(place, env, assignment))
 
     def _step_into(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]

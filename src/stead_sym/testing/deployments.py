@@ -304,4 +304,3 @@ def _rules(draw: st.DrawFn, ground: _Ground, tools: Sequence[Tool]) -> list[Rule
         when = draw(formulas(ground.signature, scope, depth=2)) if draw(st.booleans()) else TRUE
         rules.append(Rule(tool.name, tuple(args), when))
     return rules
-

@@ -101,12 +101,12 @@ def formulas(
                 relation = draw(st.sampled_from(sorted(primed or ())))
                 return draw(st.sampled_from((Same(relation), Empty(relation))))
             case kind:
-                return atom(scope, (primed or {}) if kind == "primed" else signature.symbols, kind == "primed")
+                return atom(
+                    scope, (primed or {}) if kind == "primed" else signature.symbols, kind == "primed"
+                )
 
     def atom(scope: Mapping[str, str], symbols: Mapping[str, tuple[str, ...]], after: bool) -> Formula:
-        columns = {
-            name: [signature.terms(sort, scope) for sort in sorts] for name, sorts in symbols.items()
-        }
+        columns = {name: [signature.terms(sort, scope) for sort in sorts] for name, sorts in symbols.items()}
         usable = sorted(name for name, terms in columns.items() if all(terms))
         if not usable:
             return TRUE
@@ -180,9 +180,7 @@ def sentences(draw: st.DrawFn, signature: Signature, *, depth: int = 4) -> Formu
     return formula
 
 
-def assignments(
-    scope: Mapping[str, str], values: Mapping[str, Sequence[Value]]
-) -> list[dict[str, Value]]:
+def assignments(scope: Mapping[str, str], values: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
     """All assignments to the variables of ``scope`` over the values of their sorts."""
     columns = [values[sort] for sort in scope.values()]
     return [dict(zip(scope, row, strict=True)) for row in product(*columns)]
