@@ -118,7 +118,7 @@ def test_a_bound_is_exceeded_in_both_or_in_none(deployment):
 @settings(max_examples=examples(60))
 @given(deployments(keep_bounds=False, total=False), st.integers(0, 9))
 def test_a_breach_of_the_definition_is_found_by_both(deployment, seed):
-    """Which of several breaches comes first depends on the order of the search, that there is one does not."""
+    """Which of several breaches comes first depends on the search; that there is one does not."""
     assert_same_faults(deployment, by_name(seed), same_kind=False)
 
 

@@ -228,15 +228,18 @@ def verify(
     if engine == "explicit":
         built = ExplicitEngine(deployment, wrapper, restriction, progress, max_states=max_states)
     else:
-        built = SymbolicEngine(
-            deployment,
-            wrapper,
-            restriction,
-            tuple(formulas.values()),
-            progress,
-            literal=literal,
-            backend=backend,
-        )
+        try:
+            built = SymbolicEngine(
+                deployment,
+                wrapper,
+                restriction,
+                tuple(formulas.values()),
+                progress,
+                literal=literal,
+                backend=backend,
+            )
+        except InputError as error:  # its frames hold the diagrams, which would live as long as it does
+            raise error.with_traceback(None) from None
     beyond = frozenset() if wrapper is None else wrapper.rigid - frozenset(deployment.sort_of_constant)
     verdicts = {spec.name: _verdict(built, spec, formulas[spec], restriction, beyond) for spec in chosen}
     return Verification(

@@ -28,7 +28,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler
 from stead_sym.symbolic.effects import ToolInterface
 from stead_sym.symbolic.encoding import Vector
-from stead_sym.symbolic.manager import Bdd, Bits
+from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.writes import bits_of
 
 _LIMIT = 100_000  # nodes of match_K over all states, past which it is cut down to the states at hand
@@ -159,11 +159,13 @@ class ContextFinder:
                 return matching
             if everywhere and matching.dag_size > _LIMIT:
                 raise _TooLarge
-        for vectors, holds, listed in self._complete(context, naming):
-            matching = matching & ~self._more(matching, vectors, holds, listed)
-            if everywhere and matching.dag_size > _LIMIT:
+        names = frozenset(bit for vector in naming.values() for bit in vector.bits)
+        showing = self.manager.exist(names, matching)
+        for vectors, holds, number in self._numbers(context):
+            showing = self._with_no_more(showing, vectors, holds, number)
+            if everywhere and showing.dag_size > _LIMIT:
                 raise _TooLarge
-        return matching
+        return matching & showing
 
     def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
         """What K shows is shown, the names differ, what K offers is offered."""
@@ -176,17 +178,15 @@ class ContextFinder:
         for call in sorted(context.calls):
             yield self._is_offered(call.tool, self._terms(call.args, naming))
 
-    def _complete(
-        self, context: DecisionContext, naming: Mapping[Value, Vector]
-    ) -> Iterator[tuple[Sequence[Vector], Bdd, Sequence[Sequence[Vector | Value]]]]:
-        """Per relation and tool: vectors for a tuple, where it is shown or offered, the tuples of K."""
+    def _numbers(self, context: DecisionContext) -> Iterator[tuple[Sequence[Vector], Bdd, int]]:
+        """Per relation and tool: vectors for a tuple, where it is shown or offered, and how many tuples
+        K has. The tuples that `_present` asks for differ, as the names do: so K is all there is
+        exactly where there are no more than these."""
         for shown in self._shown:
             beside = self._beside(shown.sorts)
-            tuples = sorted(context.view.tuples(shown.relation))
-            yield beside, self._is_shown(shown, beside), [self._terms(args, naming) for args in tuples]
+            yield beside, self._is_shown(shown, beside), len(context.view.tuples(shown.relation))
         for name, tool in self.tools.items():
-            calls = sorted(call for call in context.calls if call.tool == name)
-            yield tool.params, tool.offered, [self._terms(call.args, naming) for call in calls]
+            yield tool.params, tool.offered, sum(1 for call in context.calls if call.tool == name)
 
     def _is_shown(self, shown: _Shown, terms: Sequence[Vector | Value]) -> Bdd:
         there = self.encoding.relation(shown.relation, tuple(terms))
@@ -200,17 +200,11 @@ class ContextFinder:
         bits = frozenset(bit for vector in tool.params for bit in vector.bits)
         return self.manager.and_exist(bits, tool.offered, self._equals(tool.params, terms))
 
-    def _more(
-        self,
-        match: Bdd,
-        vectors: Sequence[Vector],
-        holds: Bdd,
-        listed: Iterable[Sequence[Vector | Value]],
-    ) -> Bdd:
-        """The members of ``match`` where ``holds`` has a tuple that is not listed."""
-        covered = self.manager.disj(self._equals(vectors, terms) for terms in listed)
-        bits: Bits = frozenset(bit for vector in vectors for bit in vector.bits)
-        return self.manager.and_exist(bits, match & ~covered, holds)
+    def _with_no_more(self, states: Bdd, vectors: Sequence[Vector], holds: Bdd, number: int) -> Bdd:
+        """Those of the states in which at most ``number`` tuples satisfy ``holds``."""
+        bits = [bit for vector in vectors for bit in vector.bits]
+        members = [member for _, member in self.manager.cases(states & holds, bits)]
+        return states & ~self.compiler.at_least(number + 1, members)
 
     def _beside(self, sorts: Iterable[str]) -> tuple[Vector, ...]:
         """Vectors for one tuple more, distinct from one another."""

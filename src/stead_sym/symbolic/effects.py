@@ -21,7 +21,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler, Environment
 from stead_sym.symbolic.encoding import Vector
 from stead_sym.symbolic.manager import Bdd
-from stead_sym.symbolic.naming import Naming, Place
+from stead_sym.symbolic.naming import Draw, Naming, Place
 from stead_sym.symbolic.writes import Writer, bits_of
 
 
@@ -72,15 +72,14 @@ class CompiledTool:
 
     ``overflow``, over the state bits and the parameters: an alternative inserts fresh values of a
     sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
-    ``stuck`` likewise, per alternative whose fresh values are named after another value: the name
-    is taken.
+    ``stuck`` likewise, per fresh variable that is named after another value: the name is taken.
     """
 
     interface: ToolInterface
     actions: tuple[Action, ...]
     relational: tuple[RelationalAction, ...]
     overflow: Bdd
-    stuck: Mapping[Place, Bdd]
+    stuck: Mapping[Draw, Bdd]
 
 
 class EffectCompiler:
@@ -107,7 +106,7 @@ class EffectCompiler:
             [*(self.encoding.active(v.sort, v) for v in params), self.compiler.formula(tool.guard, env)]
         )
         effective, overflow = m.false, m.false
-        stuck: dict[Place, Bdd] = {}
+        stuck: dict[Draw, Bdd] = {}
         actions: list[Action] = []
         relational: list[RelationalAction] = []
         for number, effect in enumerate(tool.effects):
@@ -118,12 +117,10 @@ class EffectCompiler:
                 primed = frozenset(map(self.encoding.primed, self.encoding.state_bits))
                 effective = effective | m.exist(primed, ensured.relation)
                 continue
-            scope, condition, drawn = self._condition(place, effect, env)
+            scope, condition, drawn, taken = self._condition(place, effect, env)
             local = frozenset(b for name in scope if name not in env for b in bits_of(scope[name]))
             effective = effective | m.and_exist(local, condition, drawn)
-            if place in self.naming.anchors:
-                fresh = frozenset(b for binder in effect.fresh for b in bits_of(scope[binder.name]))
-                stuck[place] = m.exist(local, offered & condition & ~m.exist(fresh, drawn))
+            stuck |= {draw: m.exist(local, offered & where) for draw, where in taken.items()}
             possible = offered & condition & drawn
             for action, no_room in self._ground(tool, params, env, scope, possible, effect):
                 if action.condition != m.false:
@@ -140,11 +137,14 @@ class EffectCompiler:
 
     # conditions
 
-    def _condition(self, place: Place, effect: Effect, env: Environment) -> tuple[Environment, Bdd, Bdd]:
-        """The variables in scope at the end of the block, what `when` and `choose` ask of them, and
-        what the fresh ones may be."""
+    def _condition(
+        self, place: Place, effect: Effect, env: Environment
+    ) -> tuple[Environment, Bdd, Bdd, Mapping[Draw, Bdd]]:
+        """The variables in scope at the end of the block, what `when` and `choose` ask of them, what
+        the fresh ones may be, and for each that is named after another where its name is taken."""
         m, encoding = self.manager, self.encoding
         scope = dict(env)
+        taken: dict[Draw, Bdd] = {}
         condition, drawn = self.compiler.formula(effect.when, scope), m.true
         fresh: dict[str, Vector] = {}
         for statement in effect.statements:
@@ -165,13 +165,17 @@ class EffectCompiler:
                     vector = self.compiler.bound_vector(binder, scope)
                     scope[binder.name] = vector
                     others = [other for other in fresh.values() if other.sort == vector.sort]
-                    drawn = drawn & self._draw(place, binder, vector, others, scope)
+                    may_be = self._draw(place, binder, vector, others, scope)
+                    if (place, binder.name) in self.naming.anchors:
+                        free = m.exist(frozenset(vector.bits), may_be)
+                        taken[place, binder.name] = condition & drawn & ~free
+                    drawn = drawn & may_be
                     fresh[binder.name] = vector
                 case Insert() | Delete() | Clear() | Ensure():
                     pass
                 case _:
                     assert_never(statement)
-        return scope, condition, drawn
+        return scope, condition, drawn, taken
 
     def _draw(
         self, place: Place, binder: Binder, vector: Vector, others: Sequence[Vector], scope: Environment
@@ -184,18 +188,16 @@ class EffectCompiler:
             taken += [encoding.is_value(vector, c) for c in self.deployment.constants[vector.sort]]
             taken += [encoding.equal(vector, other) for other in others]
             return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
-        if place in self.naming.anchors:
-            anchor = scope[self.naming.anchors[place].name]
-            return m.disj(
-                m.conj(
-                    [
-                        encoding.is_value(anchor, value),
-                        encoding.is_value(vector, names[binder.name]),
-                        ~encoding.active(vector.sort, names[binder.name]),
-                    ]
-                )
-                for value, names in self.naming.names[place].items()
+        draw = (place, binder.name)
+        if draw in self.naming.anchors:
+            anchor = scope[self.naming.anchors[draw].name]
+            named = m.disj(
+                encoding.is_value(anchor, value)
+                & encoding.is_value(vector, name)
+                & ~encoding.active(vector.sort, name)
+                for value, name in self.naming.names[draw].items()
             )
+            return named & ~m.disj(encoding.equal(vector, other) for other in others)
         entries: dict[Value, Bdd] = {}
         earlier_taken = m.true
         for value in encoding.values[vector.sort]:

@@ -49,7 +49,7 @@ class SymbolicEngine:
                 self._model = ReachableStates(built, wrapper, progress)
                 break
             except NameTaken as taken:
-                refused.anchors.add(taken.place)
+                refused.anchors.add((taken.draw, built.naming.anchors[taken.draw].name))
         self._checker = Checker(self._model)
         self._witness = Witness(self._checker)
 

@@ -11,19 +11,25 @@ from collections.abc import Iterator, Sequence
 
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.pairs import Pairs
+from stead_sym.symbolic.transition import Partition, RelationalPartition
 
 
 def until(pairs: Pairs, left: Bdd, right: Bdd) -> Bdd:
-    """⟦E f U g⟧ = μZ. g ∨ (f ∧ pre(Z))."""
+    """⟦E f U g⟧ = μZ. g ∨ (f ∧ pre(Z)). A partition is only given what it has not been given yet."""
     m, reached, grown = pairs.manager, right, True
+    given: dict[Partition | RelationalPartition, Bdd] = {}
     while grown:
         grown = False
         for group in reversed(pairs.transitions.groups):
             growing = True
             while growing:
                 growing = False
-                for partition in group:
-                    new = left & pairs.through(partition, reached) & ~reached
+                for partition in reversed(group):
+                    ahead = reached & ~given.get(partition, m.false)
+                    if ahead == m.false:
+                        continue
+                    given[partition] = reached
+                    new = left & pairs.through(partition, ahead) & ~reached
                     if new != m.false:
                         reached = reached | new
                         growing = grown = True

@@ -54,6 +54,9 @@ class Manager:
         self.backend: Backend = backend
         engine: Any = dd.cudd if backend == "cudd" else dd.autoref  # `dd` has no usable types
         self._bdd = engine.BDD()
+        # The engine's own order beats sifting: refunds, b = 3 over 7 values, took 11 s without and
+        # 30 s with it, desks of 16 4 s and 20 s.
+        self._bdd.configure(reordering=False)
         self._cubes: dict[Bits, Bdd] = {}
         self._points: dict[frozenset[tuple[str, bool]], Bdd] = {}
         self.true: Bdd = self._bdd.true
@@ -86,10 +89,6 @@ class Manager:
 
     def has(self, name: str) -> bool:
         return name in self._bdd.vars
-
-    def reordering(self, on: bool) -> None:
-        """Switch automatic reordering (sifting) on or off."""
-        self._bdd.configure(reordering=on)
 
     # construction
 

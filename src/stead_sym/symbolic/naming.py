@@ -28,10 +28,11 @@ For an `ensure`, which may replace every value at once and exceed the bound doin
 f_S = b_S + 1. The marks, |V_S| of them, are codes of variables and no values.
 
 *Which representative.* Any choice is exact that depends on the state and the action only. The default
-is the least name that is not active. Where an effect attaches what it creates to a value that
-exists (a case to the handler it is routed to) names go with that value instead, the i-th name to
-the i-th value (an *anchor*): then the state needs to remember no permutation. If some reachable state
-finds its anchored name taken, the anchor is given up and the search starts anew.
+is the least name that is not active. Where an effect attaches what it creates to another value (a
+case to the handler it is routed to, a task to the case drawn before it) the name goes with that
+value instead, the i-th name with the i-th value (an *anchor*): then the state needs to remember no
+permutation. If some reachable state finds an anchored name taken, the anchor is given up and the
+search starts anew.
 """
 
 from __future__ import annotations
@@ -49,50 +50,53 @@ from stead_sym.relational.schema import Value
 Place: TypeAlias = tuple[str, int]
 """An alternative: the name of its tool and its number there."""
 
-AnchorNames: TypeAlias = Mapping[Value, Mapping[str, Value]]
-"""For each value of the anchor the names of the fresh variables."""
+Draw: TypeAlias = tuple[Place, str]
+"""A fresh variable of an alternative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
     """How fresh values are drawn: ``literal``, any unused one, or representatives.
 
-    ``anchors``: the alternatives whose fresh values are named after the value of a variable, and
-    ``names`` what they are named. All others take the least name that is not active.
+    ``anchors``: the fresh variables that are named after the value of another variable, and
+    ``names`` what they are named for each of its values. All others take the least name that is
+    not active.
     """
 
     literal: bool
-    anchors: Mapping[Place, Binder] = field(default_factory=dict)
-    names: Mapping[Place, AnchorNames] = field(default_factory=dict)
+    anchors: Mapping[Draw, Binder] = field(default_factory=dict)
+    names: Mapping[Draw, Mapping[Value, Value]] = field(default_factory=dict)
 
 
-def anchors(deployment: Deployment, refused: Set[Place]) -> Mapping[Place, Binder]:
-    """For each alternative that draws fresh values the variable to name them after, if one offers
-    itself: it stands in an inserted fact with a fresh variable, directly or by way of others."""
-    found: dict[Place, Binder] = {}
+def anchors(deployment: Deployment, refused: Set[tuple[Draw, str]]) -> Mapping[Draw, Binder]:
+    """For each fresh variable the variable to name it after, if one offers itself and has not been
+    refused: a parameter or a variable chosen or drawn before, linked to it by inserted facts."""
+    found: dict[Draw, Binder] = {}
     for tool in deployment.tools:
         for number, effect in enumerate(tool.effects):
-            linked = _linked(tool, effect) if effect.fresh else ()
-            if linked and (tool.name, number) not in refused:
-                found[tool.name, number] = linked[0]
+            for binder in effect.fresh:
+                draw = ((tool.name, number), binder.name)
+                for anchor in _linked(tool, effect, binder):
+                    if (draw, anchor.name) not in refused:
+                        found[draw] = anchor
+                        break
     return found
 
 
-def _linked(tool: Tool, effect: Effect) -> Sequence[Binder]:
-    """The parameters and variables chosen before that the fresh variables are linked to, nearest first."""
-    before_fresh = takewhile(lambda s: not isinstance(s, Fresh), effect.statements)
-    chosen = [s.binder for s in before_fresh if isinstance(s, Choose)]
-    known = {binder.name: binder for binder in (*tool.params, *chosen)}
+def _linked(tool: Tool, effect: Effect, fresh: Binder) -> Sequence[Binder]:
+    """The variables in scope before a fresh one that inserted facts link it to: those that are not
+    fresh themselves first, then the nearest."""
+    before = takewhile(lambda s: not (isinstance(s, Fresh) and s.binder == fresh), effect.statements)
+    known = {binder.name: binder for binder in tool.params}
+    known |= {s.binder.name: s.binder for s in before if isinstance(s, Choose | Fresh)}
+    drawn = {binder.name for binder in effect.fresh}
     together = [
         {term.name for term in s.atom.args if isinstance(term, Var)}
         for s in effect.statements
         if isinstance(s, Insert) and not s.binders
     ]
-    reached = {binder.name for binder in effect.fresh}
-    found: list[Binder] = []
-    while True:
-        near = set().union(*(names for names in together if names & reached)) - reached
-        if not near:
-            return found
+    reached, found = {fresh.name}, list[Binder]()
+    while near := set[str]().union(*(names for names in together if names & reached)) - reached:
         found += [known[name] for name in sorted(near) if name in known]
         reached |= near
+    return sorted(found, key=lambda binder: (binder.name in drawn, binder.sort == fresh.sort))

@@ -1,7 +1,7 @@
 """The order of the state bits: the facts of one entity together, linked entities next to each other.
 
-Values are linked by the static facts and by the fields that mention few of them; the reverse
-Cuthill-McKee order of that graph keeps links short. Fields that no single entity owns (a
+Values are linked by the static facts and by the fields that both own (stand in all facts of); the
+reverse Cuthill-McKee order of that graph keeps links short. Fields that no single entity owns (a
 relation that names *which* record is at hand, a flag) stand above all others.
 """
 
@@ -18,8 +18,7 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.encoding import Field
 
-_FEW = 3  # values beside the owners that still say something about where a field belongs
-_HUB = 16  # a value linked to more others than this orders nothing
+_HUB = 6  # a value linked to more others than this orders nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +38,7 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     for field in listed:
         owners = _owners(field, rigid)
         graph.add_nodes_from(sorted(owners))
-        mentioned = sorted({u for fact in field.facts for u in fact.args} - rigid)
-        if owners and len(mentioned) <= len(owners) + _FEW:
-            graph.add_edges_from(pairwise(mentioned))
+        graph.add_edges_from(pairwise(sorted(owners)))
     for fact in sorted(static):
         graph.add_edges_from(pairwise(sorted(set(fact.args) - rigid)))
     hubs = {value for value, degree in graph.degree if degree > _HUB}

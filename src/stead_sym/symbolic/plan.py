@@ -20,7 +20,7 @@ from stead_sym.symbolic.effects import CompiledTool, EffectCompiler
 from stead_sym.symbolic.encoding import Encoding, Vector
 from stead_sym.symbolic.groups import Key, fields, singles
 from stead_sym.symbolic.manager import Backend, Bdd, Manager
-from stead_sym.symbolic.naming import Naming, Place, anchors
+from stead_sym.symbolic.naming import Draw, Naming, Place, anchors
 from stead_sym.symbolic.order import Order, arranged
 from stead_sym.symbolic.relaxation import Relaxation
 from stead_sym.symbolic.writes import Writer
@@ -43,7 +43,7 @@ class Plan:
 class Refused:
     """The guesses that turned out wrong."""
 
-    anchors: set[Place] = field(default_factory=set)
+    anchors: set[tuple[Draw, str]] = field(default_factory=set)
     keys: set[Key] = field(default_factory=set)
 
 
@@ -123,19 +123,20 @@ class _Namer:
         deployment: Deployment,
         restriction: Restriction,
         literal: bool,
-        tried: Mapping[Place, Binder],
+        tried: Mapping[Draw, Binder],
     ) -> None:
         self.deployment = deployment
         self.restriction = restriction
         self.literal = literal
         self.tried = tried
-        self.names: dict[Place, dict[Value, dict[str, Value]]] = {place: {} for place in tried}
-        self._overrun: set[Place] = set()
+        self.names: dict[Draw, dict[Value, Value]] = {draw: {} for draw in tried}
+        self._overrun: set[Draw] = set()
         self._taken: Counter[str] = Counter()  # per sort the most names that one anchor has taken
-        self._fresh = {
-            (tool.name, number): [str(binder.sort) for binder in effect.fresh]
+        self._sorts = {
+            ((tool.name, number), binder.name): str(binder.sort)
             for tool in deployment.tools
             for number, effect in enumerate(tool.effects)
+            for binder in effect.fresh
         }
         self.values = self._pool()
         # a fresh value that no fact comes to hold needs no room in U_f
@@ -143,66 +144,63 @@ class _Namer:
             s: 1 for s, known in self.values.items() if len(known) == len(deployment.constants[s])
         }
 
+    def _siblings(self, draw: Draw) -> list[Draw]:
+        """The fresh variables of the same alternative, sort and anchor, in order: they share names."""
+        return [
+            other
+            for other, anchor in self.tried.items()
+            if other[0] == draw[0] and self._sorts[other] == self._sorts[draw] and anchor == self.tried[draw]
+        ]
+
     def _pool(self) -> Mapping[str, tuple[Value, ...]]:
         """The restriction's values, and names enough for every value that an anchor could have."""
         values = dict(self.restriction.values)
-        for place, anchor in self.tried.items():
-            for sort, count in Counter(self._fresh[place]).items():
-                wanted = len(values[str(anchor.sort)]) * count + len(self.deployment.constants[sort])
-                missing = wanted - len(values[sort])
-                if missing > 0:
-                    values[sort] = self.restriction.values[sort] + self.restriction.beyond(sort, wanted)
+        for draw, anchor in self.tried.items():
+            sort, count = self._sorts[draw], len(self._siblings(draw))
+            wanted = len(self.restriction.values[str(anchor.sort)]) * count
+            wanted += len(self.deployment.constants[sort])
+            if wanted > len(values[sort]):
+                values[sort] = self.restriction.values[sort] + self.restriction.beyond(sort, wanted)
         return values
 
     def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd) -> Bdd:
-        m, sort = self.encoding.manager, str(binder.sort)
+        m, sort, draw = self.encoding.manager, str(binder.sort), (place, binder.name)
         vector = scope[binder.name]
-        if place not in self.tried:
+        if draw not in self.tried:
             constants = self.deployment.constants[sort]
             unused = [value for value in self.restriction.values[sort] if value not in constants]
             return m.disj(
                 self.encoding.is_value(vector, value) for value in unused or self.encoding.phantoms[sort]
             )
-        anchor = scope[self.tried[place].name]
+        anchor = scope[self.tried[draw].name]
         assert isinstance(anchor, Vector)
         others = frozenset(possible.support - set(anchor.bits))
-        cases = m.cases(m.exist(others, possible), anchor.bits)
-        found = [self.encoding.value(anchor, assignment) for assignment, _ in cases]
+        found = [value for (value,) in self.encoding.tuples(m.exist(others, possible), (anchor,))]
         if not set(found) <= set(self.restriction.values[anchor.sort]):
-            self._overrun.add(place)  # anchors that have names after anchors themselves: no end of names
+            self._overrun.add(draw)  # anchors that have names after anchors themselves: no end of names
             return m.false
         return m.disj(
-            self.encoding.is_value(anchor, value)
-            & self.encoding.is_value(vector, self._name(place, binder, value))
+            self.encoding.is_value(anchor, value) & self.encoding.is_value(vector, self._name(draw, value))
             for value in found
         )
 
-    def _name(self, place: Place, binder: Binder, anchor: Value) -> Value:
-        """The name that a fresh variable takes beside one value of the anchor."""
-        names = self.names[place].setdefault(anchor, {})
-        if binder.name not in names:
-            sort = str(binder.sort)
-            rank = list(self.names[place]).index(anchor)
-            number = rank * self._fresh[place].count(sort) + sum(
-                1 for n in names if self._sort(place, n) == sort
-            )
-            names[binder.name] = self.values[sort][len(self.deployment.constants[sort]) + number]
+    def _name(self, draw: Draw, anchor: Value) -> Value:
+        """The name that a fresh variable takes beside one value of its anchor."""
+        if anchor not in self.names[draw]:
+            sort, siblings = self._sorts[draw], self._siblings(draw)
+            number = len(self.names[draw]) * len(siblings) + siblings.index(draw)
+            self.names[draw][anchor] = self.values[sort][len(self.deployment.constants[sort]) + number]
             self._taken[sort] = max(self._taken[sort], number + 1)
-        return names[binder.name]
+        return self.names[draw][anchor]
 
-    def _sort(self, place: Place, name: str) -> str:
-        tool, number = place
-        fresh = self.deployment.tool(tool).effects[number].fresh
-        return next(str(binder.sort) for binder in fresh if binder.name == name)
-
-    def scarce(self) -> set[Place]:
+    def scarce(self) -> set[tuple[Draw, str]]:
         """The anchors with too few values for as many fresh ones as the bounds allow, or too many."""
-        return self._overrun | {
-            place
-            for place, names in self.names.items()
-            for sort, count in Counter(self._fresh[place]).items()
-            if len(names) * count < self.deployment.bounds[sort]
+        wanting = self._overrun | {
+            draw
+            for draw, names in self.names.items()
+            if len(names) * len(self._siblings(draw)) < self.deployment.bounds[self._sorts[draw]]
         }
+        return {(draw, self.tried[draw].name) for draw in wanting}
 
     def used(self) -> Mapping[str, tuple[Value, ...]]:
         """The values of the restriction and those that anchors took beyond it."""

@@ -20,18 +20,18 @@ from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.contexts import ContextFinder
 from stead_sym.symbolic.manager import Bdd, Bits
-from stead_sym.symbolic.naming import Place
+from stead_sym.symbolic.naming import Draw
 from stead_sym.symbolic.plan import Plan
 from stead_sym.symbolic.transition import Transitions
 
 
 class NameTaken(Exception):
-    """A reachable state finds the name taken that an alternative would give a fresh value: the
-    plan has to be made anew without that anchor."""
+    """A reachable state finds the name taken that a fresh variable's anchor gives it: the plan has to
+    be made anew without that anchor."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        self.place = place
+    def __init__(self, draw: Draw) -> None:
+        super().__init__(draw)
+        self.draw = draw
 
 
 class ReachableStates:
@@ -117,9 +117,9 @@ class ReachableStates:
             if (over := states & self._more_active(sort, bound)) != m.false:
                 raise self._exceeding(self.trace_to(over))
         for tool in self.tools.values():
-            for place, stuck in tool.stuck.items():
+            for draw, stuck in tool.stuck.items():
                 if states & stuck != m.false:
-                    raise NameTaken(place)
+                    raise NameTaken(draw)
         anything = m.disj(
             m.exist(self._params(name), tool.interface.offered) for name, tool in self.tools.items()
         )

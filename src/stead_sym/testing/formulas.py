@@ -99,7 +99,7 @@ def formulas(
                 return draw(st.sampled_from((TRUE, FALSE)))
             case "frame":
                 relation = draw(st.sampled_from(sorted(primed or ())))
-                return draw(st.sampled_from((Same(relation), Empty(relation))))
+                return Same(relation) if draw(st.booleans()) else Empty(relation)
             case kind:
                 return atom(
                     scope, (primed or {}) if kind == "primed" else signature.symbols, kind == "primed"
@@ -171,12 +171,19 @@ def sentences(draw: st.DrawFn, signature: Signature, *, depth: int = 4) -> Formu
         binders.append((draw(st.booleans()), Binder(name, scope[name])))
     body = draw(formulas(signature, scope, depth=depth - 1 - len(binders), temporal=True))
     path: Path = draw(st.sampled_from(_PATHS))
-    operator = draw(st.sampled_from((Globally, Future, Next)))
-    formula: Formula = operator(path, body)
+    formula: Formula
+    match draw(st.sampled_from(_TEMPORAL[:3])):
+        case "globally":
+            formula = Globally(path, body)
+        case "future":
+            formula = Future(path, body)
+        case _:
+            formula = Next(path, body)
     for universal, binder in reversed(binders):
         formula = Forall(binder, formula) if universal else Exists(binder, formula)
-    if binders and draw(st.booleans()):  # quantified where a run has got to, not at the start
-        formula = Future("E", formula) if draw(st.booleans()) else Globally("A", formula)
+    if binders and (inside := draw(st.sampled_from(("", "some", "all")))):
+        # quantified where a run has got to, not at the start
+        formula = Future("E", formula) if inside == "some" else Globally("A", formula)
     return formula
 
 

@@ -1,0 +1,115 @@
+"""Laws of image, preimage and the fixpoints, over random sets of states of generated deployments."""
+
+from __future__ import annotations
+
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from engine_pairs import both, examples, some_by_name
+from stead_sym.errors import Undecided
+from stead_sym.logic.syntax import And, Future, Globally, Iff, Next, Not, Or, Until
+from stead_sym.testing.deployments import deployments
+from stead_sym.testing.formulas import Signature, formulas
+from stead_sym.verification import verify
+
+
+@st.composite
+def explored(draw):
+    """A pair of engines, and a function that draws a set of reachable states, twice over."""
+    deployment = draw(deployments(specs=1, max_tools=2))
+    agent = draw(st.sampled_from(["any", some_by_name(1)]))
+    try:
+        pair = both(deployment, agent, max_states=60)
+    except Undecided:
+        reject()
+    graph = pair.explicit._graph
+    model = pair.symbolic._model
+    sets = []
+    for _ in range(2):
+        members = draw(st.sets(st.sampled_from(range(len(graph.states)))))
+        states = frozenset(graph.states[i] for i in members)
+        sets.append((states, model.manager.disj(map(model.singleton, sorted(states, key=str)))))
+    return graph, model, sets
+
+
+def members(graph, model, function):
+    return frozenset(state for state in graph.states if model.contains(function, state))
+
+
+def successors_of(graph, states):
+    return {graph.states[t] for i, out in enumerate(graph.targets) if graph.states[i] in states for t in out}
+
+
+@settings(max_examples=examples(40))
+@given(explored())
+def test_image_and_preimage(drawn):
+    """Both are those of the explicit graph; they are adjoint, and distribute over unions."""
+    graph, model, ((s, f), (x, g)) = drawn
+    m, t, r = model.manager, model.transitions, model.reached
+    post, pre = t.image(f), t.preimage(g) & r
+    assert post & ~r == m.false
+    assert members(graph, model, post) == successors_of(graph, s)
+    assert members(graph, model, pre) == {
+        state for i, state in enumerate(graph.states) if any(graph.states[j] in x for j in graph.targets[i])
+    }
+    assert (f & t.preimage(g) != m.false) == (t.image(f) & g != m.false)
+    assert t.preimage(f | g) == t.preimage(f) | t.preimage(g)
+    assert t.image(f | g) == t.image(f) | t.image(g)
+    assert t.preimage(m.false) == t.image(m.false) == m.false
+    assert t.preimage(r) & r == r  # every reachable state has a successor
+
+
+@settings(max_examples=examples(40))
+@given(explored())
+def test_transitions_are_counted_once(drawn):
+    graph, model, ((s, f), _) = drawn
+    numbers = [len(set(graph.targets[i])) for i, state in enumerate(graph.states) if state in s]
+    assert model.transitions.count(f) == sum(numbers)
+
+
+@settings(max_examples=examples(40))
+@given(explored())
+def test_the_reachable_states_are_the_least_closed_set(drawn):
+    graph, model, _ = drawn
+    m, reached = model.manager, model.initial
+    while (more := reached | model.transitions.image(reached)) != reached:
+        reached = more
+    assert reached == model.reached
+    assert m.count(reached, model.encoding.state_bits) == len(graph.states)
+
+
+@st.composite
+def deployments_with_formulas(draw):
+    deployment = draw(deployments(specs=1, max_tools=2))
+    relations = {relation.name: relation.sorts for relation in deployment.schema.relations}
+    signature = Signature(relations, deployment.constants)
+    f, g = (draw(formulas(signature, {}, depth=2)) for _ in range(2))
+    return deployment, f, g
+
+
+@settings(max_examples=examples(40))
+@given(deployments_with_formulas(), st.sampled_from(["theorem", "normal"]))
+def test_fixpoint_identities(drawn, domain):
+    """Each side of an identity holds in the same reachable states."""
+    deployment, f, g = drawn
+    result = verify(deployment, some_by_name(2), domain=domain)
+
+    def same(left, right):
+        everywhere = result.engine.satisfying(Iff(left, right), {})
+        assert everywhere.count == result.states, f"{left} is not {right}"
+
+    eu, eg, ew = Until("E", f, g), Globally("E", f), Until("E", f, g, weak=True)
+    au, aw = Until("A", f, g), Until("A", f, g, weak=True)
+    same(Globally("A", f), Not(Future("E", Not(f))))
+    same(Future("A", f), Not(Globally("E", Not(f))))
+    same(Next("A", f), Not(Next("E", Not(f))))
+    same(ew, Or((eu, eg)))
+    same(au, And((aw, Future("A", g))))
+    same(aw, Not(Until("E", Not(g), And((Not(f), Not(g))))))
+    if not deployment.fair:  # on fair runs g must be followed by one
+        same(eu, Or((g, And((f, Next("E", eu))))))
+        same(au, Or((g, And((f, Next("A", au))))))
+        same(eg, And((f, Next("E", eg))))
+        same(Future("E", Or((f, g))), Or((Future("E", f), Future("E", g))))
+        same(Globally("A", And((f, g))), And((Globally("A", f), Globally("A", g))))
+        same(Future("E", f), Until("E", Iff(f, f), f))
