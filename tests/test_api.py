@@ -33,11 +33,11 @@ def test_a_packaged_example_is_loaded_by_name() -> None:
     desk = st.load("refund")
     assert desk.name == "refund"
     assert {policy.name for policy in desk.policies} == {"baseline", "approving"}
-    assert "refund" in st.examples()
+    assert "refund" in st.packaged_examples()
 
 
 def test_every_packaged_example_loads_and_prints_back_as_itself() -> None:
-    for name in st.examples():
+    for name in st.packaged_examples():
         deployment = st.load(name)
         assert st.parse_deployment(str(deployment)) == deployment
 

@@ -213,7 +213,7 @@ def test_show_prints_warnings_with_their_places(tmp_path: Path, capsys: pytest.C
 
 def test_examples_lists_the_packaged_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["examples"]) == 0
-    assert tuple(capsys.readouterr().out.split()) == st.examples()
+    assert tuple(capsys.readouterr().out.split()) == st.packaged_examples()
 
 
 def test_version_and_help_end_with_status_0(capsys: pytest.CaptureFixture[str]) -> None:

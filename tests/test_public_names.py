@@ -18,7 +18,7 @@ Fact Instance
 CanonicalForm canonical_form isomorphic orbit
 
 Call Choose Clear Delete Deployment Effect Ensure Fresh Insert Policy Rule Spec Statement Tool View
-build_deployment examples lint load parse_deployment print_deployment read_deployment rigid tool
+build_deployment lint load packaged_examples parse_deployment print_deployment read_deployment rigid tool
 
 Step Successors Trace offer successors view
 

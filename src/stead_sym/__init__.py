@@ -12,7 +12,7 @@ from stead_sym.agent.replay import ReplayAgent
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
-from stead_sym.api import examples, load
+from stead_sym.api import load, packaged_examples
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import rigid, tool
 from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
@@ -192,7 +192,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Tool",
     "View",
     "build_deployment",
-    "examples",
+    "packaged_examples",
     "lint",
     "load",
     "parse_deployment",

@@ -16,7 +16,7 @@ from stead_sym.errors import InputError
 _SUFFIX = ".stead"
 
 
-def examples() -> tuple[str, ...]:
+def packaged_examples() -> tuple[str, ...]:
     """The names of the packaged examples."""
     entries = files("stead_sym").joinpath("examples").iterdir()
     return tuple(sorted(e.name.removesuffix(_SUFFIX) for e in entries if e.name.endswith(_SUFFIX)))
@@ -36,12 +36,12 @@ def load_text(source: str | Path) -> tuple[str, str]:
     path = Path(source)
     if isfile(path):
         return read_text(path), str(path)
-    if str(source) in examples():
+    if str(source) in packaged_examples():
         example = files("stead_sym").joinpath("examples", f"{source}{_SUFFIX}")
         return example.read_text(encoding="utf-8"), f"{source}{_SUFFIX}"
     if path.name != str(source) or path.suffix:
         return read_text(source), str(source)  # raises: there is no such file
     raise InputError(
         f"{source}: neither a file nor a packaged example; give the path of a {_SUFFIX} file, or one of "
-        + ", ".join(examples())
+        + ", ".join(packaged_examples())
     )

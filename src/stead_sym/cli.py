@@ -24,7 +24,7 @@ from stead_sym.agent.choose import KINDS, open_backend, open_store
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.replay import ReplayAgent
-from stead_sym.api import examples, load, load_text
+from stead_sym.api import load, load_text, packaged_examples
 from stead_sym.audits import add_audit
 from stead_sym.decisions import add_decisions
 from stead_sym.deployment.deployment import Deployment
@@ -264,7 +264,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _examples(_options: argparse.Namespace) -> int:
-    for name in examples():
+    for name in packaged_examples():
         print(name)
     return 0
 

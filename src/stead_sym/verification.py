@@ -24,7 +24,7 @@ from stead_sym.deployment.deployment import Deployment, Policy, Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import RestrictionError
+from stead_sym.errors import InputError, RestrictionError
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.html import paragraph, table
 from stead_sym.logic.parser import parse_formula
@@ -239,7 +239,7 @@ def verify(
                 backend=backend,
             )
         except InputError as error:  # its frames hold the diagrams, which would live as long as it does
-            raise error.with_traceback(None) from None
+            raise error.with_traceback(None) from error.__cause__
     beyond = frozenset() if wrapper is None else wrapper.rigid - frozenset(deployment.sort_of_constant)
     verdicts = {spec.name: _verdict(built, spec, formulas[spec], restriction, beyond) for spec in chosen}
     return Verification(
