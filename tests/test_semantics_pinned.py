@@ -718,6 +718,32 @@ policy on_d
     assert reachable(explored(engine, text, "on_d")) == states("P(c) Q(d)")
 
 
+def test_a_constant_that_the_policy_knows_is_never_taken_for_an_unknown_one(engine):
+    """P(d) is shown under a canonical name, P(c) as it is: the context of the first is not that of
+    the second, though their shape is the same. Only in the first is the call made."""
+    text = """
+deployment known
+sort a
+relation P(a)
+relation Q(a)
+init
+  P(d)
+  Q(c)
+view P(x)
+tool flip()
+  effect
+    clear P
+    insert P(c) where ~P(c)
+    insert P(d) where P(c)
+tool idle()
+policy to_c
+  call flip() when ~P(c)
+  call idle()
+"""
+    result = explored(engine, text, "to_c")
+    assert (result.states, result.transitions, result.contexts) == (2, 2, 2)
+
+
 # What breaks the definition of a deployment
 
 

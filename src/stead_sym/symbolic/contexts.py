@@ -67,6 +67,7 @@ class ContextFinder:
         self.manager = compiler.manager
         self.tools = tools
         self.wrapper = wrapper
+        self.rigid = wrapper.rigid if wrapper is not None else frozenset()
         self.decided = self.manager.false if wrapper else self.manager.true
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
         self._bounded: list[DecisionContext] = []  # known for the states met so far only
@@ -140,11 +141,10 @@ class ContextFinder:
             tool = self.tools[call.tool].tool
             for binder, value in zip(tool.params, call.args, strict=True):
                 sorts[value] = str(binder.sort)
-        rigid = self.wrapper.rigid if self.wrapper is not None else frozenset()
         naming: dict[Value, Vector] = {}
         taken: dict[str, int] = {}
         for value, sort in sorted(sorts.items()):
-            if value not in rigid:
+            if value not in self.rigid:
                 naming[value] = self.encoding.vector("name", sort, taken.get(sort, 0))
                 taken[sort] = taken.get(sort, 0) + 1
         return naming
@@ -168,13 +168,16 @@ class ContextFinder:
         return matching & showing
 
     def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
-        """What K shows is shown, the names differ, what K offers is offered."""
+        """What K shows is shown, the names differ and are no rigid values, what K offers is offered."""
         for shown in self._shown:
             for args in sorted(context.view.tuples(shown.relation)):
                 yield self._is_shown(shown, self._terms(args, naming))
         for vector, other in combinations(sorted(naming.values(), key=lambda v: v.bits), 2):
             if vector.sort == other.sort:
                 yield ~self.encoding.equal(vector, other)
+        for vector in naming.values():
+            for constant in self.rigid.intersection(self.deployment.constants[vector.sort]):
+                yield ~self.encoding.is_value(vector, constant)
         for call in sorted(context.calls):
             yield self._is_offered(call.tool, self._terms(call.args, naming))
 
