@@ -18,6 +18,62 @@ _REFUND_RELATIONS = {
 }
 
 
+_DESK_TOOLS = (
+    st.tool(
+        "next_case",
+        description="Wait for the dispatcher: a new case at a free desk, or one that is under way.",
+        guard="~exists c. Focus(c)",
+        effect=[
+            """
+                choose s: service where (exists a. Approver(s, a)) & ~exists c. Handler(c, s)
+                fresh c: case
+                fresh t: task
+                insert CaseStatus(c, open)
+                insert Handler(c, s)
+                insert PartOf(t, c)
+                insert Focus(c)
+            """,
+            "choose c: case where exists q. CaseStatus(c, q)\ninsert Focus(c)",
+        ],
+    ),
+    st.tool(
+        "issue_refund",
+        "task_id: task",
+        "Pay the refund of an open task.",
+        guard="pending(task_id)",
+        effect="insert RefundIssued(task_id)\nclear Focus",
+    ),
+    st.tool(
+        "obtain_approval",
+        "task_id: task, approver_id: service",
+        "Record that an approver approved a task.",
+        guard="pending(task_id) & exists s, c. Focus(c) & Handler(c, s) & Approver(s, approver_id)",
+        effect="insert Approved(task_id, approver_id)\nclear Focus",
+    ),
+    st.tool(
+        "resolve_case",
+        "case_id: case",
+        "Close an open case whose refund was paid.",
+        guard="Focus(case_id) & CaseStatus(case_id, open) & exists t. PartOf(t, case_id) & RefundIssued(t)",
+        effect="delete CaseStatus(case_id, open)\ninsert CaseStatus(case_id, resolved)\nclear Focus",
+    ),
+    st.tool(
+        "archive_case",
+        "case_id: case",
+        "Archive a resolved case with its task.",
+        guard="Focus(case_id) & CaseStatus(case_id, resolved)",
+        effect="""
+            delete CaseStatus(case_id, q) for q
+            delete Handler(case_id, s) for s
+            delete Approved(t, a) for t, a where PartOf(t, case_id)
+            delete RefundIssued(t) for t where PartOf(t, case_id)
+            delete PartOf(t, case_id) for t
+            clear Focus
+        """,
+    ),
+)
+
+
 def refunds(b: int) -> st.Deployment:
     """The refund workflow with at most ``b`` concurrent cases, any of them advancing next.
 
@@ -80,5 +136,67 @@ def refunds(b: int) -> st.Deployment:
             " RefundIssued(t) & PartOf(t, c) & Handler(c, s) & Approver(s, a) -> Approved(t, a)",
             "prog": "AG forall c. CaseStatus(c, open) -> AF CaseStatus(c, resolved)",
             "may_resolve": "AG forall c. CaseStatus(c, open) -> EF CaseStatus(c, resolved)",
+        },
+    )
+
+
+def desks(k: int) -> st.Deployment:
+    """``k`` handler-approver desks with at most one case each; the dispatcher hands the agent one case
+    per step, and the agent is shown that case only.
+
+    With representatives there are 3^k·(k + 1) states under `baseline` and 4^k·(k + 1) under `approving`: a
+    desk is free or in one of the phases in which the agent leaves a case, and at most one is in hand.
+    """
+    pairs = [(f"s{i}", f"a{i}") for i in range(1, k + 1)]
+    focused = "exists c. Focus(c) & "
+    return st.build_deployment(
+        f"desks{k}",
+        sorts={
+            "case": None,
+            "task": None,
+            "service": tuple(name for pair in pairs for name in pair),
+            "status": st.rigid("open", "resolved"),
+        },
+        relations={**_REFUND_RELATIONS, "Focus": ("case",)},
+        init=[f"Approver({s}, {a})" for s, a in pairs],
+        bounds={"case": k, "task": k},
+        define={
+            "pending(t: task)": f"{focused}PartOf(t, c) & CaseStatus(c, open) & ~RefundIssued(t)",
+        },
+        views={
+            "Focus(c)": "true",
+            "CaseStatus(c, q)": "Focus(c)",
+            "Handler(c, s)": "Focus(c)",
+            "PartOf(t, c)": "Focus(c)",
+            "RefundIssued(t)": f"{focused}PartOf(t, c)",
+            "Approved(t, a)": f"{focused}PartOf(t, c)",
+            "Approver(s, a)": f"{focused}Handler(c, s)",
+        },
+        tools=_DESK_TOOLS,
+        policies={
+            "baseline": [
+                "call next_case()",
+                "call issue_refund(t)",
+                "call resolve_case(c)",
+                "call archive_case(c)",
+            ],
+            "approving": [
+                "call next_case()",
+                "call obtain_approval(t, a) when ~Approved(t, a)",
+                "call issue_refund(t)",
+                "call resolve_case(c)",
+                "call archive_case(c)",
+            ],
+        },
+        specs={
+            "auth": "AG forall t, c, s, a."
+            " RefundIssued(t) & PartOf(t, c) & Handler(c, s) & Approver(s, a) -> Approved(t, a)",
+            "may_resolve": "AG forall c. CaseStatus(c, open) -> EF CaseStatus(c, resolved)",
+            "prog": "AG forall c. CaseStatus(c, open) -> AF CaseStatus(c, resolved)",
+            "focused": "AG forall c, d. Focus(c) & Focus(d) -> c = d",
+            "stays_with_desk": "AG forall c, s. Handler(c, s)"
+            " -> A[Handler(c, s) W ~exists q. CaseStatus(c, q)]",
+            "no_double": "AG forall t. RefundIssued(t)"
+            " -> AG (RefundIssued(t) | ~exists c. (PartOf(t, c) | EF ~exists c. PartOf(t, c)))",
         },
     )

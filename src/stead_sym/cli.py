@@ -30,12 +30,12 @@ from stead_sym.decisions import add_decisions
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.lint import lint
-from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.errors import DefinitionError, InputError, SteadError
 from stead_sym.report.data import error_data, report_data
 from stead_sym.report.progress import ProgressDisplay
 from stead_sym.report.terminal import print_trace, print_verdicts, print_verification
-from stead_sym.verification import AgentLike, Verification, verify
+from stead_sym.verification import AgentLike, Domain, Verification, verify
 
 _INTERRUPTED = 130
 
@@ -115,9 +115,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     check.add_argument(
         "--domain",
-        metavar="theorem|SORT=N,...",
-        default="theorem",
-        help="the sizes of the domains: those of the theorem (default), or larger ones for some sorts",
+        metavar="normal|theorem|SORT=N,...",
+        help="normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
+        " domain (default of the explicit engine); SORT=N: that one, with more values of some sorts",
     )
     check.add_argument(
         "--force", action="store_true", help="accept domains below the theorem's; verdicts are then unknown"
@@ -178,7 +178,12 @@ def _verify(options: argparse.Namespace) -> int:
     for name in ("prompts", "store", "tolerance"):
         if getattr(options, name) is not None and not with_model:
             raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
-    sizes = _domain(options.domain)
+    domain = _domain(options.domain)
+    if domain == "normal" and options.engine != "symbolic":
+        raise InputError(
+            "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"
+            f" with --engine {options.engine}"
+        )
     deployment = load(options.file)
     agent = _agent(deployment, options)
     stderr = _console(sys.stderr)
@@ -188,7 +193,7 @@ def _verify(options: argparse.Namespace) -> int:
             agent,
             options.spec,
             engine=options.engine,
-            domain=sizes,
+            domain=domain,
             force=options.force,
             backend=options.backend,
             max_states=options.max_states,
@@ -224,17 +229,17 @@ def _agent(deployment: Deployment, options: argparse.Namespace) -> AgentLike:
     return first
 
 
-def _domain(text: str) -> Mapping[str, int]:
-    """The sizes in `case=5,task=5`; none for `theorem`."""
-    if text == "theorem":
-        return {}
+def _domain(text: str | None) -> Domain | Mapping[str, int] | None:
+    """The name of a mode, or the sizes in `case=5,task=5`; None leaves it to the engine."""
+    if text is None or text == "normal" or text == "theorem":  # noqa: PLR1714 (the type checker follows)
+        return text
     sizes: dict[str, int] = {}
     for part in text.split(","):
         sort, equals, number = (piece.strip() for piece in part.partition("="))
         if not (sort and equals and number.isascii() and number.isdigit()):
             raise InputError(
                 f"argument --domain: {part.strip()!r} is not SORT=N;"
-                " write theorem, or sizes such as case=5,task=5"
+                " write normal, theorem, or sizes such as case=5,task=5"
             )
         sizes[sort] = int(number)
     return sizes
@@ -255,9 +260,16 @@ def _show(options: argparse.Namespace) -> int:
     deployment = parse_deployment(text, source)
     console = _console(sys.stdout)
     console.print(str(deployment), soft_wrap=True)
-    console.print("# the domain that the theorem asks for, all specifications together:", soft_wrap=True)
-    for derivation in theorem_restriction(deployment, deployment.specs).derivation.values():
-        console.print(f"#   {derivation}", soft_wrap=True)
+    for heading, restriction in (
+        ("normal: the domain where fresh values have representatives", normal_restriction(deployment)),
+        (
+            "theorem: the literal domain, all specifications together",
+            theorem_restriction(deployment, deployment.specs),
+        ),
+    ):
+        console.print(f"# {heading}:", soft_wrap=True)
+        for derivation in restriction.derivation.values():
+            console.print(f"#   {derivation}", soft_wrap=True)
     for warning in lint(deployment, text):
         print(f"stead-sym: warning: {warning}", file=sys.stderr)
     return 0

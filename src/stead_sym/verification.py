@@ -98,6 +98,7 @@ class Verdict:
 class Verification:
     """What `verify` found. ``result["auth"]`` is the verdict of one specification.
 
+    ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
     ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
     shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
     """
@@ -105,6 +106,7 @@ class Verification:
     deployment: Deployment
     agent: str
     restriction: Restriction
+    mode: Domain
     verdicts: Mapping[str, Verdict]
     states: int
     transitions: int
@@ -246,6 +248,7 @@ def verify(
         deployment=deployment,
         agent="any" if wrapper is None else wrapper.agent.name,
         restriction=built.restriction,
+        mode="theorem" if literal else "normal",
         verdicts=MappingProxyType(verdicts),
         states=built.states,
         transitions=built.transitions,

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from stead_sym.agent.answer import Answer
+from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
@@ -28,19 +29,9 @@ def report_data(result: Verification) -> dict[str, Json]:
         "deployment": result.deployment.name,
         "agent": result.agent,
         "engine": result.engine.name,
+        "mode": result.mode,
         "domain": dict(result.domain),
-        "derivation": {
-            d.sort: {
-                "size": d.size,
-                "required": d.required,
-                "bound": d.bound,
-                "constants": d.constants,
-                "variables": d.variables,
-                "spec": d.spec,
-                "finite": d.finite,
-            }
-            for d in result.restriction.derivation.values()
-        },
+        "derivation": derivation_data(result.restriction),
         "states": result.states,
         "transitions": result.transitions,
         "contexts": result.contexts,
@@ -57,6 +48,23 @@ def report_data(result: Verification) -> dict[str, Json]:
             for (context, selected), answer in zip_longest(result.decisions, result.answers)
         ],
         "statistics": dict(result.engine.statistics),
+    }
+
+
+def derivation_data(restriction: Restriction) -> dict[str, Json]:
+    """Where the size of every sort's domain comes from."""
+    return {
+        d.sort: {
+            "size": d.size,
+            "required": d.required,
+            "bound": d.bound,
+            "constants": d.constants,
+            "variables": d.variables,
+            "fresh": d.fresh,
+            "spec": d.spec,
+            "finite": d.finite,
+        }
+        for d in restriction.derivation.values()
     }
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from stead_sym.agent.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
-from stead_sym.verification import Verdict, Verification
+from stead_sym.verification import Domain, Verdict, Verification
 
 _CLOSEST = 3
 """So many of the decisions with the least margin are listed."""
@@ -70,7 +70,7 @@ def _heading(result: Verification) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_column()
     grid.add_row("engine", f"{result.engine.name}, {result.seconds:.2f} s")
-    grid.add_row("domain", _domain(result.restriction))
+    grid.add_row("domain", domain_text(result.restriction, result.mode))
     grid.add_row("reached", ", ".join(counts))
     return Group(title, _indented(grid))
 
@@ -79,10 +79,13 @@ def _agent(result: Verification) -> str:
     return "any agent (everything offered)" if result.contexts is None else result.agent
 
 
-def _domain(restriction: Restriction) -> str:
+def domain_text(restriction: Restriction, mode: Domain) -> str:
+    """The sizes of the domains, and what they rest on."""
     sizes = ", ".join(f"{sort} {size}" for sort, size in restriction.sizes.items())
     if not restriction.exact:
         return f"{sizes} (forced below the theorem: nothing carries over)"
+    if mode == "normal":
+        return f"{sizes} (representatives)"
     by_theorem = all(d.size == d.required for d in restriction.derivation.values())
     return f"{sizes} ({'by the theorem' if by_theorem else 'above the theorem'})"
 
