@@ -23,7 +23,11 @@ import families
 
 import stead_sym as st
 
-FAMILIES = {"desks": families.desks, "refunds": families.refunds}
+FAMILIES = {
+    "desks": families.desks,
+    "refunds": families.refunds,
+    "service_desk": families.service_desk,
+}
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "normal": {"engine": "symbolic", "domain": "normal"},
     "theorem": {"engine": "symbolic", "domain": "theorem"},

@@ -120,7 +120,9 @@ def test_notebook_tables_show_what_there_is_and_escape_it() -> None:
     assert "->" not in trace._repr_html_()
     assert trace.last._repr_html_().count("<table") == len({fact.relation for fact in trace.last})
     assert "no facts" in st.Instance(desk.schema, frozenset())._repr_html_()
-    assert "2·1 + 0 + 1 = 3" in result.restriction._repr_html_()
+    assert "0 + 1 + 1 = 2" in result.restriction._repr_html_()
+    literal = st.verify(desk, desk.policy("baseline"), domain="theorem")
+    assert "2·1 + 0 + 1 = 3" in literal.restriction._repr_html_()
     assert "auth" in result._repr_html_()
     assert "fails" in result._repr_html_()
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -75,6 +76,7 @@ def report_of(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
         (["--agent", "any", "--engine", "explicit"], 1),
         (["--policy", "approving", "--domain", "case=4"], 0),
         (["--policy", "approving", "--domain", "theorem"], 0),
+        (["--policy", "approving", "--domain", "normal"], 0),
         (["--policy", "approving", "--backend", "autoref"], 0),
         (["--policy", "approving", "--domain", "case=2", "--force"], 3),
         (["--agent", "any", "--engine", "explicit", "--max-states", "216"], 3),
@@ -97,6 +99,9 @@ def test_the_exit_status_is_the_answer(arguments: list[str], status: int) -> Non
         (["verify", "refund", "--policy", "bold"], "unknown policy bold; there are baseline, approving"),
         (["verify", "refund", "--agent", "any", "--policy", "baseline"], "not allowed with"),
         (["verify", "refund", "--spec", "safe"], "unknown spec safe; there are auth, prog"),
+        (["verify", "refund", "--domain", "normal", "--engine", "explicit"], "--domain theorem"),
+        (["verify", "refund", "--domain", "normal", "--unwrapped"], "theorem"),
+        (["verify", "refund", "--domain", "normal,case=5"], "SORT=N"),
         (["verify", "refund", "--domain", "case"], "SORT=N"),
         (["verify", "refund", "--domain", "case=-1"], "SORT=N"),
         (["verify", "refund", "--domain", "case=2"], "theorem"),
@@ -160,8 +165,50 @@ def test_the_report_is_what_the_library_says(capsys: pytest.CaptureFixture[str])
     expected = st.report_data(st.verify(desk, desk.policy("baseline")))
     same = expected.keys() - {"seconds", "statistics", "specs"}
     assert {key: report[key] for key in same} == {key: expected[key] for key in same}
-    assert (report["states"], report["transitions"]) == (55, 72)
-    assert (report["contexts"], report["queries"]) == (4, 4)
+    assert report["mode"] == "normal"
+
+
+NORMAL = {
+    "baseline": (7, 8, 4, 4, "fails", "holds"),
+    "approving": (9, 10, 5, 5, "holds", "holds"),
+    "any": (25, 40, None, None, "fails", "fails"),
+}
+LITERAL = {
+    "baseline": (55, 72, 4, 4, "fails", "holds"),
+    "approving": (73, 90, 5, 5, "holds", "holds"),
+    "any": (217, 360, None, None, "fails", "fails"),
+}
+
+
+@pytest.mark.parametrize("agent", list(NORMAL))
+@pytest.mark.parametrize(
+    ("options", "mode", "size", "expected"),
+    [
+        ([], "normal", 2, NORMAL),
+        (["--domain", "normal"], "normal", 2, NORMAL),
+        (["--domain", "theorem"], "theorem", 3, LITERAL),
+        (["--domain", "theorem", "--engine", "explicit"], "theorem", 3, LITERAL),
+        (["--engine", "explicit"], "theorem", 3, LITERAL),
+    ],
+)
+def test_the_worked_example_has_the_known_numbers(
+    agent: str,
+    options: list[str],
+    mode: str,
+    size: int,
+    expected: dict[str, tuple[object, ...]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ["--agent", "any"] if agent == "any" else ["--policy", agent]
+    main(["verify", "refund", *chosen, *options, "--json"])
+    report: Any = report_of(capsys)
+    counts = tuple(report[key] for key in ("states", "transitions", "contexts", "queries"))
+    verdicts = tuple(report["specs"][spec]["verdict"] for spec in ("auth", "prog"))
+    assert (*counts, *verdicts) == expected[agent]
+    assert report["mode"] == mode
+    assert report["domain"] == {"case": size, "task": size, "service": 4, "status": 2}
+    fresh = report["derivation"]["case"]["fresh"]
+    assert fresh == (1 if mode == "normal" else None)
 
 
 def test_unknown_verdicts_are_reported_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
@@ -200,6 +247,7 @@ def test_show_prints_a_file_that_is_the_same_deployment(capsys: pytest.CaptureFi
     assert main(["show", "refund"]) == 0
     out = capsys.readouterr().out
     assert st.parse_deployment(out) == st.load("refund")
+    assert "#   case: 0 + 1 + 1 = 2" in out
     assert "#   case: 2·1 + 0 + 1 = 3" in out
 
 

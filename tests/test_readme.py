@@ -29,7 +29,7 @@ def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), {})
     out = capsys.readouterr().out
-    assert "refund under baseline: 55 states, 72 transitions" in out
+    assert "refund under baseline: 7 states, 8 transitions" in out
     assert "issue_refund" in out
     assert "refund under cautious" in out
 

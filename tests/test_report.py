@@ -44,8 +44,16 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_is_lost(agent: str, widt
 
 
 def test_the_counts_are_there() -> None:
-    assert "55 states, 72 transitions, 4 contexts, 4 queries" in printed(verified("baseline"))
-    assert "217 states, 360 transitions\n" in printed(verified("any")).replace(" \n", "\n").replace("  ", "")
+    assert "7 states, 8 transitions, 4 contexts, 4 queries" in printed(verified("baseline"))
+    literal = printed(verified("any", domain="theorem"))
+    assert "217 states, 360 transitions\n" in literal.replace(" \n", "\n").replace("  ", "")
+
+
+def test_what_the_sizes_of_the_domains_rest_on_is_said() -> None:
+    finite = "service 4, status 2"
+    assert f"case 2, task 2, {finite} (representatives)" in printed(verified("any"))
+    assert f"case 3, task 3, {finite} (by the theorem)" in printed(verified("any", domain="theorem"))
+    assert f"case 4, task 3, {finite} (above the theorem)" in printed(verified("any", domain={"case": 4}))
 
 
 def test_every_changed_fact_is_shown_with_its_sign() -> None:
@@ -101,13 +109,22 @@ def test_a_report_is_json_by_the_schema(agent: str, engine: Any) -> None:
     jsonschema.Draft202012Validator.check_schema(report_schema())
     jsonschema.validate(report, report_schema())
     assert report["states"] == result.states
-    assert report["domain"] == {"case": 3, "task": 3, "service": 4, "status": 2}
+    size = {"normal": 2, "theorem": 3}[report["mode"]]
+    assert report["mode"] == ("normal" if engine == "symbolic" else "theorem")
+    assert report["domain"] == {"case": size, "task": size, "service": 4, "status": 2}
     assert len(report["decisions"]) == (result.contexts or 0)
 
 
 @pytest.mark.parametrize(
     ("key", "wrong"),
-    [("states", 55.5), ("states", 0), ("domain", {"case": "3"}), ("specs", {"auth": "fails"}), ("more", 1)],
+    [
+        ("states", 55.5),
+        ("states", 0),
+        ("domain", {"case": "3"}),
+        ("specs", {"auth": "fails"}),
+        ("mode", "literal"),
+        ("more", 1),
+    ],
 )
 def test_the_schema_refuses_what_is_no_report(key: str, wrong: object) -> None:
     report = {**report_data(verified("baseline")), key: wrong}

@@ -231,8 +231,12 @@ def _agent(deployment: Deployment, options: argparse.Namespace) -> AgentLike:
 
 def _domain(text: str | None) -> Domain | Mapping[str, int] | None:
     """The name of a mode, or the sizes in `case=5,task=5`; None leaves it to the engine."""
-    if text is None or text == "normal" or text == "theorem":  # noqa: PLR1714 (the type checker follows)
-        return text
+    if text is None:
+        return None
+    if text == "normal":
+        return "normal"
+    if text == "theorem":
+        return "theorem"
     sizes: dict[str, int] = {}
     for part in text.split(","):
         sort, equals, number = (piece.strip() for piece in part.partition("="))

@@ -283,9 +283,7 @@ def map_children(transform: Callable[[Formula], Formula], formula: Formula) -> F
         case And(parts) | Or(parts):
             return replace(formula, parts=tuple(transform(part) for part in parts))
         case Implies() | Iff() | Until():
-            return replace(
-                formula, left=transform(formula.left), right=transform(formula.right)
-            )
+            return replace(formula, left=transform(formula.left), right=transform(formula.right))
         case _:
             assert_never(formula)
 
