@@ -26,9 +26,9 @@ Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAge
 
 Answer ModelAgent Prompt ReplayAgent Store open_backend
 
-Derivation Restriction theorem_restriction
+Derivation Restriction normal_restriction theorem_restriction
 
-Engine Progress StateSet
+Engine Explanation Progress StateSet explain
 
 Verdict Verification report_data report_schema verify
 

@@ -63,6 +63,13 @@ def test_the_map_names_what_is_there_and_all_of_it() -> None:
     assert there - named <= {"errors.py", "progress.py", "html.py", "examples", "testing"}
 
 
+def test_the_map_of_the_symbolic_engine_is_the_folder() -> None:
+    table = README.split("| in `symbolic/` | what |")[1].split("\n\n")[0]
+    named = re.findall(r"`([\w]+\.py)`", table)
+    folder = ROOT / "src" / "stead_sym" / "symbolic"
+    assert set(named) - {"verification.py"} == {p.name for p in folder.glob("*.py")} - {"__init__.py"}
+
+
 def test_links_lead_to_files() -> None:
     targets = re.findall(r"\]\(([^)]+)\)", README)
     assert targets

@@ -19,7 +19,7 @@ from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
 from stead_sym.deployment.language import parse_deployment, read_deployment
 from stead_sym.deployment.lint import lint
 from stead_sym.deployment.printer import print_deployment
-from stead_sym.deployment.restriction import Derivation, Restriction, theorem_restriction
+from stead_sym.deployment.restriction import Derivation, Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.semantics import Successors, offer, successors, view
 from stead_sym.deployment.tool import (
     Call,
@@ -107,6 +107,7 @@ from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomor
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
+from stead_sym.symbolic.explain import Explanation, explain
 from stead_sym.verification import Engine, StateSet, Verdict, Verification, verify, wrap
 
 __version__ = "0.1.0"
@@ -192,9 +193,9 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Tool",
     "View",
     "build_deployment",
-    "packaged_examples",
     "lint",
     "load",
+    "packaged_examples",
     "parse_deployment",
     "print_deployment",
     "read_deployment",
@@ -226,11 +227,14 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     # restriction
     "Derivation",
     "Restriction",
+    "normal_restriction",
     "theorem_restriction",
     # engine
     "Engine",
+    "Explanation",
     "Progress",
     "StateSet",
+    "explain",
     # verdicts
     "Verdict",
     "Verification",

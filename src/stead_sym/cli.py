@@ -8,16 +8,12 @@ the package raises on purpose is one line; any other is a bug and keeps its stac
 from __future__ import annotations
 
 import argparse
-import io
 import json
-import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from typing import NoReturn, TextIO
-
-from rich.console import Console
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import NoReturn
 
 from stead_sym import __version__
 from stead_sym.agent.choose import KINDS, open_backend, open_store
@@ -31,25 +27,35 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.lint import lint
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
-from stead_sym.errors import DefinitionError, InputError, SteadError
-from stead_sym.report.data import error_data, report_data
-from stead_sym.report.progress import ProgressDisplay
-from stead_sym.report.terminal import print_trace, print_verdicts, print_verification
-from stead_sym.verification import AgentLike, Domain, Verification, verify
+from stead_sym.errors import InputError, SteadError, Undecided
+from stead_sym.explanations import add_explain
+from stead_sym.options import add_domain, add_file, add_specs, domain, positive, seconds, tolerance
+from stead_sym.progress import Progress
+from stead_sym.report.data import report_data
+from stead_sym.report.progress import ProgressDisplay, progress_line
+from stead_sym.report.streams import console_on, print_error
+from stead_sym.report.terminal import print_verdicts, print_verification
+from stead_sym.verification import AgentLike, Verification, verify
+from stead_sym.watch import AVAILABLE, Limits, Stopped, Watcher, watched
 
 _INTERRUPTED = 130
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
+def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) -> int:
+    """Run the command and return its exit status.
+
+    As a command (without ``arguments``), and with limits, a verification runs in a child process
+    (`watch`); there, ``watcher`` is the descriptor that leads to the parent.
+    """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    call = argparse.Namespace(words=words, as_command=arguments is None, watcher=watcher)
     try:
-        options = _parser().parse_args(words)
+        options = _parser().parse_args(words, call)
         run: Callable[[argparse.Namespace], int] = options.run
         status = run(options)
         sys.stdout.flush()
     except SteadError as error:
-        _print_error(error, as_json="--json" in words)
+        print_error(error, as_json="--json" in words)
         return error.exit_status
     except KeyboardInterrupt:
         print("stead-sym: interrupted", file=sys.stderr)
@@ -83,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=parser.epilog,
     )
     check.set_defaults(run=_verify)
-    _add_file(check)
+    add_file(check)
     agent = check.add_mutually_exclusive_group()
     agent.add_argument("--policy", metavar="NAME", help="a policy of the file as the agent")
     agent.add_argument(
@@ -105,18 +111,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument(
         "--tolerance",
-        type=_tolerance,
+        type=tolerance,
         metavar="D",
         help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
     )
-    check.add_argument(
-        "--spec", metavar="NAME", nargs="+", action="extend", help="only these specifications (default: all)"
-    )
+    add_specs(check)
     check.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
-    check.add_argument(
-        "--domain",
-        metavar="normal|theorem|SORT=N,...",
-        help="normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
+    add_domain(
+        check,
+        "normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
         " domain (default of the explicit engine); SORT=N: that one, with more values of some sorts",
     )
     check.add_argument(
@@ -124,7 +127,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the symbolic engine")
     check.add_argument(
-        "--max-states", type=_positive, metavar="N", help="give up past so many states (explicit engine)"
+        "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
+    )
+    check.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop after so long; status 3")
+    check.add_argument(
+        "--memory", type=positive, metavar="MIB", help="stop past so much resident memory; status 3"
     )
     check.add_argument("--json", action="store_true", help="print the report as JSON")
     check.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
@@ -133,7 +140,11 @@ def _parser() -> argparse.ArgumentParser:
         "show", help="print a deployment, normalised, with its domain sizes and warnings"
     )
     show.set_defaults(run=_show)
-    _add_file(show)
+    add_file(show)
+
+    add_explain(
+        commands.add_parser("explain", help="print what the symbolic engine will work on, without exploring")
+    )
 
     add_decisions(
         commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
@@ -146,54 +157,29 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a .stead file, or the name of a packaged example")
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
-    return int(text)
-
-
-def _tolerance(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0")
-    return number
-
-
 # verify
 
 
 def _verify(options: argparse.Namespace) -> int:
-    if options.max_states is not None and options.engine != "explicit":
-        raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
-    if options.backend is not None and options.engine != "symbolic":
-        raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
-    with_model = options.replay is not None or options.agent not in (None, "any")
-    for name in ("prompts", "store", "tolerance"):
-        if getattr(options, name) is not None and not with_model:
-            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
-    domain = _domain(options.domain)
-    if domain == "normal" and options.engine != "symbolic":
-        raise InputError(
-            "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"
-            f" with --engine {options.engine}"
-        )
+    _refuse_conflicts(options)
+    limited = options.timeout is not None or options.memory is not None
+    if limited and not AVAILABLE:
+        raise InputError("--timeout and --memory need a POSIX system; leave them out")
+    # A long operation of the symbolic engine would keep Ctrl-C waiting.
+    deaf = options.as_command and options.engine == "symbolic"
+    if AVAILABLE and options.watcher is None and (limited or deaf):
+        return _verify_in_child(options)
     deployment = load(options.file)
     agent = _agent(deployment, options)
-    stderr = _console(sys.stderr)
-    with nullcontext() if options.quiet else ProgressDisplay(stderr) as progress:
+    with _display(options) as progress:
+        if progress is not None:
+            progress("plan")
         result = verify(
             deployment,
             agent,
             options.spec,
             engine=options.engine,
-            domain=domain,
+            domain=domain(options.domain),
             force=options.force,
             backend=options.backend,
             max_states=options.max_states,
@@ -203,10 +189,45 @@ def _verify(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(report_data(result), indent=2))
     elif options.quiet:
-        print_verdicts(result, _console(sys.stdout))
+        print_verdicts(result, console_on(sys.stdout))
     else:
-        print_verification(result, _console(sys.stdout))
+        print_verification(result, console_on(sys.stdout))
     return _status(result)
+
+
+def _verify_in_child(options: argparse.Namespace) -> int:
+    """The same in a process that can be stopped at any time."""
+    ended = watched(options.words, Limits(options.timeout, options.memory), _display(options))
+    if not isinstance(ended, Stopped):
+        return ended
+    reached = progress_line(ended.phase, ended.counts, ended.seconds)
+    error = Undecided(f"unknown: {ended.reason}; {reached}")
+    print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts)
+    return error.exit_status
+
+
+def _display(options: argparse.Namespace) -> AbstractContextManager[Progress | None]:
+    """Where progress goes: to the parent, to stderr, or nowhere."""
+    if options.watcher is not None:
+        return Watcher(options.watcher)
+    return nullcontext() if options.quiet else ProgressDisplay(console_on(sys.stderr))
+
+
+def _refuse_conflicts(options: argparse.Namespace) -> None:
+    """Raise `InputError` for arguments that do not go together."""
+    if options.max_states is not None and options.engine != "explicit":
+        raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
+    if options.backend is not None and options.engine != "symbolic":
+        raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
+    with_model = options.replay is not None or options.agent not in (None, "any")
+    for name in ("prompts", "store", "tolerance"):
+        if getattr(options, name) is not None and not with_model:
+            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
+    if domain(options.domain) == "normal" and options.engine != "symbolic":
+        raise InputError(
+            "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"
+            f" with --engine {options.engine}"
+        )
 
 
 def _agent(deployment: Deployment, options: argparse.Namespace) -> AgentLike:
@@ -229,24 +250,9 @@ def _agent(deployment: Deployment, options: argparse.Namespace) -> AgentLike:
     return first
 
 
-def _domain(text: str | None) -> Domain | Mapping[str, int] | None:
-    """The name of a mode, or the sizes in `case=5,task=5`; None leaves it to the engine."""
-    if text is None:
-        return None
-    if text == "normal":
-        return "normal"
-    if text == "theorem":
-        return "theorem"
-    sizes: dict[str, int] = {}
-    for part in text.split(","):
-        sort, equals, number = (piece.strip() for piece in part.partition("="))
-        if not (sort and equals and number.isascii() and number.isdigit()):
-            raise InputError(
-                f"argument --domain: {part.strip()!r} is not SORT=N;"
-                " write normal, theorem, or sizes such as case=5,task=5"
-            )
-        sizes[sort] = int(number)
-    return sizes
+def _note(options: argparse.Namespace, text: str) -> None:
+    if not options.quiet:
+        print(f"stead-sym: {text}", file=sys.stderr)
 
 
 def _status(result: Verification) -> int:
@@ -262,7 +268,7 @@ def _status(result: Verification) -> int:
 def _show(options: argparse.Namespace) -> int:
     text, source = load_text(options.file)
     deployment = parse_deployment(text, source)
-    console = _console(sys.stdout)
+    console = console_on(sys.stdout)
     console.print(str(deployment), soft_wrap=True)
     for heading, restriction in (
         ("normal: the domain where fresh values have representatives", normal_restriction(deployment)),
@@ -283,26 +289,3 @@ def _examples(_options: argparse.Namespace) -> int:
     for name in packaged_examples():
         print(name)
     return 0
-
-
-# streams
-
-
-def _console(stream: TextIO) -> Console:
-    """A console that takes text as it is, and replaces what the stream's encoding lacks."""
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="replace")
-    return Console(file=stream, highlight=False, markup=False, emoji=False)
-
-
-def _note(options: argparse.Namespace, text: str) -> None:
-    if not options.quiet:
-        print(f"stead-sym: {text}", file=sys.stderr)
-
-
-def _print_error(error: SteadError, *, as_json: bool) -> None:
-    print(f"stead-sym: {error}", file=sys.stderr)
-    if isinstance(error, DefinitionError):
-        print_trace(error.trace, _console(sys.stderr))
-    if as_json:
-        print(json.dumps(error_data(error), indent=2))

@@ -7,9 +7,10 @@ trace is the steps in the deployment's own identifiers with the facts that each 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import TypeAlias
 
 from stead_sym.agent.answer import Answer
@@ -21,6 +22,8 @@ from stead_sym.relational.instance import Fact
 from stead_sym.verification import Verdict, Verification
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+_NONE: Mapping[str, int] = MappingProxyType({})
 
 
 def report_data(result: Verification) -> dict[str, Json]:
@@ -68,10 +71,14 @@ def derivation_data(restriction: Restriction) -> dict[str, Json]:
     }
 
 
-def error_data(error: SteadError) -> dict[str, Json]:
-    """The report of a run that ended in an error: its line, and the run that leads to it if it has one."""
+def error_data(error: SteadError, phase: str = "", counts: Mapping[str, int] = _NONE) -> dict[str, Json]:
+    """The report of a run that ended in an error: its line, and the run that leads to it if it has one.
+
+    Of a run that a limit has ended, ``phase`` and ``counts`` are how far it had come.
+    """
     trace = error.trace if isinstance(error, DefinitionError) else None
-    return {"error": str(error), "trace": _steps(trace)}
+    reached: dict[str, Json] = {"progress": {"phase": phase, "counts": dict(counts)}} if phase else {}
+    return {"error": str(error), "trace": _steps(trace), **reached}
 
 
 def report_schema() -> dict[str, Json]:

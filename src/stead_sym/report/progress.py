@@ -6,6 +6,7 @@ One decision: a short run says nothing.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from types import TracebackType
 
 from rich.console import Console
@@ -41,7 +42,7 @@ class ProgressDisplay:
         now = time.monotonic()
         if now < self._speaks:
             return
-        text = _line(phase, counts, now - self._started)
+        text = progress_line(phase, counts, now - self._started)
         if self._console.is_terminal and not self._console.is_dumb_terminal:
             if self._status is None:
                 self._status = self._console.status(text)
@@ -53,6 +54,7 @@ class ProgressDisplay:
             self._console.print(f"stead-sym: {text}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _line(phase: str, counts: dict[str, int], elapsed: float) -> str:
+def progress_line(phase: str, counts: Mapping[str, int], elapsed: float) -> str:
+    """Phase, counts and seconds in one line."""
     shown = ", ".join(f"{number:,} {name}" for name, number in counts.items())
     return f"{phase}: {shown} ({elapsed:.0f} s)" if shown else f"{phase} ({elapsed:.0f} s)"

@@ -50,14 +50,15 @@ def print_verdicts(result: Verification, console: Console) -> None:
 
 def print_trace(trace: Trace, console: Console) -> None:
     """One run, such as the one that leads to an error."""
-    console.print(_indented(_run(trace, ascii_only=_is_ascii(console))))
+    console.print(indented(_run(trace, ascii_only=_is_ascii(console))))
 
 
 def _is_ascii(console: Console) -> bool:
     return console.options.ascii_only
 
 
-def _indented(body: RenderableType) -> Padding:
+def indented(body: RenderableType) -> Padding:
+    """A part of a report, below the line that it belongs to."""
     return Padding(body, (0, 0, 0, 2), expand=False)
 
 
@@ -72,7 +73,7 @@ def _heading(result: Verification) -> RenderableType:
     grid.add_row("engine", f"{result.engine.name}, {result.seconds:.2f} s")
     grid.add_row("domain", domain_text(result.restriction, result.mode))
     grid.add_row("reached", ", ".join(counts))
-    return Group(title, _indented(grid))
+    return Group(title, indented(grid))
 
 
 def _agent(result: Verification) -> str:
@@ -106,7 +107,7 @@ def _verdicts(result: Verification, *, ascii_only: bool) -> RenderableType:
             Text(verdict.word, colour),
             Text(_shown_by(verdict)),
         )
-    return _indented(table)
+    return indented(table)
 
 
 def _shown_by(verdict: Verdict) -> str:
@@ -129,13 +130,13 @@ def _closest(answers: Sequence[Answer]) -> RenderableType:
     for answer in answers:
         selected = ", ".join(map(str, sorted(answer.selected)))
         table.add_row(f"{answer.margin:.4g}", answer.key[:12], Text(selected))
-    return Group(Text("closest decisions of the model"), _indented(table))
+    return Group(Text("closest decisions of the model"), indented(table))
 
 
 def _evidence(verdict: Verdict, trace: Trace, *, ascii_only: bool) -> RenderableType:
     title = Text.assemble((verdict.spec, "bold"), " ", (verdict.word, _MARKS[verdict.word][2]))
     body = Group(Text(str(verdict.formula), "dim"), _run(trace, ascii_only=ascii_only))
-    return Group(title, _indented(body))
+    return Group(title, indented(body))
 
 
 def _run(trace: Trace, *, ascii_only: bool) -> RenderableType:

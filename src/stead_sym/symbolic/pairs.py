@@ -34,7 +34,7 @@ class Pairs:
         self._retiring: dict[str, dict[str, Bdd]] = {}
         self._deaths: dict[tuple[Partition, str], Mapping[Value, Bdd]] = {}
 
-    @property
+    @cached_property
     def assignments(self) -> Bdd:
         """What the vectors may hold beside a state: any value of U_f, or with representatives an
         active value, a constant or a mark."""

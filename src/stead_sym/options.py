@@ -1,0 +1,80 @@
+"""Arguments that several commands take: the file, the domain, numbers.
+
+One decision: an argument that cannot be meant is refused where it is read, with the values that can.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Mapping
+
+from stead_sym.errors import InputError
+from stead_sym.verification import Domain
+
+
+def add_file(parser: argparse.ArgumentParser) -> None:
+    """FILE"""
+    parser.add_argument("file", metavar="FILE", help="a .stead file, or the name of a packaged example")
+
+
+def add_specs(parser: argparse.ArgumentParser) -> None:
+    """--spec"""
+    parser.add_argument(
+        "--spec", metavar="NAME", nargs="+", action="extend", help="only these specifications (default: all)"
+    )
+
+
+def add_domain(parser: argparse.ArgumentParser, default: str) -> None:
+    """--domain, which `domain` reads."""
+    parser.add_argument("--domain", metavar="normal|theorem|SORT=N,...", help=default)
+
+
+def domain(text: str | None) -> Domain | Mapping[str, int] | None:
+    """The name of a mode, or the sizes in `case=5,task=5`; None leaves it to the engine."""
+    if text is None:
+        return None
+    if text == "normal":
+        return "normal"
+    if text == "theorem":
+        return "theorem"
+    sizes: dict[str, int] = {}
+    for part in text.split(","):
+        sort, equals, number = (piece.strip() for piece in part.partition("="))
+        if not (sort and equals and number.isascii() and number.isdigit()):
+            raise InputError(
+                f"argument --domain: {part.strip()!r} is not SORT=N;"
+                " write normal, theorem, or sizes such as case=5,task=5"
+            )
+        sizes[sort] = int(number)
+    return sizes
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A number above 0."""
+    number = _number(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return number
+
+
+def tolerance(text: str) -> float:
+    """A number of at least 0."""
+    number = _number(text)
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0")
+    return number
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,134 @@
+"""The plan of the symbolic engine on a terminal and as JSON.
+
+One decision: both say the same, the terminal in tables; a name that stands for a guess is called one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym.report.data import Json, derivation_data
+from stead_sym.report.terminal import indented
+from stead_sym.symbolic.explain import ExplainedFresh, ExplainedRelation, Explanation
+
+
+def print_explanation(
+    explanation: Explanation, console: Console, agent: str, never_called: Sequence[str]
+) -> None:
+    """The whole plan; ``never_called`` are tools that the agent has no rule for."""
+    title = Text.assemble((explanation.deployment.name, "bold"), " under ", (agent, "bold"))
+    modes = {"normal": "fresh values have representatives", "theorem": "the literal domain of the theorem"}
+    console.print(Group(title, indented(Text(f"domain {explanation.mode}: {modes[explanation.mode]}"))))
+    domains = [str(d) for d in explanation.restriction.derivation.values()]
+    console.print(indented(indented(Text("\n".join(domains)))))
+    console.print()
+    console.print(_relations(explanation))
+    if explanation.fresh:
+        console.print()
+        literal = explanation.mode == "theorem"
+        guess = "" if literal else " (names after others are given up where one is taken)"
+        console.print(
+            _section(f"fresh values{guess}", [_fresh(fresh, literal) for fresh in explanation.fresh])
+        )
+    console.print()
+    console.print(_tools(explanation))
+    if never_called:
+        console.print(indented(Text(f"{agent} never calls {', '.join(never_called)}")))
+
+
+def explanation_data(explanation: Explanation, agent: str, never_called: Sequence[str]) -> dict[str, Json]:
+    """The same as data, described by `report.schema.json`."""
+    return {
+        "deployment": explanation.deployment.name,
+        "agent": agent,
+        "mode": explanation.mode,
+        "domain": dict(explanation.restriction.sizes),
+        "derivation": derivation_data(explanation.restriction),
+        "bits": explanation.bits,
+        "partitions": explanation.partitions,
+        "relations": {
+            r.name: {
+                "sorts": list(r.sorts),
+                "possible": r.possible,
+                "static": r.static,
+                "fields": r.fields,
+                "bits": r.bits,
+                "key": None if r.key is None else list(r.key),
+                "single": r.single,
+            }
+            for r in explanation.relations
+        },
+        "fresh": [
+            {
+                "tool": f.tool,
+                "alternative": f.alternative,
+                "variable": f.variable,
+                "sort": f.sort,
+                "anchor": f.anchor,
+                "names": dict(f.names),
+            }
+            for f in explanation.fresh
+        ],
+        "tools": {
+            t.name: {
+                "alternatives": t.alternatives,
+                "partitions": t.partitions,
+                "called": t.name not in never_called,
+            }
+            for t in explanation.tools
+        },
+    }
+
+
+def _relations(explanation: Explanation) -> RenderableType:
+    table = _table(("relation", "possible", "static", "bits", "coded"))
+    for r in explanation.relations:
+        signature = f"{r.name}({', '.join(r.sorts)})"
+        table.add_row(Text(signature), f"{r.possible:,}", f"{r.static:,}", f"{r.bits:,}", Text(_coded(r)))
+    return Group(Text(f"facts, in {explanation.bits:,} bits"), indented(table))
+
+
+def _coded(relation: ExplainedRelation) -> str:
+    """How the possible facts lie in the bits."""
+    single = "one fact at most" if relation.single else ""
+    if not relation.possible:
+        return "static" if relation.static else "never holds"
+    if relation.key is None:
+        return ", ".join(filter(None, (single, "a bit for each fact")))
+    sorts = relation.sorts
+    columns = [sorts[k] + f" (column {k + 1})" * (sorts.count(sorts[k]) > 1) for k in relation.key]
+    return ", ".join(filter(None, (single, f"one fact per {', '.join(columns)}" if columns else "")))
+
+
+def _fresh(fresh: ExplainedFresh, literal: bool) -> str:
+    place = f"{fresh.tool}, alternative {fresh.alternative + 1}: {fresh.variable} of sort {fresh.sort}"
+    if literal:
+        return f"{place} is any unused name"
+    if fresh.anchor is None:
+        return f"{place} is the least unused name"
+    pairs = ", ".join(f"{name} for {anchor}" for anchor, name in fresh.names.items())
+    return f"{place} is named after {fresh.anchor}: {pairs}"
+
+
+def _tools(explanation: Explanation) -> RenderableType:
+    table = _table(("tool", "alternatives", "partitions"))
+    for tool in explanation.tools:
+        table.add_row(Text(tool.name), f"{tool.alternatives:,}", f"{tool.partitions:,}")
+    return Group(Text(f"transitions, in {explanation.partitions:,} partitions"), indented(table))
+
+
+def _table(columns: Sequence[str]) -> Table:
+    """Names on the left, numbers to the right of them, text last."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in columns:
+        number = column not in (columns[0], "coded")
+        table.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
+    return table
+
+
+def _section(title: str, lines: Sequence[str]) -> RenderableType:
+    return Group(Text(title), indented(Text("\n".join(lines))))

@@ -1,0 +1,37 @@
+"""What every command writes in the same way: text on a stream, and the line of an error.
+
+One decision: a stream takes what its encoding has, and a question mark for the rest.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Mapping
+from typing import TextIO
+
+from rich.console import Console
+
+from stead_sym.errors import DefinitionError, SteadError
+from stead_sym.report.data import error_data
+from stead_sym.report.terminal import print_trace
+
+
+def console_on(stream: TextIO) -> Console:
+    """A console that takes text as it is, and replaces what the stream's encoding lacks."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+def print_error(
+    error: SteadError, *, as_json: bool, phase: str = "", counts: Mapping[str, int] | None = None
+) -> None:
+    """The error on stderr, with the run that leads to it; with ``as_json`` also as a report on stdout,
+    which has the ``phase`` that a limit has ended and its ``counts``."""
+    print(f"stead-sym: {error}", file=sys.stderr)
+    if isinstance(error, DefinitionError):
+        print_trace(error.trace, console_on(sys.stderr))
+    if as_json:
+        print(json.dumps(error_data(error, phase, counts or {}), indent=2))
