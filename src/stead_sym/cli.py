@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
     (`watch`); there, ``watcher`` is the descriptor that leads to the parent.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
-    call = argparse.Namespace(words=words, as_command=arguments is None, watcher=watcher)
+    call = argparse.Namespace(words=words, as_command=arguments is None)
+    call.watcher = None if watcher is None else Watcher(watcher)
     try:
         options = _parser().parse_args(words, call)
         run: Callable[[argparse.Namespace], int] = options.run
@@ -209,7 +210,8 @@ def _verify_in_child(options: argparse.Namespace) -> int:
 def _display(options: argparse.Namespace) -> AbstractContextManager[Progress | None]:
     """Where progress goes: to the parent, to stderr, or nowhere."""
     if options.watcher is not None:
-        return Watcher(options.watcher)
+        parent: Watcher = options.watcher
+        return parent
     return nullcontext() if options.quiet else ProgressDisplay(console_on(sys.stderr))
 
 

@@ -31,6 +31,8 @@ AVAILABLE = os.name == "posix"
 _TICK = 0.2
 _MIB = 2**20
 _PR_SET_PDEATHSIG = 1
+_START_PHASE = "start"
+"""Until the child tells of another: it may print notes, and libraries of models print what they load."""
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from stead_sym.cli import main;"
     " sys.exit(main(sys.argv[3:], watcher=int(sys.argv[1])))"
@@ -89,8 +91,8 @@ def watched(
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     if status < 0:
-        name = signal.Signals(-status).name
-        return watch.stopped(f"the process was ended by {name}, as happens where memory runs out")
+        name = f"signal {-status} ({signal.strsignal(-status)})"
+        return watch.stopped(f"the process was ended by {name}, perhaps for lack of memory")
     return status
 
 
@@ -102,7 +104,7 @@ class _Watch:
         self._connection = connection
         self._limits = limits
         self._started = started
-        self._phase = "start"
+        self._phase = _START_PHASE
         self._counts: dict[str, int] = {}
         self._unread = b""
 
@@ -113,7 +115,7 @@ class _Watch:
                 return ""
             if reason := self._exceeded():
                 return reason
-            if progress is not None:
+            if progress is not None and self._phase != _START_PHASE:
                 progress(self._phase, **self._counts)
 
     def stopped(self, reason: str) -> Stopped:
@@ -145,16 +147,14 @@ class _Watch:
 
 def _resident(pid: int) -> int:
     """The resident memory of a process in bytes; 0 where it has ended."""
-    try:
-        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    if sys.platform == "linux":
+        try:
+            pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+        except (FileNotFoundError, ProcessLookupError):
+            return 0
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
-    except FileNotFoundError:  # no such process, or a system without /proc
-        listed = subprocess.run(
-            ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False
-        )
-        return int(listed.stdout or 0) * 1024
-    except ProcessLookupError:
-        return 0
+    listed = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return int(listed.stdout or 0) * 1024
 
 
 # the child's side
@@ -170,10 +170,10 @@ class Watcher:
         self._connection = socket.socket(fileno=descriptor)
         self._phase = ""
         self._told = 0.0
-
-    def __enter__(self) -> Watcher:
         if sys.platform == "linux":
             _die_with_parent()
+
+    def __enter__(self) -> Watcher:
         return self
 
     def __exit__(
@@ -197,7 +197,4 @@ class Watcher:
 def _die_with_parent() -> None:
     """Have the kernel kill this process when its parent ends, however that comes about. Elsewhere it ends
     at the next progress that it has to tell."""
-    parent = os.getppid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        raise BrokenPipeError

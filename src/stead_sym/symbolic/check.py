@@ -39,7 +39,7 @@ from stead_sym.logic.syntax import (
     is_temporal,
 )
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.compile import Environment
+from stead_sym.symbolic.compile import Compiler, Environment
 from stead_sym.symbolic.encoding import Vector
 from stead_sym.symbolic.fixpoint import globally, kept, until
 from stead_sym.symbolic.manager import Bdd
@@ -52,8 +52,8 @@ class Checker:
 
     def __init__(self, model: ReachableStates) -> None:
         self.model = model
-        self.compiler = model.compiler
         self.encoding = model.encoding
+        self.compiler = Compiler(model.encoding, role="held")
         self.manager = model.manager
         self._memo: dict[tuple[Formula, tuple[tuple[str, Vector | Value], ...]], Bdd] = {}
         self._pairs: dict[tuple[Vector, ...], Pairs] = {}
@@ -193,5 +193,5 @@ class Checker:
         """A vector for each free variable of the formula, given their sorts."""
         env: dict[str, Vector] = {}
         for name in sorted(free_variables(formula)):
-            env[name] = self.encoding.unused(sorts[name], env.values())
+            env[name] = self.encoding.unused(sorts[name], env.values(), self.compiler.role)
         return env

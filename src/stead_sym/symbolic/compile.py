@@ -42,10 +42,12 @@ Environment: TypeAlias = Mapping[str, Vector | Value]
 
 
 class Compiler:
-    """Compiles formulas over one encoding; results are kept."""
+    """Compiles formulas over one encoding; results are kept. ``role`` is that of bound variables'
+    vectors (`Encoding.vector`)."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Encoding, role: str = "var") -> None:
         self.encoding = encoding
+        self.role = role
         self.manager = encoding.manager
         self._memo: dict[tuple[Formula, tuple[tuple[str, Vector | Value], ...], bool], Bdd] = {}
 
@@ -124,7 +126,7 @@ class Compiler:
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
         """The first vector of the binder's sort that nothing in scope uses."""
-        return self.encoding.unused(str(binder.sort), env.values())
+        return self.encoding.unused(str(binder.sort), env.values(), self.role)
 
     def compare_count(self, comparison: str, number: int, vector: Vector, member: Bdd) -> Bdd:
         """Whether the number of values v with member[vector = v] compares as asked.

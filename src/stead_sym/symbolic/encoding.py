@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
@@ -47,10 +48,12 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A log-coded variable of one sort; ``bits`` with the most significant first."""
+    """A variable of one sort. Log-coded, ``bits`` have the most significant first; ``spread``, there is
+    one bit per value, of which exactly one holds."""
 
     sort: str
     bits: tuple[str, ...]
+    spread: bool = False
 
 
 class Encoding:
@@ -68,8 +71,11 @@ class Encoding:
         static: Iterable[Fact],
         fields: Iterable[Field],
         phantoms: Mapping[str, int],
+        beside: Mapping[Value, str] = MappingProxyType({}),
     ) -> None:
+        """``beside`` names for a value the state bit that its bits in spread vectors stand above."""
         self.manager = manager
+        self._beside = beside
         self.schema = schema
         self.values = values
         self.static = frozenset(static)
@@ -170,40 +176,64 @@ class Encoding:
         return "?" in value
 
     def vector(self, role: str, sort: str, index: int) -> Vector:
-        """The ``index``-th vector of a sort in a role (`var`: variables, `name`: names of a context).
+        """The ``index``-th vector of a sort in a role (`var`: variables, `name`: names of a context,
+        `held`: variables of specifications).
 
         Vectors stand above the state bits: with x on top, P(x, …) is a decision tree over x. Those of
         one sort are interleaved, so that x = y takes a node or two per bit.
+
+        What a specification holds over time is spread: the bit "x is this case" stands beside the bits
+        of this case. With x on top a set of pairs (D, x) costs a copy of the states per value of x;
+        beside its record it costs one flag, "the record that x names has been seen".
         """
         key = (role, sort, index)
         if key not in self._vectors:
-            width = max(1, (len(self._codes[sort]) - 1).bit_length())
-            bits = tuple(f"{role}.{sort}.{index}.{j}" for j in range(width))
-            beside = next((v for v in reversed(self._vectors.values()) if v.sort == sort), None)
-            if beside is None:
-                self.manager.declare_top(bits)
-            else:
-                for bit, neighbour in zip(bits, beside.bits, strict=True):
-                    self.manager.declare_below(bit, neighbour)
-            self._vectors[key] = Vector(sort, bits)
+            declare = self._declare_spread if role == "held" else self._declare
+            self._vectors[key] = declare(f"{role}.{sort}.{index}", sort)
         return self._vectors[key]
 
-    def unused(self, sort: str, taken: Iterable[Vector | Value]) -> Vector:
-        """The first variable vector of the sort that is not taken."""
+    def _declare(self, name: str, sort: str) -> Vector:
+        width = max(1, (len(self._codes[sort]) - 1).bit_length())
+        bits = tuple(f"{name}.{j}" for j in range(width))
+        coded = (v for v in reversed(self._vectors.values()) if v.sort == sort and not v.spread)
+        beside = next(coded, None)
+        if beside is None:
+            self.manager.declare_top(bits)
+        else:
+            for bit, neighbour in zip(bits, beside.bits, strict=True):
+                self.manager.declare_below(bit, neighbour)
+        return Vector(sort, bits)
+
+    def _declare_spread(self, name: str, sort: str) -> Vector:
+        bits = {value: f"{name}={value}" for value in self._codes[sort]}
+        for value, bit in bits.items():
+            if value in self._beside:
+                self.manager.declare_above(bit, self._beside[value])
+            else:
+                self.manager.declare_top((bit,))
+        return Vector(sort, tuple(bits.values()), spread=True)
+
+    def unused(self, sort: str, taken: Iterable[Vector | Value], role: str = "var") -> Vector:
+        """The first vector of the sort and role that is not taken."""
         used, index = set(taken), 0
-        while (vector := self.vector("var", sort, index)) in used:
+        while (vector := self.vector(role, sort, index)) in used:
             index += 1
         return vector
 
     def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:
         """The bits that say vector = value."""
         number = self._codes[vector.sort][value]
+        if vector.spread:
+            return {bit: k == number for k, bit in enumerate(vector.bits)}
         last = len(vector.bits) - 1
         return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(vector.bits)}
 
     def value(self, vector: Vector, assignment: Mapping[str, bool]) -> Value:
         """The value that an assignment to the vector's bits says."""
-        number = int("".join("01"[assignment[bit]] for bit in vector.bits), 2)
+        if vector.spread:
+            number = next(k for k, bit in enumerate(vector.bits) if assignment[bit])
+        else:
+            number = int("".join("01"[assignment[bit]] for bit in vector.bits), 2)
         return (*self.values[vector.sort], *self.phantoms[vector.sort])[number]
 
     def tuples(self, function: Bdd, vectors: Sequence[Vector]) -> Iterator[tuple[Value, ...]]:
@@ -213,9 +243,12 @@ class Encoding:
             yield tuple(self.value(vector, assignment) for vector in vectors)
 
     def is_value(self, term: Vector | Value, value: Value) -> Bdd:
-        """term = value."""
+        """term = value (for a spread vector, where exactly one of its bits holds)."""
         if isinstance(term, str):
             return self.manager.true if term == value else self.manager.false
+        if term.spread:
+            number = self._codes[term.sort].get(value)
+            return self.manager.false if number is None else self.manager.var(term.bits[number])
         key = (term, value)
         if key not in self._values:
             known = value in self._codes[term.sort]
@@ -229,6 +262,9 @@ class Encoding:
         if isinstance(right, str):
             return self.is_value(left, right)
         m = self.manager
+        if left.spread or right.spread:
+            values = self._codes[left.sort]
+            return m.disj(self.is_value(left, v) & self.is_value(right, v) for v in values)
         pairs = zip(reversed(left.bits), reversed(right.bits), strict=True)
         result = m.true
         for a, b in pairs:  # least significant first: each step adds a bit on top
@@ -240,7 +276,11 @@ class Encoding:
         key = (vector, phantoms)
         if key not in self._valid:
             count = len(self.values[vector.sort]) + (len(self.phantoms[vector.sort]) if phantoms else 0)
-            self._valid[key] = self._below(vector.bits, count)
+            if vector.spread:
+                among = frozenset(vector.bits[:count])
+                self._valid[key] = self.manager.exactly_one(frozenset(vector.bits), among)
+            else:
+                self._valid[key] = self._below(vector.bits, count)
         return self._valid[key]
 
     def _below(self, bits: tuple[str, ...], count: int) -> Bdd:
@@ -282,6 +322,8 @@ class Encoding:
     def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
         """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up."""
         m = self.manager
+        if vector.spread:
+            return m.disj(self.is_value(vector, value) & entry for value, entry in entries.items())
         codes = self._codes[vector.sort]
         level = {codes[value]: entry for value, entry in entries.items()}
         for bit in reversed(vector.bits):
@@ -301,7 +343,8 @@ class Encoding:
                 self._active[key] = self.manager.disj(self.atom(fact, primed) for fact in facts)
             else:
                 entries = {value: self.active(sort, value, primed) for value in self.values[sort]}
-                self._active[key] = self.table(term, entries)
+                active = self.table(term, entries)
+                self._active[key] = active & self.valid(term) if term.spread else active
         return self._active[key]
 
     @cached_property

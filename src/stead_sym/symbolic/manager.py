@@ -78,6 +78,10 @@ class Manager:
         """Insert a variable right below ``neighbour``."""
         self._insert(name, self._bdd.level_of_var(neighbour) + 1)
 
+    def declare_above(self, name: str, neighbour: str) -> None:
+        """Insert a variable right above ``neighbour``."""
+        self._insert(name, self._bdd.level_of_var(neighbour))
+
     def _insert(self, name: str, level: int) -> None:
         if self.backend == "cudd":
             self._bdd.insert_var(name, level)
@@ -167,6 +171,15 @@ class Manager:
             return function
         result: Bdd = self._bdd.let(dict(values), function)
         return result
+
+    def exactly_one(self, bits: Bits, among: Bits) -> Bdd:
+        """One of the variables ``bits`` holds, and it is one of ``among``."""
+        none, one = self.true, self.false
+        for bit in sorted(bits, key=self._bdd.level_of_var, reverse=True):
+            high = self.var(bit)
+            one = self.ite(high, none if bit in among else self.false, one)
+            none = ~high & none
+        return one
 
     def cofactor(self, function: Bdd, values: Mapping[str, bool]) -> Bdd:
         """function with some variables fixed."""

@@ -23,11 +23,13 @@ _HUB = 6  # a value linked to more others than this orders nothing
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The fields in the order of their bits, from the top, and the cluster of linked values that each
-    value belongs to, clusters numbered in that order."""
+    """The fields in the order of their bits, from the top; the cluster of linked values that each
+    value belongs to, clusters numbered in that order; and for values of clusters that own fields
+    the first bit of the cluster."""
 
     fields: tuple[Field, ...]
     cluster: Mapping[Value, int]
+    beside: Mapping[Value, str]
 
 
 def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deployment) -> Order:
@@ -52,7 +54,12 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
         clusters = [cluster[u] for u in _owners(field, rigid) if u in cluster]
         return (min(clusters, default=-1), min(ranks, default=-1), field.facts)
 
-    return Order(tuple(sorted(listed, key=place)), cluster)
+    ordered = tuple(sorted(listed, key=place))
+    first: dict[int, str] = {}
+    for field in ordered:
+        first.setdefault(place(field)[0], field.bits[0])
+    beside = {value: first[k] for value, k in cluster.items() if k in first}
+    return Order(ordered, cluster, beside)
 
 
 def _owners(field: Field, rigid: Set[Value]) -> set[Value]:

@@ -42,7 +42,9 @@ class Pairs:
         if self.plan.naming.literal:
             return m.conj(encoding.valid(vector) for vector in self.vectors)
         return m.conj(
-            m.disj([encoding.active(v.sort, v), self._is_constant(v), self._is_mark(v)]) for v in self.vectors
+            encoding.valid(v, phantoms=True)
+            & m.disj([encoding.active(v.sort, v), self._is_constant(v), self._is_mark(v)])
+            for v in self.vectors
         )
 
     def preimage(self, target: Bdd) -> Bdd:
@@ -126,7 +128,7 @@ class Pairs:
         m, encoding = self.manager, self.encoding
         after = m.substitute(retired, partition.prime)
         for sort, vectors in self._of_sort.items():
-            drawn = encoding.unused(sort, vectors)
+            drawn = encoding.unused(sort, vectors, "held")
             new = m.conj(
                 [
                     encoding.active(sort, drawn, primed=True),

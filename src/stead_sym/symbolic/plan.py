@@ -70,6 +70,7 @@ def plan(
             prepared.static,
             order.fields,
             fresh_values(deployment) if literal else marks,
+            order.beside,
         )
         compiler = Compiler(encoding)
         writer = Writer(compiler, prepared.single)
