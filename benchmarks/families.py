@@ -316,7 +316,8 @@ def service_desk(n: int) -> st.Deployment:
             "one_at_a_time": "AG forall o, p. (exists k. Request(o, k)) & (exists k. Request(p, k)) -> o = p",
             "own_wallet": "AG forall o, m, u. PaidWith(o, m) & Owner(o, u) -> Wallet(u, m)",
             "answered": "AG ((exists o, k. Request(o, k)) -> AF ~exists o, k. Request(o, k))",
-            "delivered_stays": "AG forall o. Status(o, delivered) -> AX (Status(o, delivered) | Status(o, returned))",
+            "delivered_stays": "AG forall o. Status(o, delivered)"
+            " -> AX (Status(o, delivered) | Status(o, returned))",
             "may_close": "AG ((exists o, k. Request(o, k)) -> EF exists o. Status(o, cancelled))",
             "never_returned": "AG ~exists o. Status(o, returned)",
         },

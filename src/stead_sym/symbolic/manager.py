@@ -227,6 +227,22 @@ class Manager:
                 function = high if assignment[bit] else self.cofactor(function, {bit: False})
         return assignment
 
+    def path(self, function: Bdd) -> dict[str, bool]:
+        """A partial assignment under which the function is true: one path to the leaf. Raises
+        `ValueError` for false."""
+        if function == self.false:
+            raise ValueError("the empty set has no member")
+        assignment: dict[str, bool] = {}
+        node, negated = function, False
+        while True:
+            negated ^= self._negated(node)
+            if self._regular(node) == self.true:
+                return assignment
+            low, high = self._children(node)
+            low_is_false = self._regular(low) == self.true and negated != self._negated(low)
+            assignment[self._top(node)] = low_is_false
+            node = high if low_is_false else low
+
     def satisfies(self, function: Bdd, assignment: Mapping[str, bool]) -> bool:
         """The value of the function where ``assignment`` covers its support: one walk to the leaf."""
         node, negated = function, False

@@ -60,7 +60,7 @@ class Writer:
             match statement:
                 case Clear(relations):
                     for name in relations:
-                        deleted.update(dict.fromkeys(self._present(name, values, case), m.true))
+                        deleted.update(dict.fromkeys(self._present(name, case), m.true))
                 case Delete():
                     for fact, when in self.affected(statement, values):
                         deleted[fact] = deleted.get(fact, m.false) | when
@@ -74,7 +74,7 @@ class Writer:
                     pass
                 case _:
                     assert_never(statement)
-        self._confirm_single(effect, values, case, deleted, inserted)
+        self._confirm_single(effect, case, deleted, inserted)
         updates: dict[str, Bdd] = {}
         for field, facts in self._touched(deleted.keys() | inserted.keys()).items():
             within = case & self.encoding.well_coded(field)
@@ -97,28 +97,28 @@ class Writer:
 
     # relations with one fact at most, one bit for each
 
-    def _present(self, relation: str, values: Mapping[str, Value], case: Bdd) -> tuple[Fact, ...]:
-        """The facts of a relation that may hold in ``case``: the only one, if it is known."""
-        if relation in self.single:
-            for fact in self._about(relation, values):
+    def _present(self, relation: str, case: Bdd) -> tuple[Fact, ...]:
+        """The facts of a relation that may hold in ``case``: the only one, if it is known.
+
+        A fact that holds throughout the case holds on any path to it.
+        """
+        if relation in self.single and case != self.manager.false:
+            held = (self._fact_of.get(bit) for bit, value in self.manager.path(case).items() if value)
+            for fact in held:
+                if fact is None or fact.relation != relation:
+                    continue
                 if case & ~self.encoding.atom(fact) == self.manager.false:
                     return (fact,)
         return self.encoding.dynamic_facts[relation]
 
-    def _about(self, relation: str, values: Mapping[str, Value]) -> Iterator[Fact]:
-        """The facts of a relation that mention fixed values only, rigid ones aside."""
-        fixed = {*values.values(), *self.encoding.schema.rigid}
-        arity = self.encoding.schema.relation(relation).arity
-        for position in range(arity):
-            for value in sorted(set(values.values())):
-                for fact in self._at(relation, position, value):
-                    if fixed.issuperset(fact.args):
-                        yield fact
+    @cached_property
+    def _fact_of(self) -> Mapping[str, Fact]:
+        """The fact that each bit stands for, of fields with a single one."""
+        return {f.bits[0]: f.facts[0] for f in self.encoding.fields if len(f.facts) == 1}
 
     def _confirm_single(
         self,
         effect: Effect,
-        values: Mapping[str, Value],
         case: Bdd,
         deleted: Mapping[Fact, Bdd],
         inserted: Mapping[Fact, Bdd],
@@ -128,7 +128,7 @@ class Writer:
         for relation in sorted({fact.relation for fact in inserted} & self.single):
             come = {fact: when for fact, when in inserted.items() if fact.relation == relation}
             stays = m.false
-            present = self._present(relation, values, case)
+            present = self._present(relation, case)
             cleared = any(isinstance(s, Clear) and relation in s.relations for s in effect.statements)
             if not cleared:
                 known = len(present) == 1
