@@ -214,7 +214,11 @@ def service_desk(n: int) -> st.Deployment:
     users = sorted(set(owner.values()))
     wallet = {user: [f"m{j}_{user}" for j in range(1 + i % 3)] for i, user in enumerate(users)}
     requested = "exists k. Request(o, k)"
-    close = "clear Request, Authenticated, Granted"
+    close = """
+        clear Request
+        delete Granted(order_id)
+        delete Authenticated(u) for u where Owner(order_id, u)
+    """
     return st.build_deployment(
         f"service_desk{n}",
         sorts={
@@ -296,7 +300,7 @@ def service_desk(n: int) -> st.Deployment:
                 "hand_over",
                 description="Hand the request over to a person.",
                 guard="exists o, k. Request(o, k)",
-                effect=close,
+                effect="clear Request, Authenticated, Granted",
             ),
         ],
         policies={

@@ -6,7 +6,7 @@ never expanded into one copy per value. ⟦∃x. f⟧ = ∃ bits(x). active(x) �
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from stead_sym.logic.syntax import (
@@ -147,7 +147,7 @@ class Compiler:
             case _:
                 return self.at_least(number, members) & ~self.at_least(number + 1, members)
 
-    def at_least(self, number: int, members: list[Bdd]) -> Bdd:
+    def at_least(self, number: int, members: Sequence[Bdd]) -> Bdd:
         """At least ``number`` of the functions hold."""
         m = self.manager
         reached = [m.true, *[m.false] * max(number, 0)]  # reached[k]: at least k of those seen

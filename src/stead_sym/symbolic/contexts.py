@@ -72,6 +72,8 @@ class ContextFinder:
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
         self._bounded: list[DecisionContext] = []  # known for the states met so far only
         self._shown = tuple(_shown(deployment))
+        self._tuples: dict[str, Sequence[Bdd]] = {}
+        self._few: dict[tuple[str, int], Bdd] = {}
 
     def everything(self) -> Mapping[str, Bdd]:
         """The selection of the agent that takes whatever is offered."""
@@ -159,13 +161,11 @@ class ContextFinder:
                 return matching
             if everywhere and matching.dag_size > _LIMIT:
                 raise _TooLarge
-        names = frozenset(bit for vector in naming.values() for bit in vector.bits)
-        showing = self.manager.exist(names, matching)
-        for vectors, holds, number in self._numbers(context):
-            showing = self._with_no_more(showing, vectors, holds, number)
-            if everywhere and showing.dag_size > _LIMIT:
+        for name, number in self._numbers(context):
+            matching = matching & self._at_most(name, number)
+            if everywhere and matching.dag_size > _LIMIT:
                 raise _TooLarge
-        return matching & showing
+        return matching
 
     def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
         """What K shows is shown, the names differ and are no rigid values, what K offers is offered."""
@@ -181,15 +181,36 @@ class ContextFinder:
         for call in sorted(context.calls):
             yield self._is_offered(call.tool, self._terms(call.args, naming))
 
-    def _numbers(self, context: DecisionContext) -> Iterator[tuple[Sequence[Vector], Bdd, int]]:
-        """Per relation and tool: vectors for a tuple, where it is shown or offered, and how many tuples
-        K has. The tuples that `_present` asks for differ, as the names do: so K is all there is
-        exactly where there are no more than these."""
+    def _numbers(self, context: DecisionContext) -> Iterator[tuple[str, int]]:
+        """Per relation and tool how many tuples K has. The tuples that `_present` asks for differ, as
+        the names do: so K is all there is exactly where there are no more than these."""
         for shown in self._shown:
-            beside = self._beside(shown.sorts)
-            yield beside, self._is_shown(shown, beside), len(context.view.tuples(shown.relation))
-        for name, tool in self.tools.items():
-            yield tool.params, tool.offered, sum(1 for call in context.calls if call.tool == name)
+            yield shown.relation, len(context.view.tuples(shown.relation))
+        for name in self.tools:
+            yield f"call {name}", sum(1 for call in context.calls if call.tool == name)
+
+    def _at_most(self, name: str, number: int) -> Bdd:
+        """The states in which at most ``number`` tuples of a relation are shown, or of a tool offered."""
+        if (name, number) not in self._few:
+            counted = self._counted(name)
+            self._few[name, number] = ~self.compiler.at_least(number + 1, counted)
+        return self._few[name, number]
+
+    def _counted(self, name: str) -> Sequence[Bdd]:
+        """Per tuple where it is shown, or offered; the deepest in the order first, so that counting
+        adds to the top of what it has."""
+        if name not in self._tuples:
+            if name.startswith("call "):
+                tool = self.tools[name.removeprefix("call ")]
+                vectors, holds = tool.params, tool.offered
+            else:
+                shown = next(shown for shown in self._shown if shown.relation == name)
+                vectors = self._beside(shown.sorts)
+                holds = self._is_shown(shown, vectors)
+            cases = self.manager.cases(holds, [bit for vector in vectors for bit in vector.bits])
+            leaves = [leaf for _, leaf in cases]
+            self._tuples[name] = sorted(leaves, key=self.manager.depth, reverse=True)
+        return self._tuples[name]
 
     def _is_shown(self, shown: _Shown, terms: Sequence[Vector | Value]) -> Bdd:
         there = self.encoding.relation(shown.relation, tuple(terms))
@@ -202,12 +223,6 @@ class ContextFinder:
         tool = self.tools[name]
         bits = frozenset(bit for vector in tool.params for bit in vector.bits)
         return self.manager.and_exist(bits, tool.offered, self._equals(tool.params, terms))
-
-    def _with_no_more(self, states: Bdd, vectors: Sequence[Vector], holds: Bdd, number: int) -> Bdd:
-        """Those of the states in which at most ``number`` tuples satisfy ``holds``."""
-        bits = [bit for vector in vectors for bit in vector.bits]
-        members = [member for _, member in self.manager.cases(states & holds, bits)]
-        return states & ~self.compiler.at_least(number + 1, members)
 
     def _beside(self, sorts: Iterable[str]) -> tuple[Vector, ...]:
         """Vectors for one tuple more, distinct from one another."""

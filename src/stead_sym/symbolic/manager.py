@@ -227,6 +227,10 @@ class Manager:
                 function = high if assignment[bit] else self.cofactor(function, {bit: False})
         return assignment
 
+    def depth(self, function: Any) -> int:
+        """The level of the topmost variable of a function; that of a constant is below all."""
+        return len(self._bdd.vars) if self._regular(function) == self.true else int(function.level)
+
     def path(self, function: Bdd) -> dict[str, bool]:
         """A partial assignment under which the function is true: one path to the leaf. Raises
         `ValueError` for false."""

@@ -103,18 +103,22 @@ class Writer:
         A fact that holds throughout the case holds on any path to it.
         """
         if relation in self.single and case != self.manager.false:
-            held = (self._fact_of.get(bit) for bit, value in self.manager.path(case).items() if value)
-            for fact in held:
-                if fact is None or fact.relation != relation:
-                    continue
-                if case & ~self.encoding.atom(fact) == self.manager.false:
+            for fact in self._held_on(self.manager.path(case)):
+                if fact.relation == relation and case & ~self.encoding.atom(fact) == self.manager.false:
                     return (fact,)
         return self.encoding.dynamic_facts[relation]
 
+    def _held_on(self, path: Mapping[str, bool]) -> Iterator[Fact]:
+        """The facts whose bits, as far as the path sets them, say that they hold."""
+        for field in dict.fromkeys(self._field_of[bit] for bit, value in path.items() if value):
+            number = int("".join("01"[path.get(bit, False)] for bit in field.bits), 2)
+            if number <= len(field.facts):
+                yield field.facts[number - 1]
+
     @cached_property
-    def _fact_of(self) -> Mapping[str, Fact]:
-        """The fact that each bit stands for, of fields with a single one."""
-        return {f.bits[0]: f.facts[0] for f in self.encoding.fields if len(f.facts) == 1}
+    def _field_of(self) -> Mapping[str, Field]:
+        """The field of each state bit."""
+        return {bit: field for field in self.encoding.fields for bit in field.bits}
 
     def _confirm_single(
         self,
