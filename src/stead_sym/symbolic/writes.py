@@ -110,7 +110,8 @@ class Writer:
 
     def _held_on(self, path: Mapping[str, bool]) -> Iterator[Fact]:
         """The facts whose bits, as far as the path sets them, say that they hold."""
-        for field in dict.fromkeys(self._field_of[bit] for bit, value in path.items() if value):
+        fields = (self._field_of.get(bit) for bit, value in path.items() if value)  # None: of a parameter
+        for field in dict.fromkeys(filter(None, fields)):
             number = int("".join("01"[path.get(bit, False)] for bit in field.bits), 2)
             if number <= len(field.facts):
                 yield field.facts[number - 1]
