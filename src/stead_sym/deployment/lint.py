@@ -51,7 +51,8 @@ def lint(deployment: Deployment, text: str | None = None) -> tuple[Warning_, ...
     - a quantified variable that its body does not mention (`exists x: s. true` is left alone: it
       says that something of the sort is active);
     - a variable with the name of a constant, which then cannot be named there;
-    - a policy rule that mentions a constant outside B: the wrapper renames it, so it never matches;
+    - a policy rule that mentions a constant that is not rigid: this policy knows it by name (its wrapper
+      leaves it alone), but a language model would be shown another name in its place;
     - with ``text``, a negated quantifier that takes in a connective without parentheses
       (`~exists x. f & g`).
     """
@@ -59,7 +60,7 @@ def lint(deployment: Deployment, text: str | None = None) -> tuple[Warning_, ...
         *_unused_definitions(deployment),
         *_unused_variables(deployment),
         *_shadowed_constants(deployment),
-        *_renamed_constants(deployment),
+        *_known_constants(deployment),
     ]
     if text is not None:
         found.extend(_reaching_negations(deployment, text))
@@ -164,7 +165,7 @@ def _constants(formula: Formula) -> Iterator[Const]:
                 pass
 
 
-def _renamed_constants(d: Deployment) -> Iterator[Warning_]:
+def _known_constants(d: Deployment) -> Iterator[Warning_]:
     definitions = {definition.name: definition for definition in d.definitions}
     for policy in d.policies:
         for rule in policy.rules:
@@ -176,8 +177,8 @@ def _renamed_constants(d: Deployment) -> Iterator[Warning_]:
                 if constant.value not in d.schema.rigid:
                     yield Warning_(
                         constant.span or rule.span,
-                        f"{constant.value} is not rigid: the agent is shown another name in its place, so "
-                        f"policy {policy.name} never sees it; make its sort rigid or leave it out",
+                        f"{constant.value} is not rigid: policy {policy.name} knows it by name, but a "
+                        "language model is shown another in its place; make its sort rigid or leave it out",
                     )
 
 
