@@ -27,9 +27,8 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler
 from stead_sym.symbolic.effects import ToolInterface
-from stead_sym.symbolic.encoding import Vector
+from stead_sym.symbolic.encoding import Vector, bits_of
 from stead_sym.symbolic.manager import Bdd
-from stead_sym.symbolic.writes import bits_of
 
 _LIMIT = 100_000  # nodes of match_K over all states, past which it is cut down to the states at hand
 
@@ -122,7 +121,7 @@ class ContextFinder:
         selection. Raises `_TooLarge` where all states are meant and they are too many to tell."""
         naming = self._naming(context)
         match = self._match(among, context, naming)
-        names = frozenset(bit for vector in naming.values() for bit in bits_of(vector))
+        names = frozenset(bits_of(naming.values()))
         here = self.manager.exist(names, match)
         self.decided = self.decided | here
         selection: dict[str, Bdd] = {}
@@ -207,8 +206,7 @@ class ContextFinder:
                 shown = next(shown for shown in self._shown if shown.relation == name)
                 vectors = self._beside(shown.sorts)
                 holds = self._is_shown(shown, vectors)
-            cases = self.manager.cases(holds, [bit for vector in vectors for bit in vector.bits])
-            leaves = [leaf for _, leaf in cases]
+            leaves = [leaf for _, leaf in self.manager.cases(holds, bits_of(vectors))]
             self._tuples[name] = sorted(leaves, key=self.manager.depth, reverse=True)
         return self._tuples[name]
 
@@ -221,7 +219,7 @@ class ContextFinder:
     def _is_offered(self, name: str, terms: Sequence[Vector | Value]) -> Bdd:
         """offered(terms): the tool's interface with other terms for its parameters."""
         tool = self.tools[name]
-        bits = frozenset(bit for vector in tool.params for bit in vector.bits)
+        bits = frozenset(bits_of(tool.params))
         return self.manager.and_exist(bits, tool.offered, self._equals(tool.params, terms))
 
     def _beside(self, sorts: Iterable[str]) -> tuple[Vector, ...]:

@@ -19,10 +19,10 @@ from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fre
 from stead_sym.logic.syntax import Binder, conjunction, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler, Environment
-from stead_sym.symbolic.encoding import Vector
+from stead_sym.symbolic.encoding import Vector, bits_of
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.naming import Draw, Naming, Place
-from stead_sym.symbolic.writes import Writer, bits_of
+from stead_sym.symbolic.writes import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class EffectCompiler:
                 effective = effective | m.exist(primed, ensured.relation)
                 continue
             scope, condition, drawn, taken = self._condition(place, effect, env)
-            local = frozenset(b for name in scope if name not in env for b in bits_of(scope[name]))
+            local = frozenset(bits_of(term for name, term in scope.items() if name not in env))
             effective = effective | m.and_exist(local, condition, drawn)
             stuck |= {draw: m.exist(local, offered & where) for draw, where in taken.items()}
             possible = offered & condition & drawn
@@ -153,9 +153,7 @@ class EffectCompiler:
                     vector = self.compiler.bound_vector(binder, scope)
                     scope[binder.name] = vector
                     constants = self.deployment.constants[vector.sort]
-                    among = encoding.active(vector.sort, vector) | m.disj(
-                        encoding.is_value(vector, c) for c in constants
-                    )
+                    among = encoding.active(vector.sort, vector) | encoding.is_among(vector, constants)
                     asked = among & self.compiler.formula(where, scope)
                     if free_variables(where) & fresh.keys():
                         drawn = drawn & asked
@@ -185,7 +183,7 @@ class EffectCompiler:
         m, encoding = self.manager, self.encoding
         if self.naming.literal:
             taken = [encoding.active(vector.sort, vector)]
-            taken += [encoding.is_value(vector, c) for c in self.deployment.constants[vector.sort]]
+            taken.append(encoding.is_among(vector, self.deployment.constants[vector.sort]))
             taken += [encoding.equal(vector, other) for other in others]
             return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
         draw = (place, binder.name)
@@ -245,17 +243,12 @@ class EffectCompiler:
     ) -> Iterator[tuple[Action, Bdd]]:
         """The actions of one alternative, each with the condition on which U_f has no room for it."""
         where_written = [name for name in scope if name in _written_variables(effect)]
-        loose = frozenset(
-            bit
-            for name in scope
-            if name not in env and name not in where_written
-            for bit in bits_of(scope[name])
-        )
+        settled = {*env, *where_written}
+        loose = frozenset(bits_of(term for name, term in scope.items() if name not in settled))
         condition = self.manager.exist(loose, condition)
         fresh = {binder.name: str(binder.sort) for binder in effect.fresh}
         vectors = {name: scope[name] for name in where_written}
-        bits = [bit for vector in vectors.values() for bit in bits_of(vector)]
-        for assignment, case in self.manager.cases(condition, bits):
+        for assignment, case in self.manager.cases(condition, bits_of(vectors.values())):
             values = {
                 name: self.encoding.value(vector, assignment)
                 for name, vector in vectors.items()

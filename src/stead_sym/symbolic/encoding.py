@@ -238,8 +238,7 @@ class Encoding:
 
     def tuples(self, function: Bdd, vectors: Sequence[Vector]) -> Iterator[tuple[Value, ...]]:
         """The tuples of values that satisfy a function of these vectors alone."""
-        bits = [bit for vector in vectors for bit in vector.bits]
-        for assignment, _ in self.manager.cases(function, bits):
+        for assignment, _ in self.manager.cases(function, bits_of(vectors)):
             yield tuple(self.value(vector, assignment) for vector in vectors)
 
     def is_value(self, term: Vector | Value, value: Value) -> Bdd:
@@ -254,6 +253,10 @@ class Encoding:
             known = value in self._codes[term.sort]
             self._values[key] = self.manager.point(self.code(term, value)) if known else self.manager.false
         return self._values[key]
+
+    def is_among(self, vector: Vector, values: Iterable[Value]) -> Bdd:
+        """The vector names one of the values."""
+        return self.table(vector, dict.fromkeys(values, self.manager.true))
 
     def equal(self, left: Vector | Value, right: Vector | Value) -> Bdd:
         """left = right, bit by bit."""
@@ -355,3 +358,8 @@ class Encoding:
             for value in set(fact.args):
                 holding.setdefault(value, []).append(fact)
         return {value: tuple(facts) for value, facts in holding.items()}
+
+
+def bits_of(terms: Iterable[Vector | Value]) -> tuple[str, ...]:
+    """The bits of the vectors among the terms, in order; a value has none."""
+    return tuple(bit for term in terms if isinstance(term, Vector) for bit in term.bits)

@@ -187,12 +187,7 @@ class Pairs:
         return self.encoding.phantoms[sort][: len(vectors)]
 
     def _is_mark(self, vector: Vector) -> Bdd:
-        vectors = self._of_sort[vector.sort]
-        return self.manager.disj(
-            self.encoding.is_value(vector, mark) for mark in self._marks(vector.sort, vectors)
-        )
+        return self.encoding.is_among(vector, self._marks(vector.sort, self._of_sort[vector.sort]))
 
     def _is_constant(self, vector: Vector) -> Bdd:
-        constants = self.plan.deployment.constants[vector.sort]
-        leaves = [((constant,), self.manager.true) for constant in constants]
-        return self.encoding.choice((vector,), leaves)
+        return self.encoding.is_among(vector, self.plan.deployment.constants[vector.sort])

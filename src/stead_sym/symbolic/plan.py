@@ -167,12 +167,11 @@ class _Namer:
     def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd) -> Bdd:
         m, sort, draw = self.encoding.manager, str(binder.sort), (place, binder.name)
         vector = scope[binder.name]
+        assert isinstance(vector, Vector)
         if draw not in self.tried:
             constants = self.deployment.constants[sort]
             unused = [value for value in self.restriction.values[sort] if value not in constants]
-            return m.disj(
-                self.encoding.is_value(vector, value) for value in unused or self.encoding.phantoms[sort]
-            )
+            return self.encoding.is_among(vector, unused or self.encoding.phantoms[sort])
         anchor = scope[self.tried[draw].name]
         assert isinstance(anchor, Vector)
         others = frozenset(possible.support - set(anchor.bits))

@@ -19,6 +19,7 @@ from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.contexts import ContextFinder
+from stead_sym.symbolic.encoding import bits_of
 from stead_sym.symbolic.manager import Bdd, Bits
 from stead_sym.symbolic.naming import Draw
 from stead_sym.symbolic.plan import Plan
@@ -136,7 +137,7 @@ class ReachableStates:
                 raise self._without_effect(name, trace)
 
     def _params(self, name: str) -> Bits:
-        return frozenset(bit for vector in self.tools[name].interface.params for bit in vector.bits)
+        return frozenset(bits_of(self.tools[name].interface.params))
 
     def _check_room(self, states: Bdd) -> None:
         """No selected call inserts more fresh values than U_f has left: it would exceed the bound,

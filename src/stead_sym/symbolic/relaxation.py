@@ -39,7 +39,7 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Environment, denoted
-from stead_sym.symbolic.encoding import Encoding, Vector
+from stead_sym.symbolic.encoding import Encoding, Vector, bits_of
 from stead_sym.symbolic.manager import Bdd, Bits
 from stead_sym.symbolic.naming import Place
 
@@ -123,9 +123,7 @@ class Relaxation:
 
     @cached_property
     def _single_bits(self) -> Bits:
-        return frozenset(
-            b for bit, vectors in self._only.values() for b in (bit, *(b for v in vectors for b in v.bits))
-        )
+        return frozenset(b for bit, vectors in self._only.values() for b in (bit, *bits_of(vectors)))
 
     # the fixpoint
 
@@ -182,9 +180,7 @@ class Relaxation:
                 case Choose(binder, where):
                     scope[binder.name] = vector = self.bound_vector(binder, scope)
                     constants = self.deployment.constants[vector.sort]
-                    among = self.active(vector) | self.manager.disj(
-                        self.encoding.is_value(vector, c) for c in constants
-                    )
+                    among = self.active(vector) | self.encoding.is_among(vector, constants)
                     possible = possible & among & self.reads(where, scope)
                 case Fresh(binder):
                     vector = self.bound_vector(binder, scope)
@@ -274,8 +270,7 @@ class Relaxation:
         """terms ∈ tuples, a set over the columns of the relation."""
         m, columns = self.manager, self._columns[relation]
         equal = m.conj(self.encoding.equal(c, t) for c, t in zip(columns, terms, strict=True))
-        bits: Bits = frozenset(bit for column in columns for bit in column.bits)
-        return m.and_exist(bits, tuples, equal)
+        return m.and_exist(frozenset(bits_of(columns)), tuples, equal)
 
     def active(self, vector: Vector, must: bool = False) -> Bdd:
         """The values that may stand in some fact, or must."""
@@ -286,7 +281,7 @@ class Relaxation:
             for k, sort in enumerate(relation.sorts):
                 if sort == vector.sort:
                     tuples = (self.must if must else self.may)[name]
-                    bits: Bits = frozenset(bit for column in columns for bit in column.bits)
+                    bits = frozenset(bits_of(columns))
                     found.append(m.and_exist(bits, tuples, self.encoding.equal(columns[k], vector)))
         return m.disj(found)
 
@@ -295,7 +290,7 @@ class Relaxation:
         return self.encoding.unused(str(binder.sort), env.values())
 
     def _bits(self, env: Environment) -> Bits:
-        return frozenset(bit for u in env.values() if isinstance(u, Vector) for bit in u.bits)
+        return frozenset(bits_of(env.values()))
 
     def _set_of(self, name: str, tuples: Iterable[tuple[Value, ...]]) -> Bdd:
         """A set of tuples over the columns of a relation."""

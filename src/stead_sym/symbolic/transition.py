@@ -13,9 +13,8 @@ from functools import cached_property
 
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.effects import Action, CompiledTool, RelationalAction
-from stead_sym.symbolic.encoding import Encoding
+from stead_sym.symbolic.encoding import Encoding, bits_of
 from stead_sym.symbolic.manager import Bdd, Bits
-from stead_sym.symbolic.writes import bits_of
 
 
 class Partition:
@@ -153,10 +152,10 @@ class Transitions:
                 for vector, arg in zip(params, action.args, strict=True):
                     if isinstance(arg, str):
                         fixed.update(self.encoding.code(vector, arg))
-                loose = frozenset(bit for arg in action.args for bit in bits_of(arg))
+                loose = frozenset(bits_of(action.args))
                 taken = m.and_exist(loose, m.cofactor(selection, fixed), action.condition)
                 partition.enabled = partition.enabled | taken
-        loose = frozenset(bit for vector in params for bit in vector.bits)
+        loose = frozenset(bits_of(params))
         for relational in self.relational:
             if relational.action.tool == tool:
                 taken = m.and_exist(loose, selection, relational.action.relation)

@@ -18,7 +18,7 @@ from stead_sym.logic.syntax import Var
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler, denoted
-from stead_sym.symbolic.encoding import Field, Vector
+from stead_sym.symbolic.encoding import Field, Vector, bits_of
 from stead_sym.symbolic.groups import Key, keys_of
 from stead_sym.symbolic.manager import Bdd
 
@@ -213,9 +213,7 @@ class Writer:
             ]
         )
         in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
-        when = m.exist(
-            frozenset(bit for name, v in bound.items() if name not in in_atom for bit in bits_of(v)), when
-        )
+        when = m.exist(frozenset(bits_of(v for name, v in bound.items() if name not in in_atom)), when)
         if when == m.false:
             return
         pattern = tuple(
@@ -226,7 +224,7 @@ class Writer:
             return
         phantom = next((u for u in pattern if isinstance(u, str) and self.encoding.is_phantom(u)), None)
         if phantom is not None:  # no such fact has bits: all that matters is whether there is one
-            some = frozenset(bit for name in in_atom for bit in bits_of(bound[name]))
+            some = frozenset(bits_of(bound[name] for name in in_atom))
             yield Fact(atom.relation, (phantom,)), m.exist(some, when)
             return
         for fact in self._matching(atom.relation, pattern):
@@ -267,8 +265,3 @@ class Writer:
             for found, facts in grouped.items():
                 self._index[relation, position, found] = tuple(facts)
         return self._index.get((relation, position, value), ())
-
-
-def bits_of(term: Vector | Value) -> tuple[str, ...]:
-    """The bits of a vector; none for a value."""
-    return term.bits if isinstance(term, Vector) else ()
