@@ -62,7 +62,7 @@ def test_the_sizes_are_those_of_the_engine(name: str, domain: Any) -> None:
     assert explanation.mode == result.mode == domain
     assert explanation.restriction.sizes == result.domain
     assert explanation.bits == result.engine.statistics["bits"]
-    assert explanation.partitions == result.engine.statistics["partitions"]
+    assert explanation.actions == result.engine.statistics["actions"]
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -131,12 +131,12 @@ def test_the_command_says_it_in_tables_and_as_json(domain: str, capsys: pytest.C
     jsonschema.validate(report, st.report_schema())
     explanation = st.explain(DEPLOYMENTS["refund"], domain="normal" if domain == "normal" else "theorem")
     assert f"facts, in {explanation.bits} bits" in text
-    assert f"transitions, in {explanation.partitions} partitions" in text
+    assert f"transitions, by {explanation.actions} actions" in text
     assert "baseline never calls obtain_approval" in text
     assert str(explanation.restriction.derivation["case"]) in text
     for tool in explanation.tools:
-        assert f"{tool.name} {tool.alternatives} {tool.partitions}" in text
-        assert report["tools"][tool.name]["partitions"] == tool.partitions
+        assert f"{tool.name} {tool.alternatives} {tool.actions}" in text
+        assert report["tools"][tool.name]["actions"] == tool.actions
         assert report["tools"][tool.name]["called"] == (tool.name != "obtain_approval")
     for relation in explanation.relations:
         assert f"{relation.possible} {relation.static} {relation.bits}" in text

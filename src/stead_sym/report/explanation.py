@@ -49,7 +49,7 @@ def explanation_data(explanation: Explanation, agent: str, never_called: Sequenc
         "domain": dict(explanation.restriction.sizes),
         "derivation": derivation_data(explanation.restriction),
         "bits": explanation.bits,
-        "partitions": explanation.partitions,
+        "actions": explanation.actions,
         "relations": {
             r.name: {
                 "sorts": list(r.sorts),
@@ -76,7 +76,7 @@ def explanation_data(explanation: Explanation, agent: str, never_called: Sequenc
         "tools": {
             t.name: {
                 "alternatives": t.alternatives,
-                "partitions": t.partitions,
+                "actions": t.actions,
                 "called": t.name not in never_called,
             }
             for t in explanation.tools
@@ -115,10 +115,10 @@ def _fresh(fresh: ExplainedFresh, literal: bool) -> str:
 
 
 def _tools(explanation: Explanation) -> RenderableType:
-    table = _table(("tool", "alternatives", "partitions"))
+    table = _table(("tool", "alternatives", "actions"))
     for tool in explanation.tools:
-        table.add_row(Text(tool.name), f"{tool.alternatives:,}", f"{tool.partitions:,}")
-    return Group(Text(f"transitions, in {explanation.partitions:,} partitions"), indented(table))
+        table.add_row(Text(tool.name), f"{tool.alternatives:,}", f"{tool.actions:,}")
+    return Group(Text(f"transitions, by {explanation.actions:,} actions"), indented(table))
 
 
 def _table(columns: Sequence[str]) -> Table:

@@ -36,12 +36,11 @@ from stead_sym.logic.syntax import (
     Truth,
     Until,
     free_variables,
-    is_temporal,
 )
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler, Environment
 from stead_sym.symbolic.encoding import Vector
-from stead_sym.symbolic.fixpoint import globally, kept, until
+from stead_sym.symbolic.fixpoint import globally
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.pairs import Pairs
 from stead_sym.symbolic.reach import ReachableStates
@@ -62,10 +61,7 @@ class Checker:
         """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
         key = (formula, tuple(sorted((x, env[x]) for x in free_variables(formula))))
         if key not in self._memo:
-            if is_temporal(formula):
-                self._memo[key] = self._sat(formula, env)
-            else:
-                self._memo[key] = self.compiler.formula(formula, env) & self._all(self.pairs(formula, env))
+            self._memo[key] = self._sat(formula, env)
             self.model.report("check", subformulas=len(self._memo))
         return self._memo[key]
 
@@ -93,7 +89,7 @@ class Checker:
         vectors = {u for x in free_variables(formula) if isinstance(u := env[x], Vector)}
         key = tuple(sorted(vectors, key=lambda vector: vector.bits))
         if key not in self._pairs:
-            self._pairs[key] = Pairs(self.model.plan, self.model.transitions, key)
+            self._pairs[key] = Pairs(self.model.plan, self.model.transitions, key, self.model.report)
         return self._pairs[key]
 
     def _all(self, pairs: Pairs) -> Bdd:
@@ -109,10 +105,10 @@ class Checker:
             return self.sat(f, env)
 
         def exists_next(f: Bdd) -> Bdd:
-            return kept(pairs, everywhere, self.fairly(f))
+            return everywhere & pairs.relation.preimage(self.fairly(f))
 
         def exists_until(f: Bdd, g: Bdd) -> Bdd:
-            return until(pairs, f, self.fairly(g))
+            return pairs.relation.reaching(self.fairly(g), f)
 
         def exists_globally(f: Bdd) -> Bdd:
             return self.globally(pairs, f)
@@ -122,7 +118,7 @@ class Checker:
 
         match formula:
             case Truth() | Equal() | Atom() | Same() | Empty():
-                raise AssertionError("a formula without temporal operators is compiled")
+                return everywhere & self.compiler.formula(formula, env)
             case Not(body):
                 return negated(here(body))
             case And(parts):
@@ -173,7 +169,7 @@ class Checker:
 
     def globally(self, pairs: Pairs, body: Bdd) -> Bdd:
         """⟦EG f⟧ over the fair runs."""
-        return globally(pairs, body, self.constraints)
+        return globally(pairs.relation, body, self.constraints)
 
     @cached_property
     def constraints(self) -> tuple[Bdd, ...]:

@@ -8,15 +8,18 @@ are those of Eq. (wrapper), symmetric contexts included, without any automorphis
 States are picked once per context, never once per state.
 
 match_K is built over all states, reachable or not, so that whatever else the state holds is decided
-with it: background records cost nothing. Where the agent is shown so much that this relation explodes
-(the orbit of a whole state under renaming), it is built anew for the states at hand.
+with it: background records cost nothing. Names are spread vectors, each bit beside the record it may
+name, so that match_K is as long as there are records, not as their square. Where the agent is
+shown so much that this relation explodes (the orbit of a whole state under renaming), it is built
+anew for the states at hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from itertools import chain
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
@@ -30,11 +33,11 @@ from stead_sym.symbolic.effects import ToolInterface
 from stead_sym.symbolic.encoding import Vector, bits_of
 from stead_sym.symbolic.manager import Bdd
 
-_LIMIT = 100_000  # nodes of match_K over all states, past which it is cut down to the states at hand
+_LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut down to those at hand
 
 
 class _TooLarge(Exception):
-    """match_K over all states has more than `_LIMIT` nodes."""
+    """match_K over all states has more than `_LIMIT` nodes per bit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,9 @@ class ContextFinder:
         wrapper: CanonicalWrapper | None,
     ) -> None:
         self.deployment = deployment
-        self.compiler = compiler
+        self.compiler = compiler  # to go through what is shown and offered
         self.encoding = compiler.encoding
+        self._beside = Compiler(compiler.encoding, role="param")  # conditions on names beside records
         self.manager = compiler.manager
         self.tools = tools
         self.wrapper = wrapper
@@ -74,13 +78,19 @@ class ContextFinder:
         self._tuples: dict[str, Sequence[Bdd]] = {}
         self._few: dict[tuple[str, int], Bdd] = {}
 
-    def everything(self) -> Mapping[str, Bdd]:
-        """The selection of the agent that takes whatever is offered."""
-        return {name: tool.offered for name, tool in self.tools.items()}
+    @cached_property
+    def offers(self) -> Mapping[str, Bdd]:
+        """Per tool where its calls are offered, over the state bits and its selectors: the selection of
+        the agent that takes whatever is offered."""
+        m, valid = self.manager, self.encoding.valid
+        return {
+            name: m.conj([self._is_offered(name, tool.selectors), *map(valid, tool.selectors)])
+            for name, tool in self.tools.items()
+        }
 
     def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state
-        bits and each tool's parameters, one mapping per context met. Each state must offer a call."""
+        bits and each tool's selectors, one mapping per context met. Each state must offer a call."""
         undecided = states & ~self.decided
         for context in self._bounded:
             if undecided != self.manager.false:
@@ -90,7 +100,7 @@ class ContextFinder:
             decision = self._ask(undecided)
             self.contexts[decision.canonical] = decision.selected
             try:
-                undecided, selection = self._settle(undecided, self.manager.true, decision.canonical)
+                undecided, selection = self._settle(undecided, None, decision.canonical)
             except _TooLarge:
                 self._bounded.append(decision.canonical)
                 undecided, selection = self._settle(undecided, undecided, decision.canonical)
@@ -104,21 +114,22 @@ class ContextFinder:
 
     def context(self, state: Mapping[str, bool]) -> DecisionContext:
         """What the agent is shown and offered in one state, given as bits."""
-        facts: list[Fact] = []
+        m, facts, calls = self.manager, list[Fact](), list[Call]()
+        here, bits = m.cube(state), self.encoding.state_bits
         for shown in self._shown:
-            vectors = self._beside(shown.sorts)
-            there = self.manager.cofactor(self._is_shown(shown, vectors), state)
-            facts += (Fact(shown.relation, args) for args in self.encoding.tuples(there, vectors))
-        calls = frozenset(
-            Call(name, args)
-            for name, tool in self.tools.items()
-            for args in self.encoding.tuples(self.manager.cofactor(tool.offered, state), tool.params)
-        )
-        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), calls)
+            vectors, there = self._all(shown, self._beside)
+            tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
+            facts += (Fact(shown.relation, args) for args in tuples)
+        for name, offered in self.offers.items():
+            tuples = self.encoding.tuples(m.exist(bits, offered & here), self.tools[name].selectors)
+            calls += (Call(name, args) for args in tuples)
+        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
 
-    def _settle(self, undecided: Bdd, among: Bdd, context: DecisionContext) -> tuple[Bdd, Mapping[str, Bdd]]:
-        """Decide the states of ``among`` that show this context: what is left undecided, and the
-        selection. Raises `_TooLarge` where all states are meant and they are too many to tell."""
+    def _settle(
+        self, undecided: Bdd, among: Bdd | None, context: DecisionContext
+    ) -> tuple[Bdd, Mapping[str, Bdd]]:
+        """Decide the states of ``among``, or all (None), that show this context: what is left undecided,
+        and the selection. Raises `_TooLarge` where all are meant and they are too many to tell."""
         naming = self._naming(context)
         match = self._match(among, context, naming)
         names = frozenset(bits_of(naming.values()))
@@ -127,8 +138,11 @@ class ContextFinder:
         selection: dict[str, Bdd] = {}
         if here != self.manager.false:
             for call in self.contexts[context]:
-                params = self.tools[call.tool].params
-                chosen = self._equals(params, self._terms(call.args, naming))
+                pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, naming), strict=True)
+                chosen = self.manager.conj(
+                    self.encoding.equal(selector, term) & self.encoding.valid(selector)
+                    for selector, term in pairs
+                )
                 taken = self.manager.and_exist(names, match, chosen)
                 selection[call.tool] = selection.get(call.tool, self.manager.false) | taken
         return undecided & ~here, selection
@@ -150,35 +164,60 @@ class ContextFinder:
                 taken[sort] = taken.get(sort, 0) + 1
         return naming
 
-    def _match(self, states: Bdd, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
-        """match_K over ``states``: D ∈ states and x names exactly what D shows and offers."""
-        matching = states
-        everywhere = states == self.manager.true
-        for condition in self._present(context, naming):
+    def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
+        """match_K over ``among``, or all states: x names exactly what D shows and offers."""
+        matching = self.manager.true if among is None else among
+        few = (self._at_most(name, number) for name, number in self._numbers(context))
+        for condition in chain(self._present(context, naming), few):
             matching = matching & condition
             if matching == self.manager.false:
-                return matching
-            if everywhere and matching.dag_size > _LIMIT:
-                raise _TooLarge
-        for name, number in self._numbers(context):
-            matching = matching & self._at_most(name, number)
-            if everywhere and matching.dag_size > _LIMIT:
+                break
+            if among is None and matching.dag_size > _LIMIT * (1 + len(self.encoding.state_bits)):
                 raise _TooLarge
         return matching
 
     def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
-        """What K shows is shown, the names differ and are no rigid values, what K offers is offered."""
-        for shown in self._shown:
-            for args in sorted(context.view.tuples(shown.relation)):
-                yield self._is_shown(shown, self._terms(args, naming))
-        for vector, other in combinations(sorted(naming.values(), key=lambda v: v.bits), 2):
-            if vector.sort == other.sort:
-                yield ~self.encoding.equal(vector, other)
-        for vector in naming.values():
-            for constant in self.rigid.intersection(self.deployment.constants[vector.sort]):
-                yield ~self.encoding.is_value(vector, constant)
-        for call in sorted(context.calls):
-            yield self._is_offered(call.tool, self._terms(call.args, naming))
+        """What K shows is shown, what it offers is offered, and the names differ and are no rigid values.
+
+        In an order in which each fact or call shares names with the ones before it if it can: two
+        names that nothing links yet range over all pairs of records.
+        """
+        left = [
+            (self._terms(args, naming), shown)
+            for shown in self._shown
+            for args in sorted(context.view.tuples(shown.relation))
+        ] + [(self._terms(call.args, naming), call.tool) for call in sorted(context.calls)]
+        placed: list[Vector] = []
+
+        def strangers(item: tuple[Sequence[Vector | Value], _Shown | str]) -> tuple[bool, int]:
+            names = {term for term in item[0] if isinstance(term, Vector)}
+            return bool(names) and names.isdisjoint(placed), len(names.difference(placed))
+
+        while left:
+            terms, said = item = min(left, key=strangers)
+            left.remove(item)
+            conditions = []
+            for vector in dict.fromkeys(term for term in terms if isinstance(term, Vector)):
+                if vector not in placed:
+                    conditions.append(self._is_name(vector, placed))
+                    placed.append(vector)
+            if isinstance(said, str):
+                conditions.append(self._is_offered(said, terms))
+            else:
+                conditions.append(self._is_shown(said, terms, self._beside))
+            yield self.manager.conj(conditions)
+
+    def _is_name(self, vector: Vector, others: Iterable[Vector]) -> Bdd:
+        """The vector has a value that is not rigid and that none of the others has."""
+        encoding, constants = self.encoding, self.deployment.constants[vector.sort]
+        rigid = self.rigid.intersection(constants)
+        return self.manager.conj(
+            [
+                encoding.valid(vector),
+                *(~encoding.is_value(vector, constant) for constant in sorted(rigid)),
+                *(~encoding.equal(vector, other) for other in others if other.sort == vector.sort),
+            ]
+        )
 
     def _numbers(self, context: DecisionContext) -> Iterator[tuple[str, int]]:
         """Per relation and tool how many tuples K has. The tuples that `_present` asks for differ, as
@@ -204,39 +243,34 @@ class ContextFinder:
                 vectors, holds = tool.params, tool.offered
             else:
                 shown = next(shown for shown in self._shown if shown.relation == name)
-                vectors = self._beside(shown.sorts)
-                holds = self._is_shown(shown, vectors)
+                vectors, holds = self._all(shown, self.compiler)
             leaves = [leaf for _, leaf in self.manager.cases(holds, bits_of(vectors))]
             self._tuples[name] = sorted(leaves, key=self.manager.depth, reverse=True)
         return self._tuples[name]
 
-    def _is_shown(self, shown: _Shown, terms: Sequence[Vector | Value]) -> Bdd:
+    def _all(self, shown: _Shown, compiler: Compiler) -> tuple[tuple[Vector, ...], Bdd]:
+        """Vectors for one tuple of a relation, and where it is shown."""
+        m, vectors = self.manager, list[Vector]()
+        for sort in shown.sorts:
+            vectors.append(self.encoding.unused(sort, vectors, compiler.role))
+        valid = map(self.encoding.valid, vectors)
+        return tuple(vectors), m.conj([self._is_shown(shown, vectors, compiler), *valid])
+
+    def _is_shown(self, shown: _Shown, terms: Sequence[Vector | Value], compiler: Compiler) -> Bdd:
         there = self.encoding.relation(shown.relation, tuple(terms))
         return there & self.manager.disj(
-            self.compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts
+            compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts
         )
 
     def _is_offered(self, name: str, terms: Sequence[Vector | Value]) -> Bdd:
-        """offered(terms): the tool's interface with other terms for its parameters."""
-        tool = self.tools[name]
-        bits = frozenset(bits_of(tool.params))
-        return self.manager.and_exist(bits, tool.offered, self._equals(tool.params, terms))
-
-    def _beside(self, sorts: Iterable[str]) -> tuple[Vector, ...]:
-        """Vectors for one tuple more, distinct from one another."""
-        taken: dict[str, int] = {}
-        vectors = []
-        for sort in sorts:
-            vectors.append(self.encoding.vector("var", sort, taken.get(sort, 0)))
-            taken[sort] = taken.get(sort, 0) + 1
-        return tuple(vectors)
+        """The tool's call with these arguments is offered."""
+        tool = self.tools[name].tool
+        env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
+        active = (self.encoding.active(str(binder.sort), env[binder.name]) for binder in tool.params)
+        return self.manager.conj([*active, self._beside.formula(tool.guard, env)])
 
     def _terms(self, args: Iterable[Value], naming: Mapping[Value, Vector]) -> tuple[Vector | Value, ...]:
         return tuple(naming.get(value, value) for value in args)
-
-    def _equals(self, vectors: Sequence[Vector], terms: Sequence[Vector | Value]) -> Bdd:
-        pairs = zip(vectors, terms, strict=True)
-        return self.manager.conj(self.encoding.equal(vector, term) for vector, term in pairs)
 
 
 def _shown(deployment: Deployment) -> Iterator[_Shown]:

@@ -1,10 +1,10 @@
-"""Tools as BDDs: who is offered what, and what each alternative of an effect does to the bits.
+"""Tools as BDDs: who is offered what, and which steps each alternative of an effect makes.
 
 An alternative whose statements insert and delete becomes *actions*: one per choice of values for the
 variables that its statements mention (they say *where* it writes), found by descending through
 the values and dropping every branch on which the condition is already false. The variables that
-only conditions mention stay log-coded and are quantified. An action has no frame conditions:
-it says what the bits become that it writes, and nothing of the others.
+only conditions mention stay log-coded and are quantified. An action says what the bits become that it
+writes; `frames` joins a tool's actions to one relation, in which all others stay.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from stead_sym.logic.syntax import Binder, conjunction, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler, Environment
 from stead_sym.symbolic.encoding import Vector, bits_of
+from stead_sym.symbolic.frames import Action, framed
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.naming import Draw, Naming, Place
-from stead_sym.symbolic.writes import Writer
+from stead_sym.symbolic.writes import Write, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,54 +31,32 @@ class ToolInterface:
     """A tool over the state bits and one vector per parameter.
 
     ``offered``: the parameters are active and the guard holds. ``effective``: some alternative has a
-    successor in the infinite domain (a fresh value is never lacking there).
+    successor in the infinite domain (a fresh value is never lacking there). ``params`` are log-coded, to
+    go through calls; ``selectors`` stand for the parameters in sets of selected calls.
     """
 
     tool: Tool
     params: tuple[Vector, ...]
+    selectors: tuple[Vector, ...]
     offered: Bdd
     effective: Bdd
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
-    """One alternative with the variables fixed that say where it writes.
-
-    ``condition`` ranges over the state bits and the vectors of the parameters that are not fixed;
-    ``args`` are the tool's arguments, values where fixed. ``updates`` gives the new value of each
-    written bit over the old state bits. ``fresh`` are the drawn values with their sorts, ``about``
-    all values that are fixed.
-    """
-
-    tool: str
-    args: tuple[Vector | Value, ...]
-    condition: Bdd
-    updates: Mapping[str, Bdd]
-    fresh: tuple[tuple[str, Value], ...] = ()
-    about: frozenset[Value] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class RelationalAction:
-    """An `ensure` alternative: ``relation`` over state bits, primed bits and parameter vectors."""
-
-    tool: str
-    args: tuple[Vector | Value, ...]
-    relation: Bdd
-
-
-@dataclass(frozen=True, slots=True)
 class CompiledTool:
-    """A tool's interface with the actions of all its alternatives.
+    """A tool's interface with the steps of all its alternatives.
 
-    ``overflow``, over the state bits and the parameters: an alternative inserts fresh values of a
+    ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
+    ``actions`` is the number of actions in it.
+    ``overflow``, over the state bits and the selectors: an alternative inserts fresh values of a
     sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
-    ``stuck`` likewise, per fresh variable that is named after another value: the name is taken.
+    ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
+    value: the name is taken.
     """
 
     interface: ToolInterface
-    actions: tuple[Action, ...]
-    relational: tuple[RelationalAction, ...]
+    steps: Bdd
+    actions: int
     overflow: Bdd
     stuck: Mapping[Draw, Bdd]
 
@@ -102,38 +81,67 @@ class EffectCompiler:
             vector = self.compiler.bound_vector(binder, env)
             env[binder.name] = vector
             params.append(vector)
+        selectors = self._selectors(tool)
         offered = m.conj(
             [*(self.encoding.active(v.sort, v) for v in params), self.compiler.formula(tool.guard, env)]
         )
         effective, overflow = m.false, m.false
         stuck: dict[Draw, Bdd] = {}
         actions: list[Action] = []
-        relational: list[RelationalAction] = []
         for number, effect in enumerate(tool.effects):
             place = (tool.name, number)
             if effect.is_ensure:
-                ensured = self._ensure(tool, params, env, effect)
-                relational.append(ensured)
-                primed = frozenset(map(self.encoding.primed, self.encoding.state_bits))
-                effective = effective | m.exist(primed, ensured.relation)
+                relation = self._ensure(env, effect)
+                effective = effective | m.exist(self.encoding.primed_bits, relation)
+                actions.append(
+                    Action(
+                        self._by_selectors(params, selectors, {}, offered & relation),
+                        self.encoding.state_bits | set(bits_of(selectors)),
+                    )
+                )
                 continue
             scope, condition, drawn, taken = self._condition(place, effect, env)
             local = frozenset(bits_of(term for name, term in scope.items() if name not in env))
             effective = effective | m.and_exist(local, condition, drawn)
             stuck |= {draw: m.exist(local, offered & where) for draw, where in taken.items()}
             possible = offered & condition & drawn
-            for action, no_room in self._ground(tool, params, env, scope, possible, effect):
-                if action.condition != m.false:
-                    actions.append(action)
-                if no_room != m.false:
-                    overflow = overflow | self._with_args(params, action.args, no_room)
-        interface = ToolInterface(tool, tuple(params), offered, effective)
-        return CompiledTool(interface, tuple(actions), tuple(relational), overflow, stuck)
+            for values, case, written in self._ground(env, scope, possible, effect):
+                named = ((v, values.get(b.name)) for b, v in zip(tool.params, params, strict=True))
+                fixed = {vector: value for vector, value in named if value is not None}
+                if (no_room := self._no_room(effect, values, case & written.outside)) != m.false:
+                    overflow = overflow | self._by_selectors(params, selectors, fixed, no_room)
+                if (inside := case & ~written.outside) != m.false:
+                    after = m.conj(
+                        m.var(self.encoding.primed(bit)).equiv(new) for bit, new in written.updates.items()
+                    )
+                    enabled = self._by_selectors(params, selectors, fixed, inside)
+                    about = frozenset(self._about(params, selectors, fixed))
+                    actions.append(Action(enabled & after, about | written.updates.keys()))
+        interface = ToolInterface(tool, tuple(params), selectors, offered, effective)
+        steps = framed(self.encoding, actions, selectors)
+        return CompiledTool(interface, steps, len(actions), overflow, stuck)
 
-    def _with_args(self, params: list[Vector], args: tuple[Vector | Value, ...], condition: Bdd) -> Bdd:
-        """A condition of an action, over the vectors of all parameters again."""
-        pairs = zip(params, args, strict=True)
-        return self.manager.conj([condition, *(self.encoding.equal(v, u) for v, u in pairs)])
+    def _selectors(self, tool: Tool) -> tuple[Vector, ...]:
+        selectors: list[Vector] = []
+        for binder in tool.params:
+            selectors.append(self.encoding.unused(str(binder.sort), selectors, "param"))
+        return tuple(selectors)
+
+    def _by_selectors(
+        self,
+        params: Sequence[Vector],
+        selectors: Sequence[Vector],
+        fixed: Mapping[Vector, Value],
+        condition: Bdd,
+    ) -> Bdd:
+        """A condition on a call, over the tool's selectors: where a parameter is fixed its selector has
+        that value (`framed` says that it has no other), the others take over from their vectors."""
+        m, encoding = self.manager, self.encoding
+        loose = {v: s for v, s in zip(params, selectors, strict=True) if v not in fixed}
+        same = m.conj(encoding.equal(v, s) & encoding.valid(s) for v, s in loose.items())
+        taken = m.and_exist(frozenset(bits_of(loose)), condition, same)
+        pairs = ((s, fixed[v]) for v, s in zip(params, selectors, strict=True) if v in fixed)
+        return m.conj([taken, *(encoding.is_value(s, value) for s, value in pairs)])
 
     # conditions
 
@@ -230,23 +238,31 @@ class EffectCompiler:
             for _, when in self.writer.affected(s, values)
         )
 
+    def _about(
+        self, params: Sequence[Vector], selectors: Sequence[Vector], fixed: Mapping[Vector, Value]
+    ) -> Iterator[str]:
+        """The selectors' bits that say what a call is about."""
+        for vector, selector in zip(params, selectors, strict=True):
+            if vector in fixed:
+                yield from (bit for bit, on in self.encoding.code(selector, fixed[vector]).items() if on)
+            else:
+                yield from selector.bits
+
+    def _no_room(self, effect: Effect, values: Mapping[str, Value], outside: Bdd) -> Bdd:
+        """Those of the states where U_f has no room for the fresh values that are inserted."""
+        return outside & self._lacks(effect, values) if outside != self.manager.false else outside
+
     # actions
 
     def _ground(
-        self,
-        tool: Tool,
-        params: list[Vector],
-        env: Environment,
-        scope: Environment,
-        condition: Bdd,
-        effect: Effect,
-    ) -> Iterator[tuple[Action, Bdd]]:
-        """The actions of one alternative, each with the condition on which U_f has no room for it."""
+        self, env: Environment, scope: Environment, condition: Bdd, effect: Effect
+    ) -> Iterator[tuple[Mapping[str, Value], Bdd, Write]]:
+        """The values of the variables that say where an alternative writes, what is left of its
+        condition for them, and what it writes."""
         where_written = [name for name in scope if name in _written_variables(effect)]
         settled = {*env, *where_written}
         loose = frozenset(bits_of(term for name, term in scope.items() if name not in settled))
         condition = self.manager.exist(loose, condition)
-        fresh = {binder.name: str(binder.sort) for binder in effect.fresh}
         vectors = {name: scope[name] for name in where_written}
         for assignment, case in self.manager.cases(condition, bits_of(vectors.values())):
             values = {
@@ -254,27 +270,14 @@ class EffectCompiler:
                 for name, vector in vectors.items()
                 if isinstance(vector, Vector)
             }
-            written = self.writer.write(effect, values, case)
-            outside = written.outside
-            args = tuple(
-                values.get(binder.name, vector) for binder, vector in zip(tool.params, params, strict=True)
-            )
-            drawn = tuple((fresh[name], value) for name, value in values.items() if name in fresh)
-            about = frozenset(values.values())
-            no_room = case & outside
-            if no_room != self.manager.false:
-                no_room = no_room & self._lacks(effect, values)
-            yield Action(tool.name, args, case & ~outside, written.updates, drawn, about), no_room
+            yield values, case, self.writer.write(effect, values, case)
 
     # ensure
 
-    def _ensure(self, tool: Tool, params: list[Vector], env: Environment, effect: Effect) -> RelationalAction:
+    def _ensure(self, env: Environment, effect: Effect) -> Bdd:
         """The relation of an `ensure` alternative: `when` read in D, its formulas in D ⊕ D'."""
-        m = self.manager
-        for bit in self.encoding.state_bits:
-            self.encoding.primed(bit)
         asked = conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
-        relation = m.conj(
+        return self.manager.conj(
             [
                 self.compiler.formula(effect.when, env),
                 *(self.encoding.well_coded(field, primed=True) for field in self.encoding.fields),
@@ -282,7 +285,6 @@ class EffectCompiler:
                 self._least_names(),
             ]
         )
-        return RelationalAction(tool.name, tuple(params), relation)
 
     def _least_names(self) -> Bdd:
         """With representatives: the values that D' has and D has not are the least unused names."""

@@ -46,6 +46,11 @@ class Field:
         return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(self.bits)}
 
 
+SPREAD = frozenset({"held", "risen", "name", "param"})
+"""The roles of spread vectors: variables of specifications, before and within a transition, names of a
+context, and parameters of calls."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vector:
     """A variable of one sort. Log-coded, ``bits`` have the most significant first; ``spread``, there is
@@ -94,7 +99,9 @@ class Encoding:
         self._active: dict[tuple[str, Vector | Value, bool], Bdd] = {}
         self._values: dict[tuple[Vector, Value], Bdd] = {}
         self._valid: dict[tuple[Vector, bool], Bdd] = {}
-        manager.declare_bottom(bit for field in self.fields for bit in field.bits)
+        manager.declare_bottom(
+            name for field in self.fields for bit in field.bits for name in (bit, self.primed(bit))
+        )
 
     # states
 
@@ -141,12 +148,14 @@ class Encoding:
                 self._atoms[key] = self.manager.point(code)
         return self._atoms[key]
 
-    def primed(self, bit: str) -> str:
-        """The successor's copy of a state bit, declared right below it when first asked for."""
-        name = f"{bit}'"
-        if not self.manager.has(name):
-            self.manager.declare_below(name, bit)
-        return name
+    @staticmethod
+    def primed(bit: str) -> str:
+        """The successor's copy of a state bit, right below it."""
+        return f"{bit}'"
+
+    @cached_property
+    def primed_bits(self) -> Bits:
+        return frozenset(map(self.primed, self.state_bits))
 
     def encode(self, state: Instance) -> Mapping[str, bool]:
         """The assignment to the state bits that stands for this instance."""
@@ -176,21 +185,29 @@ class Encoding:
         return "?" in value
 
     def vector(self, role: str, sort: str, index: int) -> Vector:
-        """The ``index``-th vector of a sort in a role (`var`: variables, `name`: names of a context,
-        `held`: variables of specifications).
+        """The ``index``-th vector of a sort in a role (`var`: variables that are quantified at once or
+        gone through; `SPREAD`: those that stay together with sets of states).
 
-        Vectors stand above the state bits: with x on top, P(x, …) is a decision tree over x. Those of
-        one sort are interleaved, so that x = y takes a node or two per bit.
+        A log-coded vector stands above the state bits: with x on top, P(x, …) is a decision tree over
+        x. Those of one sort are interleaved, so that x = y takes a node or two per bit.
 
-        What a specification holds over time is spread: the bit "x is this case" stands beside the bits
-        of this case. With x on top a set of pairs (D, x) costs a copy of the states per value of x;
-        beside its record it costs one flag, "the record that x names has been seen".
+        A spread one has the bit "x is this case" beside the bits of this case. With x on top a set of
+        pairs (D, x) costs a copy of the states per value of x; beside its record it costs one flag,
+        "the record that x names has been seen".
         """
         key = (role, sort, index)
         if key not in self._vectors:
-            declare = self._declare_spread if role == "held" else self._declare
+            declare = self._declare_spread if role in SPREAD else self._declare
             self._vectors[key] = declare(f"{role}.{sort}.{index}", sort)
         return self._vectors[key]
+
+    def successor(self, vector: Vector) -> Vector:
+        """The successor's copy of a spread vector: each bit right below the one it is a copy of."""
+        bits = tuple(map(self.primed, vector.bits))
+        for bit, copy in zip(vector.bits, bits, strict=True):
+            if not self.manager.has(copy):
+                self.manager.declare_below(copy, bit)
+        return Vector(vector.sort, bits, vector.spread)
 
     def _declare(self, name: str, sort: str) -> Vector:
         width = max(1, (len(self._codes[sort]) - 1).bit_length())
@@ -205,7 +222,7 @@ class Encoding:
         return Vector(sort, bits)
 
     def _declare_spread(self, name: str, sort: str) -> Vector:
-        bits = {value: f"{name}={value}" for value in self._codes[sort]}
+        bits = {value: f"{name}={value}" for value in self._codes[sort] or ("",)}  # a bit, to have a name
         for value, bit in bits.items():
             if value in self._beside:
                 self.manager.declare_above(bit, self._beside[value])
@@ -238,7 +255,10 @@ class Encoding:
 
     def tuples(self, function: Bdd, vectors: Sequence[Vector]) -> Iterator[tuple[Value, ...]]:
         """The tuples of values that satisfy a function of these vectors alone."""
-        for assignment, _ in self.manager.cases(function, bits_of(vectors)):
+        bits = bits_of(vectors)
+        while function != self.manager.false:
+            assignment = self.manager.pick(function, bits)
+            function = function & ~self.manager.cube(assignment)
             yield tuple(self.value(vector, assignment) for vector in vectors)
 
     def is_value(self, term: Vector | Value, value: Value) -> Bdd:

@@ -70,14 +70,14 @@ class SymbolicEngine:
 
     @property
     def statistics(self) -> Mapping[str, int]:
-        """What the answer took: BDD variables and nodes, partitions, sweeps."""
+        """What the answer took: BDD variables and nodes, the actions in the transition relation, sweeps."""
         manager = self._model.manager
         return {
             "bits": len(self._model.encoding.state_bits),
             "variables": manager.variables,
             "nodes": manager.nodes,
             "reached_nodes": self._model.reached.dag_size,
-            "partitions": sum(1 for _ in self._model.transitions),
+            "actions": sum(tool.actions for tool in self._model.tools.values()),
             "sweeps": self._model.sweeps,
         }
 

@@ -61,12 +61,12 @@ class ExplainedFresh:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedTool:
-    """A tool with the number of its alternatives and of the partitions of the transition relation that
-    they give: one per action, an alternative with all values fixed that say where it writes."""
+    """A tool with the number of its alternatives and of the actions that they give: an action is an
+    alternative with all values fixed that say where it writes."""
 
     name: str
     alternatives: int
-    partitions: int
+    actions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class Explanation:
         return sum(relation.bits for relation in self.relations)
 
     @property
-    def partitions(self) -> int:
-        """The number of partitions of the transition relation, if every tool can be called."""
-        return sum(tool.partitions for tool in self.tools)
+    def actions(self) -> int:
+        """The number of actions that the transition relation has, if every tool can be called."""
+        return sum(tool.actions for tool in self.tools)
 
 
 def explain(
@@ -168,4 +168,4 @@ def _fresh(deployment: Deployment, naming: Naming) -> Iterable[ExplainedFresh]:
 
 def _tool(compiled: CompiledTool) -> ExplainedTool:
     tool = compiled.interface.tool
-    return ExplainedTool(tool.name, len(tool.effects), len(compiled.actions) + len(compiled.relational))
+    return ExplainedTool(tool.name, len(tool.effects), compiled.actions)

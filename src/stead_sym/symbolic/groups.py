@@ -16,14 +16,13 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Tool
 from stead_sym.logic.syntax import And, Atom, Exists, Formula, Not, Term, Var
 from stead_sym.relational.instance import Fact
-from stead_sym.relational.schema import Relation
+from stead_sym.relational.schema import Relation, Value
 from stead_sym.symbolic.encoding import Field
 
 Key: TypeAlias = tuple[str, tuple[int, ...]]
 """A relation and the columns that determine the others."""
 
-
-_FEW = 3
+_FEW = 3  # records that a log code may choose between
 
 
 def fields(deployment: Deployment, dynamic: Iterable[Fact], rejected: Set[Key]) -> Iterator[Field]:
@@ -35,18 +34,25 @@ def fields(deployment: Deployment, dynamic: Iterable[Fact], rejected: Set[Key]) 
     for relation in deployment.schema.relations:
         facts = of.get(relation.name, [])
         best = [[fact] for fact in facts]
-        owned = sum(1 for fact in facts if set(fact.args) - deployment.schema.rigid)
         for key in _keys(deployment, relation):
-            if not key and owned > _FEW:
-                continue  # which record is at hand: one bit beside each keeps the diagrams linear
             grouped = list(_by_key(facts, key))
             if (relation.name, key) in rejected or _cost(grouped) >= _cost(best):
+                continue
+            if any(_scattered(group, deployment.schema.rigid) for group in grouped):
                 continue
             initial = deployment.init.facts
             if all(sum(fact in initial for fact in group) <= 1 for group in grouped):
                 best = grouped
         for group in best:
             yield Field.of(sorted(group))
+
+
+def _scattered(group: Sequence[Fact], rigid: Set[Value]) -> bool:
+    """The facts are about many records and no one in common: they say *which* record is at hand. With a
+    log code above all records a diagram holds a copy of them per code; a bit or two beside each
+    record cost one flag, "the one at hand has been seen"."""
+    values = [set(fact.args) - rigid for fact in group]
+    return len(list(filter(None, values))) > _FEW and not set.intersection(*values)
 
 
 def singles(deployment: Deployment, rejected: Set[Key]) -> Set[str]:

@@ -23,12 +23,10 @@ _HUB = 6  # a value linked to more others than this orders nothing
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The fields in the order of their bits, from the top; the cluster of linked values that each
-    value belongs to, clusters numbered in that order; and for values of clusters that own fields
+    """The fields in the order of their bits, from the top; and for values of clusters that own fields
     the first bit of the cluster."""
 
     fields: tuple[Field, ...]
-    cluster: Mapping[Value, int]
     beside: Mapping[Value, str]
 
 
@@ -59,7 +57,7 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     for field in ordered:
         first.setdefault(place(field)[0], field.bits[0])
     beside = {value: first[k] for value, k in cluster.items() if k in first}
-    return Order(ordered, cluster, beside)
+    return Order(ordered, beside)
 
 
 def _owners(field: Field, rigid: Set[Value]) -> set[Value]:

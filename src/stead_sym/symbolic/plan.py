@@ -21,7 +21,7 @@ from stead_sym.symbolic.encoding import Encoding, Vector
 from stead_sym.symbolic.groups import Key, fields, singles
 from stead_sym.symbolic.manager import Backend, Bdd, Manager
 from stead_sym.symbolic.naming import Draw, Naming, Place, anchors
-from stead_sym.symbolic.order import Order, arranged
+from stead_sym.symbolic.order import arranged
 from stead_sym.symbolic.relaxation import Relaxation
 from stead_sym.symbolic.writes import Writer
 
@@ -34,7 +34,6 @@ class Plan:
     restriction: Restriction
     naming: Naming
     encoding: Encoding
-    order: Order
     compiler: Compiler
     tools: Mapping[str, CompiledTool]
 
@@ -77,7 +76,7 @@ def plan(
         effects = EffectCompiler(deployment, compiler, prepared.naming, writer)
         tools = {tool.name: effects.tool(tool) for tool in deployment.tools}
         if not writer.broken:
-            return Plan(deployment, prepared.restriction, prepared.naming, encoding, order, compiler, tools)
+            return Plan(deployment, prepared.restriction, prepared.naming, encoding, compiler, tools)
         refused.keys |= writer.broken
 
 

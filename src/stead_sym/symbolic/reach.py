@@ -1,22 +1,22 @@
 """The reachable states of a restriction, with every hypothesis on them checked on the way.
 
-A sweep takes the states whose successors are still to be taken, checks that each keeps the bounds and
-offers only calls with an effect, decides what the agent does in them, and applies the partitions in
-turn, each to what the earlier ones found as well (chaining) as far as that is decided.
+A sweep takes the states that are not decided yet, checks that each keeps the bounds and offers only
+calls with an effect, asks what the agent does in them, and saturates: all that can be reached through
+decided states is found, whatever the number of steps.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.semantics import exceeded, offer, successors, view
+from stead_sym.deployment.semantics import exceeded, offer, outcomes, successors, view
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
-from stead_sym.progress import Progress
+from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.contexts import ContextFinder
 from stead_sym.symbolic.encoding import bits_of
@@ -53,88 +53,83 @@ class ReachableStates:
         self.compiler = plan.compiler
         self.manager = plan.encoding.manager
         self.tools = plan.tools
-        self.transitions = Transitions(self.encoding, tuple(self.tools.values()), plan.order.cluster)
+        manager = self.manager
+        self.report = Pulse(progress, {"nodes": lambda: manager.nodes})
+        self.transitions = Transitions(self.encoding, tuple(self.tools.values()), self.report)
         interfaces = {name: tool.interface for name, tool in self.tools.items()}
         self.finder = ContextFinder(self.deployment, self.compiler, interfaces, wrapper)
         self.selected = dict.fromkeys(self.tools, self.manager.false)
         self.initial = self.manager.cube(self.encoding.encode(self.deployment.init))
         self.reached = self.initial
         self.sweeps = 0
-        self._progress = progress
-        self._reported = time.monotonic()
         self._explore()
 
     # exploration
 
     def _explore(self) -> None:
-        m = self.manager
         if self.wrapper is None:
-            self._take(self.finder.everything())
-        todo = self.initial
+            self._take(self.finder.offers)
+        todo, m = self.initial, self.manager
         while todo != m.false:
             self.sweeps += 1
             self._check(todo)
-            for selection in self.finder.decide(todo):
-                self._take(selection)
-            self._check_room(todo)
-            todo = self._sweep(todo)
+            self._take(self._decided(todo))
+            self._check_room(self.reached)
+            found = self.transitions.reachable(self.reached)
+            todo, self.reached = found & ~self.reached, found
 
-    def _sweep(self, layer: Bdd) -> Bdd:
-        """Apply every group of partitions, each until it adds nothing; the new states."""
-        m, found = self.manager, self.manager.false
-        for group in self.transitions.groups:
-            grown = True
-            while grown:
-                grown = False
-                for partition in group:
-                    new = partition.image(layer) & ~self.reached
-                    if new != m.false:
-                        self.reached = self.reached | new
-                        found = found | new
-                        decided = new & self.finder.decided
-                        layer = layer | decided
-                        grown = grown or decided != m.false
-                self.report("reach", sweeps=self.sweeps, contexts=len(self.finder.contexts))
-        return found
+    def _decided(self, states: Bdd) -> Mapping[str, Bdd]:
+        """What the agent selects in the states that were not decided before."""
+        chosen: dict[str, list[Bdd]] = {}
+        for selection in self.finder.decide(states):
+            self.report("reach", sweeps=self.sweeps, contexts=len(self.finder.contexts))
+            for tool, calls in selection.items():
+                chosen.setdefault(tool, []).append(calls)
+        return {tool: self.manager.disj(calls) for tool, calls in chosen.items()}
 
     def _take(self, selection: Mapping[str, Bdd]) -> None:
+        self.transitions.select(selection)
         for tool, calls in selection.items():
             self.selected[tool] = self.selected[tool] | calls
-            self.transitions.select(tool, calls)
-
-    def report(self, phase: str, **counts: int) -> None:
-        """Tell the listener how things stand, at most every quarter of a second: the number of
-        nodes alone takes a pass over the variables."""
-        if self._progress is not None and time.monotonic() - self._reported > 0.25:
-            self._reported = time.monotonic()
-            self._progress(phase, nodes=self.manager.nodes, **counts)
 
     # hypotheses
 
     def _check(self, states: Bdd) -> None:
         """Definition 3 on ``states``: bounds, something offered, every offered call with an effect."""
         m = self.manager
-        for sort, bound in self.deployment.bounds.items():
-            if (over := states & self._more_active(sort, bound)) != m.false:
-                raise self._exceeding(self.trace_to(over))
+        for over in self._exceeded.values():
+            if (there := states & over) != m.false:
+                raise self._exceeding(self.trace_to(there))
         for tool in self.tools.values():
             for draw, stuck in tool.stuck.items():
                 if states & stuck != m.false:
                     raise NameTaken(draw)
-        anything = m.disj(
-            m.exist(self._params(name), tool.interface.offered) for name, tool in self.tools.items()
-        )
-        if (silent := states & ~anything) != m.false:
+        silent = states
+        for name, offers in self.finder.offers.items():
+            silent = silent & ~m.and_exist(self._selectors(name), silent, offers)
+        if silent != m.false:
             raise NothingOffered(
                 "a reachable state offers no call; weaken a guard or add a tool that waits",
                 self.trace_to(silent),
                 next((tool.span for tool in self.deployment.tools), None),
             )
-        for name, tool in self.tools.items():
-            interface = tool.interface
-            if (dead := states & interface.offered & ~interface.effective) != m.false:
-                trace = self.trace_to(m.exist(self._params(name), dead))
-                raise self._without_effect(name, trace)
+        for name, calls in self._dead.items():
+            if (dead := states & calls) != m.false:
+                raise self._without_effect(name, self.trace_to(m.exist(self._params(name), dead)))
+
+    @cached_property
+    def _exceeded(self) -> Mapping[str, Bdd]:
+        """Per sort the states with more active values outside C than its bound."""
+        return {sort: self._more_active(sort, bound) for sort, bound in self.deployment.bounds.items()}
+
+    @cached_property
+    def _dead(self) -> Mapping[str, Bdd]:
+        """Per tool where its calls are offered without an effect, over the state bits and its parameters."""
+        interfaces = ((name, tool.interface) for name, tool in self.tools.items())
+        return {name: interface.offered & ~interface.effective for name, interface in interfaces}
+
+    def _selectors(self, name: str) -> Bits:
+        return frozenset(bits_of(self.tools[name].interface.selectors))
 
     def _params(self, name: str) -> Bits:
         return frozenset(bits_of(self.tools[name].interface.params))
@@ -145,7 +140,7 @@ class ReachableStates:
         for name, tool in self.tools.items():
             leaving = states & tool.overflow & self.selected[name]
             if self.restriction.exact and leaving != self.manager.false:
-                trace = self.trace_to(self.manager.exist(self._params(name), leaving))
+                trace = self.trace_to(self.manager.exist(self._selectors(name), leaving))
                 raise self._exceeding(self._last_step_outside(trace, name))
 
     def _last_step_outside(self, trace: Trace, name: str) -> Trace:
@@ -211,23 +206,18 @@ class ReachableStates:
 
     def step_into(self, state: Instance, target: Bdd) -> Step:
         """A transition from ``state`` into ``target``, with the call that makes it."""
-        for after in self.successors(state):
-            if self.contains(target, after):
-                return Step(self.call_between(state, after), after)
+        for after in self.successors(state, target):
+            return Step(self.call_between(state, after), after)
         raise AssertionError(f"no transition leads from {state} where it should")
 
-    def successors(self, state: Instance) -> Iterator[Instance]:
-        """{ D' : D → D' }, a state possibly more than once."""
-        bits = self.encoding.encode(state)
-        for partition in self.transitions.functional:
-            after = partition.successor(bits)
-            if after is not None:
-                yield self.encoding.decode(after)
-        for relational in self.transitions.relational:
-            found = relational.image(self.manager.cube(bits))
-            while found != self.manager.false:
-                yield (after_state := self.encoding.decode(self.manager.pick(found, self.encoding.order)))
-                found = found & ~self.singleton(after_state)
+    def successors(self, state: Instance, within: Bdd | None = None) -> Iterator[Instance]:
+        """{ D' : D → D' }, or those of a set."""
+        found = self.transitions.image(self.singleton(state))
+        if within is not None:
+            found = found & within
+        while found != self.manager.false:
+            yield (after := self.encoding.decode(self.manager.pick(found, self.encoding.order)))
+            found = found & ~self.singleton(after)
 
     def call_between(self, state: Instance, after: Instance) -> Call:
         """A selected call that leads from one state to the other, by the semantics of the deployment:
@@ -240,16 +230,16 @@ class ReachableStates:
             }
         )
         for call in self._selected_in(state):
-            if after in successors(self.deployment, call, state, near).inside:
+            if after in outcomes(self.deployment, call, state, near):
                 return call
         raise AssertionError(f"no selected call leads from {state} to {after}")
 
     def _selected_in(self, state: Instance) -> Iterator[Call]:
         """Π(D, Offer(D)), as the selections of the tools have it."""
-        bits = self.encoding.encode(state)
+        bits, point = self.encoding.state_bits, self.singleton(state)
         for name, selection in self.selected.items():
-            here = self.manager.cofactor(selection, bits)
-            for args in self.encoding.tuples(here, self.tools[name].interface.params):
+            here = self.manager.exist(bits, selection & point)
+            for args in self.encoding.tuples(here, self.tools[name].interface.selectors):
                 yield Call(name, args)
 
     def calls(self, state: Instance) -> frozenset[Call]:

@@ -16,7 +16,7 @@ from stead_sym.logic.syntax import Formula, free_variables
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.check import Checker
-from stead_sym.symbolic.encoding import Vector
+from stead_sym.symbolic.encoding import Vector, bits_of
 from stead_sym.symbolic.fixpoint import rings
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.pairs import Pairs
@@ -115,11 +115,7 @@ class Witness:
                 steps += self._run(pairs, stay, stay & constraint, self._places[state], env, assignment)
                 state = steps[-1].state if steps else state
             place = self._places[state]
-            ahead = [
-                after
-                for after in self._successors(place, assignment)
-                if self._in(stay, after, env, assignment)
-            ]
+            ahead = list(self._successors_in(stay, place, env, assignment))
             closest = min(
                 ahead, key=lambda after: (after.real not in visited, len(after.real.facts ^ first.facts))
             )
@@ -188,7 +184,7 @@ class Witness:
     ) -> tuple[Step, ...]:
         """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
         found: list[Bdd] = []
-        for ring in rings(pairs, through, target):
+        for ring in rings(pairs.relation, through, target):
             if self._in(ring, place, env, assignment):
                 break
             found.append(ring)
@@ -203,9 +199,8 @@ class Witness:
     def _step_into(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Step:
-        for after in self._successors(place, assignment):
-            if self._in(pairs, after, env, assignment):
-                return self._step(place, after)
+        for after in self._successors_in(pairs, place, env, assignment):
+            return self._step(place, after)
         raise ValueError(f"no step leads from {place.real} where it should")
 
     def _step(self, place: Place, after: Place) -> Step:
@@ -214,15 +209,18 @@ class Witness:
         self._enter(after)
         return Step(call.rename({name: value for value, name in place.names.items()}), after.real)
 
-    def _successors(self, place: Place, assignment: Mapping[str, Value]) -> Iterator[Place]:
-        """Where a step may lead. A fresh value may be one that the assignment still holds."""
-        seen: set[Instance] = set()
-        for known in self.model.successors(place.known):
-            if known not in seen:
-                seen.add(known)
-                for names in self._renamings(place, known, assignment):
-                    real = known.rename({name: value for value, name in names.items()})
-                    yield Place(real, known, names)
+    def _successors_in(
+        self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> Iterator[Place]:
+        """Where a step may lead so that (D', σ) is in a set of pairs. A fresh value may be one that the
+        assignment still holds."""
+        held = frozenset(bits_of(env.values()))
+        for known in self.model.successors(place.known, self.manager.exist(held, pairs)):
+            for names in self._renamings(place, known, assignment):
+                real = known.rename({name: value for value, name in names.items()})
+                after = Place(real, known, names)
+                if self._in(pairs, after, env, assignment):
+                    yield after
 
     def _renamings(
         self, place: Place, after: Instance, assignment: Mapping[str, Value]

@@ -98,23 +98,28 @@ class Writer:
     # relations with one fact at most, one bit for each
 
     def _present(self, relation: str, case: Bdd) -> tuple[Fact, ...]:
-        """The facts of a relation that may hold in ``case``: the only one, if it is known.
+        """The facts of a relation that may hold in ``case``: the only one, if it is known, or those of
+        the field that it is in.
 
         A fact that holds throughout the case holds on any path to it.
         """
-        if relation in self.single and case != self.manager.false:
-            for fact in self._held_on(self.manager.path(case)):
-                if fact.relation == relation and case & ~self.encoding.atom(fact) == self.manager.false:
-                    return (fact,)
+        m, atom = self.manager, self.encoding.atom
+        if relation in self.single and case != m.false:
+            for field, fact in self._held_on(m.path(case)):
+                if fact.relation == relation:
+                    if case & ~atom(fact) == m.false:
+                        return (fact,)
+                    if case & ~m.disj(map(atom, field.facts)) == m.false:
+                        return field.facts
         return self.encoding.dynamic_facts[relation]
 
-    def _held_on(self, path: Mapping[str, bool]) -> Iterator[Fact]:
-        """The facts whose bits, as far as the path sets them, say that they hold."""
+    def _held_on(self, path: Mapping[str, bool]) -> Iterator[tuple[Field, Fact]]:
+        """The facts whose bits, as far as the path sets them, say that they hold, with their fields."""
         fields = (self._field_of.get(bit) for bit, value in path.items() if value)  # None: of a parameter
         for field in dict.fromkeys(filter(None, fields)):
             number = int("".join("01"[path.get(bit, False)] for bit in field.bits), 2)
             if number <= len(field.facts):
-                yield field.facts[number - 1]
+                yield field, field.facts[number - 1]
 
     @cached_property
     def _field_of(self) -> Mapping[str, Field]:
@@ -136,8 +141,10 @@ class Writer:
             present = self._present(relation, case)
             cleared = any(isinstance(s, Clear) and relation in s.relations for s in effect.statements)
             if not cleared:
-                known = len(present) == 1
-                stays = self.encoding.atom(present[0]) if known else self._any[relation]
+                if len(present) < len(self.encoding.dynamic_facts[relation]):
+                    stays = m.disj(map(self.encoding.atom, present))
+                else:
+                    stays = self._any[relation]
                 gone = m.disj(
                     when & self.encoding.atom(fact)
                     for fact, when in deleted.items()
