@@ -1,10 +1,12 @@
-"""Decisions per second of a language model, against its own raw forward passes over the same prompts.
+"""Decisions per second of a language model, against the raw forward passes of the same backend.
 
-    python benchmarks/decisions.py MODEL [--contexts 200]
+    python benchmarks/decisions.py hf:MODEL|vllm:MODEL|vllm:http://HOST:PORT#MODEL [--contexts 200]
 
-Prints one row of JSON. `overhead` compares the agent (prompts, tokens, trie, store on disk) with one plain
-forward pass per context; it is negative where attention states shared between prompts save more than all
-of that costs.
+Prints one row of JSON. `overhead` compares the agent (prompts, tokens, trie, store on disk, every branching
+node) with one plain forward pass per context: the same prompts, one token, no constraint, nothing shared. It
+is negative where what the agent shares between prompts saves more than all of that costs. `overhead_shared`
+compares it with the backend's own passes with its prefix cache on, where it has one. All in the same run,
+each from nothing cached.
 """
 
 from __future__ import annotations
@@ -14,13 +16,20 @@ import json
 import random
 import tempfile
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.choose import open_backend
+from stead_sym.agent.connection import Connection
 from stead_sym.agent.huggingface import HuggingFace
-from stead_sym.agent.model import ModelAgent, Request
+from stead_sym.agent.model import Backend, ModelAgent, Request
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.store import Store
+from stead_sym.agent.trie import Tokens
+from stead_sym.agent.vllm_offline import VllmOffline
+from stead_sym.agent.vllm_server import VllmServer
 from stead_sym.api import load
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.testing.small_model import contexts, renamed
@@ -40,22 +49,59 @@ def literal_contexts(deployment: Deployment, number: int, seed: int) -> list[Dec
     return list(found)
 
 
+def forward(backend: Backend, prompts: Sequence[Tokens], salts: Sequence[str]) -> float:
+    """The seconds that one token after each prompt takes, as fast as the backend is without this package.
+
+    Attention states are shared between prompts of the same salt only, if at all.
+    """
+    salted = list(zip(prompts, salts, strict=True))
+    started = time.perf_counter()
+    match backend:
+        case HuggingFace():
+            for tokens in prompts:
+                backend.raw_logprobs(Request(tokens, (), (0, 1)))
+        case VllmOffline():
+            from vllm import SamplingParams
+
+            backend.engine.generate(
+                [{"prompt_token_ids": list(tokens), "cache_salt": salt} for tokens, salt in salted],
+                SamplingParams(temperature=0.0, max_tokens=1, detokenize=False),
+                use_tqdm=False,
+            )
+        case VllmServer():
+            url, _, model = backend.name.removeprefix("vllm:").partition("#")
+            server = Connection(url)
+            bodies = [
+                {"model": model, "prompt": tokens, "cache_salt": salt, "max_tokens": 1, "temperature": 0.0}
+                for tokens, salt in salted
+            ]
+            with ThreadPoolExecutor(max_workers=64) as pool:
+                list(pool.map(lambda body: server.post("/v1/completions", body), bodies))
+        case _:
+            raise TypeError(type(backend).__name__)
+    return time.perf_counter() - started
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure decisions per second.")
-    parser.add_argument("model")
+    parser.add_argument("backend", help="as `stead-sym verify --agent` takes it")
     parser.add_argument("--contexts", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0, help="another one where a server knows these contexts")
     options = parser.parse_args()
     deployment = load("refund")
     prompt = Prompt.of(deployment)
-    asked = literal_contexts(deployment, options.contexts, 0)
-    backend = HuggingFace.load(options.model)
-    prompts = [backend.tokenizer.prompt(prompt.messages(context)) for context in asked]
-    for tokens in prompts[:5]:
-        backend.raw_logprobs(Request(tokens, (), (0, 1)))
-    started = time.perf_counter()
-    for tokens in prompts:
-        backend.raw_logprobs(Request(tokens, (), (0, 1)))
-    raw = time.perf_counter() - started
+    asked = literal_contexts(deployment, options.contexts, options.seed)
+    warm = literal_contexts(deployment, 5, options.seed + 1)
+    backend = open_backend(options.backend)
+    prompts, early = (
+        [backend.tokenizer.prompt(prompt.messages(context)) for context in group] for group in (asked, warm)
+    )
+    run = str(time.time_ns())  # so that a server finds nothing of an earlier run
+    forward(backend, early, [f"{run} early {i}" for i in range(len(early))])
+    ModelAgent(backend, prompt).select(warm)
+    plain = forward(backend, prompts, [f"{run} {i}" for i in range(len(prompts))])
+    shares = not isinstance(backend, HuggingFace)
+    shared = forward(backend, prompts, [run] * len(prompts)) if shares else None
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder, "decisions.sqlite")) as store:
         agent = ModelAgent(backend, prompt, store)
         started = time.perf_counter()
@@ -68,8 +114,9 @@ def main() -> None:
         "prompt_tokens": sum(map(len, prompts)) / len(prompts),
         "requests": requests,
         "decisions_per_second": len(asked) / seconds,
-        "passes_per_second": len(asked) / raw,
-        "overhead": seconds / raw - 1,
+        "passes_per_second": len(asked) / plain,
+        "overhead": seconds / plain - 1,
+        "overhead_shared": seconds / shared - 1 if shared else None,
     }
     print(json.dumps(row))
 

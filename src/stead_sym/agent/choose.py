@@ -1,4 +1,4 @@
-"""A language model from the words of a command line: `hf:MODEL`.
+"""A language model from the words of a command line, such as `hf:MODEL`.
 
 The decision: nothing of a backend is imported before its kind is asked for.
 """
@@ -12,8 +12,9 @@ from stead_sym.agent.model import Backend
 from stead_sym.agent.store import Store
 from stead_sym.errors import InputError, StoreError
 
-KINDS = ("hf:MODEL",)
-"""What `open_backend` takes. MODEL is a folder, or the name of a model on the Hugging Face hub."""
+KINDS = ("hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL")
+"""What `open_backend` takes. MODEL is a folder, or the name of a model on the Hugging Face hub; behind an
+address, the name that the server has for it."""
 
 
 def open_backend(words: str, *, dtype: str | None = None) -> Backend:
@@ -23,6 +24,14 @@ def open_backend(words: str, *, dtype: str | None = None) -> Backend:
         from stead_sym.agent.huggingface import HuggingFace
 
         return HuggingFace.load(model, dtype=dtype)
+    if kind == "vllm" and model.startswith(("http://", "https://")):
+        from stead_sym.agent.vllm_server import VllmServer
+
+        return VllmServer.load(model)
+    if kind == "vllm" and model:
+        from stead_sym.agent.vllm_offline import VllmOffline
+
+        return VllmOffline.load(model, dtype=dtype)
     raise InputError(f"unknown agent {words!r}; write any, or a model as {' or '.join(KINDS)}")
 
 

@@ -44,9 +44,12 @@ class ChatTokenizer:
         }
 
     @classmethod
-    def load(cls, name: str, revision: str | None = None) -> ChatTokenizer:
-        """The tokenizer of a model on disk or, where that is allowed, on the hub."""
-        transformers = library("transformers", name)
+    def load(cls, name: str, revision: str | None = None, extra: str = "hf") -> ChatTokenizer:
+        """The tokenizer of a model on disk or, where that is allowed, on the hub.
+
+        ``extra`` is that of the package which has what the backend needs.
+        """
+        transformers = library("transformers", name, extra)
         load = transformers.AutoTokenizer.from_pretrained
         return cls(reporting(name, lambda: load(name, revision=revision)), name)
 
@@ -70,15 +73,15 @@ class ChatTokenizer:
         return tuple(self._tokenizer.encode(text, add_special_tokens=False))
 
 
-def library(module: str, name: str) -> Any:
-    """An imported library; `ModelError` where it is not installed."""
+def library(module: str, name: str, extra: str = "hf") -> Any:
+    """An imported library, of an extra of the package; `ModelError` where it is not installed."""
     from importlib import import_module
 
     try:
         return import_module(module)
     except ImportError:
         raise ModelError(
-            f"{name} needs the library {module}, which is not installed; pip install 'stead-sym[hf]'"
+            f"{name} needs the library {module}, which is not installed; pip install 'stead-sym[{extra}]'"
         ) from None
 
 
@@ -91,8 +94,15 @@ def reporting(name: str, load: Callable[[], Loaded]) -> Loaded:
     try:
         return load()
     except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelError(
-            f"{name}: no model can be loaded from there: {reason}; name a folder that has one, or a model "
-            "of the hub"
+            f"{name}: no model can be loaded from there: {_reason(error)}; name a folder that has one, "
+            "or a model of the hub"
         ) from None
+
+
+def _reason(error: Exception) -> str:
+    """The first line of a message that says something."""
+    details = getattr(error, "errors", None)  # of pydantic, whose own message begins with a count
+    text = "; ".join(str(detail["msg"]) for detail in details()) if callable(details) else str(error)
+    first = next(iter(text.strip().splitlines()), type(error).__name__)
+    return first.removeprefix("Value error, ").rstrip(".")

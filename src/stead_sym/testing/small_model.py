@@ -62,7 +62,7 @@ def build(
         num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=2,
-        head_dim=hidden // 4,
+        head_dim=32,  # the least that every backend has a kernel for
         max_position_embeddings=window,
         tie_word_embeddings=True,
         bos_token_id=None,
@@ -80,12 +80,16 @@ def train(
     directory: str | Path,
     examples: Sequence[tuple[Sequence[Message], str]],
     *,
-    seconds: float,
+    seconds: float | None = None,
+    steps: int | None = None,
     seed: int = 0,
     batch: int = 8,
     rate: float = 2e-3,
 ) -> float:
-    """Train the model in ``directory`` to answer the prompts with the texts; return the last mean loss."""
+    """Train the model in ``directory`` to answer the prompts with the texts; return the last mean loss.
+
+    It takes so many ``seconds``, or so many ``steps``, which a seed then determines but for rounding.
+    """
     import torch
     from torch.nn.functional import cross_entropy
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -97,9 +101,17 @@ def train(
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     started = time.monotonic()
     losses: list[float] = []
-    while (elapsed := time.monotonic() - started) < seconds:
+
+    def progress() -> float:
+        """How much of the training is done, from 0 to 1."""
+        if steps is not None:
+            return len(losses) / steps
+        assert seconds is not None, "give seconds or steps"
+        return (time.monotonic() - started) / seconds
+
+    while (done := progress()) < 1:
         for group in optimizer.param_groups:
-            group["lr"] = rate * min(1.0, 0.02 + elapsed / seconds * 20) * (1.02 - elapsed / seconds)
+            group["lr"] = rate * min(1.0, 0.02 + done * 20) * (1.02 - done)
         chosen = dice.sample(rows, min(batch, len(rows)))
         width = max(len(tokens) for tokens, _ in chosen)
         ids = torch.tensor([[*tokens, *[0] * (width - len(tokens))] for tokens, _ in chosen])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import shutil
 import sqlite3
@@ -12,64 +11,26 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-
-os.environ["HF_HUB_OFFLINE"] = "1"
-pytest.importorskip("torch", reason="the extra `hf` is not installed")
-pytest.importorskip("transformers", reason="the extra `hf` is not installed")
+from backends import desk, needs, prompt
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.huggingface import HuggingFace
 from stead_sym.agent.model import ModelAgent, Request
-from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.api import load
 from stead_sym.cli import main
-from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import ModelError
 from stead_sym.examples.production import operate
 from stead_sym.testing import small_model
 from stead_sym.verification import verify
 
-desk = load("refund")
-prompt = Prompt.of(desk)
-TWO_CASES = (
-    str(desk)
-    .replace("bound case 1", "bound case 2")
-    .replace("bound task 1", "bound task 2")
-    .replace("~exists c, q. CaseStatus(c, q)", "atmost 1 c. exists q. CaseStatus(c, q)")
-    .replace("~(exists c: case, q: status. CaseStatus(c, q))", "atmost 1 c. exists q. CaseStatus(c, q)")
-)
+needs("hf", "torch", "transformers")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    examples = list(small_model.refund_examples(prompt, "approving", 0, 3))
-    texts = [text for messages, answer in examples for text in (*(m.content for m in messages), answer)]
-    return small_model.build(tmp_path_factory.mktemp("model"), texts, seed=0, spread=0.2)
-
-
-@pytest.fixture(scope="module")
-def model(folder):
-    return HuggingFace.load(str(folder))
-
-
-@pytest.fixture(scope="module")
-def contexts():
-    """Contexts of two concurrent cases, under names of many lengths."""
-    busy = parse_deployment(TWO_CASES, "two.stead")
-    met = small_model.contexts(busy, "baseline", seed=0, walks=30, steps=25)
-    dice = random.Random(0)
-    offers = [(c, call) for c, call in met.items() if len(c.calls) > 1]
-    return [small_model.renamed(*dice.choice(offers), (), dice)[0] for _ in range(40)]
-
-
-def test_it_is_built_from_its_seed(folder, tmp_path):
-    text = (
-        m.content for messages, _ in small_model.refund_examples(prompt, "approving", 0, 3) for m in messages
-    )
-    other = small_model.build(tmp_path / "other", list(text), seed=1)
+def test_it_is_built_from_its_seed(folder, texts, tmp_path):
+    other = small_model.build(tmp_path / "other", texts, seed=2)
     assert (
         HuggingFace.load(str(other)).identity["weights"] != HuggingFace.load(str(folder)).identity["weights"]
     )

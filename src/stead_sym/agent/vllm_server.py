@@ -1,0 +1,182 @@
+"""Models behind a vLLM server, as a backend.
+
+The decision: one HTTP request per branching node, of token ids and not of text, many in flight at a time; the
+server batches them. What the server does not know is refused by `sampled`, since it drops parameters it does
+not know without a word; what is temporary is tried again.
+
+A server does not show its weights. What identifies a model here is the name it is served under, where the
+server has it from, and its tokenizer: whoever serves other weights under the same two names needs another
+store of decisions.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any
+
+from stead_sym.agent.connection import EXTRA, IN_FLIGHT, Connection
+from stead_sym.agent.model import Request
+from stead_sym.agent.sampled import Question, Sampled, gathered, questions
+from stead_sym.agent.tokenizer import ChatTokenizer
+from stead_sym.errors import ModelError
+
+_MOST = 20
+"""So many tokens a server lets one request ask log-probabilities of, unless it was started otherwise."""
+_GREEDY = {
+    # What the model's own generation_config.json, which a server takes its defaults from, might say instead.
+    "temperature": 0.0,
+    "top_p": 1.0,
+    "top_k": 0,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+}
+_SPOKEN = 'The tokens of {"name": "a_tool", "arguments": {"id": "TASK_12"}}, as asked: [1, 2, 30]?\n'
+
+
+class VllmServer:
+    """A language model behind the OpenAI-compatible interface of vLLM. Build it with `load`."""
+
+    together = 0
+
+    def __init__(self, server: Connection, model: str, in_flight: int = IN_FLIGHT) -> None:
+        """``model`` is the name it is served under.
+
+        Raises `ModelError` where the server has no such model, or no tokenizer for it is found here.
+        """
+        served = _served(server)
+        if model not in served:
+            wrong = f"has no model {model}" if model else "serves models by name"
+            there = " or ".join(f"vllm:{server.url}#{name}" for name in served)
+            raise ModelError(f"{server.url} {wrong}; write {there}")
+        root = served[model].get("root") or model
+        self._server = server
+        self._model = model
+        self._in_flight = in_flight
+        self.name = f"vllm:{server.url}#{model}"
+        self.window = int(served[model].get("max_model_len") or 1 << 30)
+        self.tokenizer = self._own_tokenizer(root)
+        self.identity: Mapping[str, str] = {
+            "engine": "vllm server",
+            "model": model,
+            "root": root,
+            **self.tokenizer.identity,
+        }
+        version = server.get("/version", optional=True).get("version", "unknown")
+        self.versions: Mapping[str, str] = {"vllm": str(version)}
+
+    @classmethod
+    def load(cls, address: str, *, tries: int = 6, in_flight: int = IN_FLIGHT) -> VllmServer:
+        """The model of ``address``, which is `http://HOST:PORT#MODEL` or the same with https.
+
+        A request gets so many ``tries``, with growing pauses, while the server is not there or busy; at most
+        ``in_flight`` are open at a time. The environment variable VLLM_API_KEY has the key of a server that
+        wants one. Raises `ModelError` where there is no such server or model, or the libraries are not
+        installed.
+        """
+        url, _, model = address.partition("#")
+        return cls(Connection(url, tries), model, in_flight)
+
+    def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
+        """See `model.Backend`."""
+        return gathered(self.name, self._answers(questions(requests, _MOST)))
+
+    def _answers(self, asked: Sequence[Question]) -> Generator[tuple[Question, Sampled], None, None]:
+        """The answers as they come in; after a failure nothing new is asked, what is in flight counts."""
+        failure: ModelError | None = None
+        stopping = threading.Event()  # futures that a pool cancels would never come out of as_completed
+        pool = ThreadPoolExecutor(max_workers=min(self._in_flight, max(len(asked), 1)))
+        try:
+            pending = {pool.submit(self._ask_unless, stopping, question): question for question in asked}
+            for future in as_completed(pending):
+                try:
+                    sampled = future.result()
+                except ModelError as error:
+                    failure = failure or error
+                    continue
+                if sampled is not None:
+                    yield pending[future], sampled
+        finally:
+            stopping.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+        if failure is not None:
+            raise failure
+
+    def _ask_unless(self, stopping: threading.Event, question: Question) -> Sampled | None:
+        """The answer; none once another question has failed."""
+        if stopping.is_set():
+            return None
+        try:
+            return self._ask(question)
+        except ModelError:
+            stopping.set()
+            raise
+
+    def _ask(self, question: Question) -> Sampled:
+        said = self._server.post(
+            "/v1/completions",
+            {
+                "model": self._model,
+                "prompt": question.tokens,
+                "max_tokens": 1,
+                **_GREEDY,
+                "allowed_token_ids": question.request.allowed,
+                "logprobs": len(question.asked),
+                "logprob_token_ids": question.asked,
+                "return_tokens_as_token_ids": True,
+            },
+        )
+        try:
+            logprobs = said["choices"][0]["logprobs"]
+            [token], [likely] = logprobs["tokens"], logprobs["top_logprobs"]
+            return Sampled(_token(token), {_token(name): float(value) for name, value in likely.items()})
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+            raise ModelError(
+                f"{self.name}: the answer is no completion with token ids and log-probabilities; "
+                "use a vLLM server"
+            ) from None
+
+    def _own_tokenizer(self, root: str) -> ChatTokenizer:
+        """The tokenizer of the model, from where the server has it or under its served name."""
+        os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # it misses torch; no model runs here
+        reasons: list[str] = []
+        for name in dict.fromkeys((root, self._model)):
+            try:
+                tokenizer = ChatTokenizer.load(name, None, EXTRA)
+            except ModelError as error:
+                reasons.append(error.message)
+                continue
+            theirs = self._server.post(
+                "/tokenize",
+                {"model": self._model, "prompt": _SPOKEN, "add_special_tokens": False},
+                optional=True,
+            ).get("tokens")
+            if theirs is not None and tuple(theirs) != tokenizer.text(_SPOKEN):
+                raise ModelError(
+                    f"the tokenizer in {name} is not the one that {self.name} uses; "
+                    "put that of the served model there"
+                )
+            return tokenizer
+        raise ModelError(f"{self.name} is served, but its tokenizer is not here: {reasons[0]}")
+
+
+def _served(server: Connection) -> dict[str, dict[str, Any]]:
+    """What the server says of its models, by their names."""
+    try:
+        return {str(card["id"]): dict(card) for card in server.get("/v1/models")["data"]}
+    except (KeyError, TypeError, ValueError):
+        raise ModelError(
+            f"{server.url}/v1/models: the answer is no list of models; name the address of a vLLM server"
+        ) from None
+
+
+def _token(text: str) -> int:
+    """The number in `token_id:17`."""
+    kind, _, number = text.partition(":")
+    if kind != "token_id":
+        raise ValueError(text)
+    return int(number)

@@ -1,0 +1,57 @@
+"""Language models that are made from a seed, behind each backend, each started once and only when needed."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from backends import busy, prompt, vllm_server
+
+from stead_sym.testing import small_model
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # models this small are slower with more
+
+
+@pytest.fixture(scope="session")
+def texts():
+    """What a tokenizer is learnt from."""
+    examples = list(small_model.refund_examples(prompt, "approving", 0, 3))
+    return [text for messages, answer in examples for text in (*(m.content for m in messages), answer)]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory, texts):
+    return small_model.build(tmp_path_factory.mktemp("model") / "small", texts, seed=1, spread=0.2)
+
+
+@pytest.fixture(scope="session")
+def model(folder):
+    from stead_sym.agent.huggingface import HuggingFace
+
+    return HuggingFace.load(str(folder))
+
+
+@pytest.fixture(scope="session")
+def offline(folder):
+    from stead_sym.agent.vllm_offline import VllmOffline
+
+    return VllmOffline.load(str(folder))
+
+
+@pytest.fixture(scope="session")
+def server(folder, tmp_path_factory):
+    """The address of a vLLM server."""
+    with vllm_server(folder, tmp_path_factory.mktemp("server") / "log") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def contexts():
+    """Contexts of two concurrent cases, under names of many lengths."""
+    met = small_model.contexts(busy, "baseline", seed=0, walks=30, steps=25)
+    dice = random.Random(0)
+    offers = [(c, call) for c, call in met.items() if len(c.calls) > 1]
+    return [small_model.renamed(*dice.choice(offers), (), dice)[0] for _ in range(40)]
