@@ -1,0 +1,178 @@
+"""The benchmarks run, their figures are right where they can be computed, and the README shows the rows."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import families
+import pytest
+import runs
+import scaling
+import tables
+
+from stead_sym.verification import verify
+
+
+def run(script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(scaling.ROOT / "benchmarks" / script), *words]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
+def row(setting: str, size: int, seconds: float, **figures: object) -> runs.Row:
+    made = runs.row_of(runs.Run("refunds", size, "any", setting), "finished")
+    answer = {"verdicts": {"auth": "fails"}, "contexts": 4, "queries": 4, "states": 7, "transitions": 8}
+    return {**made, **answer, "seconds": seconds, "agent_seconds": 0.0, **figures}
+
+
+# the families have the sizes that their descriptions say
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_states_of_desks(k: int) -> None:
+    desk = families.desks(k)
+    for policy, phases, queries in (("baseline", 3, 4), ("approving", 4, 5)):
+        result = verify(desk, desk.policy(policy), ["focused"])
+        assert (result.states, result.queries) == (phases**k * (k + 1), queries)
+
+
+def test_states_of_refunds() -> None:
+    for b, n in ((1, 3), (2, 5)):
+        states = sum(math.comb(n, k) * math.perm(n, k) * 6**k for k in range(b + 1))
+        assert verify(families.refunds(b), specs=["auth"], domain="theorem").states == states
+    assert [verify(families.refunds(b), specs=["auth"]).states for b in (1, 2, 5)] == [7, 7**2, 7**5]
+
+
+def test_queries_of_service_desk() -> None:
+    """There is every shape of wallet, with as many orders as an owner can have, among nine orders."""
+    queries = []
+    for n in (9, 12):
+        desk = families.service_desk(n)
+        queries.append(verify(desk, desk.policy("careful"), ["own_wallet"]).queries)
+    assert queries[0] == queries[1]
+
+
+# what the tables compute
+
+
+def test_slope_of_a_power() -> None:
+    assert tables.slope([(x, 3.0 * x**1.7) for x in (8, 16, 64)]) == pytest.approx(1.7)
+
+
+def test_growth_needs_three_sizes_in_the_range() -> None:
+    rows = [row("normal", size, 0.01 * size**2) for size in (1, 8, 16)]
+    assert tables.growth("refunds", rows) is None
+    grown = tables.growth("refunds", [*rows, row("normal", 32, 0.01 * 32**2)])
+    assert grown == tables.Growth(pytest.approx(2.0), 8, 32)
+
+
+def test_ratio_at_the_largest_size_of_both() -> None:
+    normal = [row("normal", 1, 0.5), row("normal", 2, 0.25), row("normal", 4, 1.0)]
+    assert tables.ratio(normal, [row("explicit", 1, 1.0), row("explicit", 2, 50.0)]) == (2, 200.0)
+    assert tables.ratio(normal, []) is None
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(999_999, "999,999"), (1_619_647, "1.6·10⁶"), (9_990_000_000, "1.0·10¹⁰"), (37 * 10**899, "3.7·10⁹⁰⁰")],
+)
+def test_numbers(count: int, text: str) -> None:
+    assert tables.number(count) == text
+
+
+# no times where engines differ
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        (row("theorem", 1, 2.0, verdicts={"auth": "holds"}), ["normal and theorem: auth fails and holds"]),
+        (row("theorem", 1, 2.0, queries=5), ["normal and theorem: 4 and 5 queries"]),
+        (row("theorem", 1, 2.0, states=55), []),  # another domain
+    ],
+)
+def test_differences(other: runs.Row, found: list[str]) -> None:
+    assert list(runs.differences([row("normal", 1, 1.0), other])) == found
+
+
+def test_states_differ_on_one_domain() -> None:
+    rows = [row("theorem", 1, 1.0), row("explicit", 1, 1.0, states=55)]
+    assert list(runs.differences(rows)) == ["theorem and explicit: 7 and 55 states"]
+
+
+def test_a_disagreement_has_no_times() -> None:
+    [one] = runs.Disagreement("refunds 1", [row("normal", 1, 1.0)]).rows
+    assert one["seconds"] is None
+    assert tables.finished([one]) == []
+
+
+# the commands
+
+
+def test_rows_figure_and_table(tmp_path: Path) -> None:
+    small = ("--small", "--limit", "60", "--folder", str(tmp_path))
+    made = run("scaling.py", *small, "--only", "refunds", "--up-to", "2")
+    assert made.returncode == 0, made.stderr
+    kept = scaling.RowFile(tmp_path / "scaling.jsonl")
+    [session] = kept.sessions
+    assert session["command"].startswith("python benchmarks/scaling.py --small")
+    assert {"machine", "versions", "limits"} <= session.keys()
+    done = {(r["setting"], r["size"], *r["specs"]): r for r in kept.rows}
+    assert len(done) == 8
+    assert {r["outcome"] for r in kept.rows} == {"finished"}
+    assert done["explicit", 2]["states"] == done["theorem", 2]["states"] == 7351
+    assert all(r["seconds"] > 0 and r["mib"] > 0 for r in kept.rows)
+    assert "| `refunds` | any | normal | 2 | 49 |" in made.stdout
+    drawn = (tmp_path / "scaling.svg").read_bytes()
+    assert drawn.startswith(b"<?xml")
+
+    again = run("scaling.py", "--plot", "--folder", str(tmp_path))
+    assert again.stdout == made.stdout
+    assert (tmp_path / "scaling.svg").read_bytes() == drawn
+
+    more = run("scaling.py", *small, "--only", "service_desk", "--up-to", "3")
+    assert more.returncode == 0, more.stderr
+    both = scaling.RowFile(tmp_path / "scaling.jsonl")
+    assert len(both.sessions) == 2
+    assert both.rows[:8] == kept.rows
+    assert {r["case"] for r in both.rows[8:]} == {"service_desk"}
+    assert (tmp_path / "scaling.svg").read_bytes() != drawn
+
+
+def test_a_run_ends_at_its_limit_and_larger_ones_are_skipped() -> None:
+    ended = run("compare.py", "refunds", "4", "5", "--settings", "explicit", "--limit", "1")
+    first, second = map(json.loads, ended.stdout.splitlines())
+    assert (first["outcome"], first["limit"]) == ("time", 1.0)
+    assert second["outcome"] == "skipped"
+    assert "seconds" not in first
+
+
+def test_a_run_ends_at_its_memory() -> None:
+    ended = run("compare.py", "refunds", "3", "--settings", "theorem", "--limit", "60", "--memory", "20")
+    [one] = map(json.loads, ended.stdout.splitlines())
+    assert (one["outcome"], one["limit"]) == ("memory", 20)
+
+
+def test_nothing_to_plot(tmp_path: Path) -> None:
+    ended = run("scaling.py", "--plot", "--folder", str(tmp_path))
+    assert ended.returncode != 0
+    assert ended.stderr.strip() == f"{tmp_path / 'scaling.jsonl'}: no rows; make them with --full or --small"
+
+
+# what is in the repository
+
+
+def test_the_readme_shows_the_rows() -> None:
+    readme = scaling.README.read_text(encoding="utf-8")
+    rows = scaling.RowFile(scaling.FIGURES / "scaling.jsonl").rows
+    assert rows
+    assert scaling.with_table(readme, rows) == readme
+
+
+def test_the_figure_runs_all_families() -> None:
+    assert {series.family for series in scaling.FULL} == set(runs.FAMILIES) == set(tables.RANGES)
+    desks = [series for series in scaling.FULL if series.family == "desks"]
+    assert {series.policy for series in desks} == {policy.name for policy in families.desks(1).policies}
