@@ -143,7 +143,7 @@ class ContextFinder:
                     self.encoding.equal(selector, term) & self.encoding.valid(selector)
                     for selector, term in pairs
                 )
-                taken = self.manager.and_exist(names, match, chosen)
+                taken = self.manager.exist(names, match & chosen)
                 selection[call.tool] = selection.get(call.tool, self.manager.false) | taken
         return undecided & ~here, selection
 

@@ -174,8 +174,7 @@ class Manager:
     def and_exist(self, bits: Bits, left: Bdd, right: Bdd) -> Bdd:
         """∃ bits. left ∧ right, without building the conjunction where the backend can.
 
-        In `dd` this costs a little per declared variable; where the conjunction is small,
-        ``exist(bits, left & right)`` is faster.
+        Where the conjunction is small, ``exist(bits, left & right)`` is several times faster.
         """
         if not bits:
             return left & right

@@ -49,6 +49,7 @@ class Writer:
         self.broken: set[Key] = set()
         self._index: dict[tuple[str, int, Value], tuple[Fact, ...]] = {}
         self._indexed: set[tuple[str, int]] = set()
+        self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
 
     def write(self, effect: Effect, values: Mapping[str, Value], case: Bdd) -> Write:
         """What the statements of an effect do in the states of ``case``."""
@@ -223,44 +224,32 @@ class Writer:
         when = m.exist(frozenset(bits_of(v for name, v in bound.items() if name not in in_atom)), when)
         if when == m.false:
             return
-        pattern = tuple(
-            None if isinstance(t, Var) and t.name in bound else denoted(t, scope) for t in atom.args
-        )
+        terms = tuple(denoted(term, scope) for term in atom.args)
+        fixed = tuple(term for term in terms if isinstance(term, str))
         if not in_atom:
-            yield Fact(atom.relation, tuple(str(u) for u in pattern)), when
+            yield Fact(atom.relation, fixed), when
             return
-        phantom = next((u for u in pattern if isinstance(u, str) and self.encoding.is_phantom(u)), None)
+        phantom = next(filter(self.encoding.is_phantom, fixed), None)
         if phantom is not None:  # no such fact has bits: all that matters is whether there is one
             some = frozenset(bits_of(bound[name] for name in in_atom))
             yield Fact(atom.relation, (phantom,)), m.exist(some, when)
             return
-        for fact in self._matching(atom.relation, pattern):
-            taken: dict[str, Value] = {}
-            for term, value in zip(atom.args, fact.args, strict=True):
-                if (
-                    isinstance(term, Var)
-                    and term.name in bound
-                    and taken.setdefault(term.name, value) != value
-                ):
-                    break
+        places = tuple(bound[name] for name in sorted(in_atom))
+        for assignment, here in m.cases(when & self._possible(atom.relation, terms), bits_of(places)):
+            taken = {v: self.encoding.value(v, assignment) for v in places if isinstance(v, Vector)}
+            yield Fact(atom.relation, tuple(taken[t] if isinstance(t, Vector) else t for t in terms)), here
+
+    def _possible(self, relation: str, terms: tuple[Vector | Value, ...]) -> Bdd:
+        """The values of the vectors among the terms for which there is a fact with bits, or a static one."""
+        if (relation, terms) not in self._facts:
+            fixed = [(k, term) for k, term in enumerate(terms) if isinstance(term, str)]
+            if fixed:
+                facts = self._at(relation, *fixed[0])
             else:
-                code = {b: bit for name, value in taken.items()
-                        for b, bit in self._code(bound[name], value).items()}  # fmt: skip
-                here = m.cofactor(when, code)
-                if here != m.false:
-                    yield fact, here
-
-    def _code(self, vector: Vector | Value, value: Value) -> Mapping[str, bool]:
-        assert isinstance(vector, Vector)
-        return self.encoding.code(vector, value)
-
-    def _matching(self, relation: str, pattern: tuple[Vector | Value | None, ...]) -> tuple[Fact, ...]:
-        """The facts with bits, and the static ones, whose arguments agree with the fixed places."""
-        fixed = [(k, u) for k, u in enumerate(pattern) if isinstance(u, str)]
-        if not fixed:
-            return self.encoding.dynamic_facts[relation] + self.encoding.static_facts[relation]
-        candidates = self._at(relation, *fixed[0])
-        return tuple(f for f in candidates if all(f.args[k] == u for k, u in fixed[1:]))
+                facts = self.encoding.dynamic_facts[relation] + self.encoding.static_facts[relation]
+            leaves = [(fact.args, self.manager.true) for fact in facts]
+            self._facts[relation, terms] = self.encoding.choice(terms, leaves)
+        return self._facts[relation, terms]
 
     def _at(self, relation: str, position: int, value: Value) -> tuple[Fact, ...]:
         """The facts of a relation, with bits or static, that have the value in one place."""
