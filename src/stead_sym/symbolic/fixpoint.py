@@ -1,24 +1,44 @@
-"""The fixpoints of CTL over pairs of a state and an assignment: ⟦EG f⟧ and the rings of ⟦E f U g⟧.
+"""The fixpoints of CTL over pairs of a state and an assignment, and shortest runs.
 
-⟦E f U g⟧ itself is `Relation.reaching`: a least fixpoint may take its steps in any order. A greatest one
+⟦E f U g⟧ is `Relation.reaching`: a least fixpoint may take its steps in any order. ⟦EG f⟧, a greatest one,
 may not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from stead_sym.symbolic.manager import Bdd
+from stead_sym.symbolic.manager import Bdd, Bits
 from stead_sym.symbolic.transition import Relation
 
 
-def rings(relation: Relation, left: Bdd, right: Bdd) -> Iterator[Bdd]:
-    """The onion rings of ⟦E f U g⟧: the pairs from which g is k steps away, k = 0, 1, …"""
-    ring, seen = right, right
-    while ring != relation.manager.false:
-        yield ring
-        ring = left & relation.preimage(ring) & ~seen
-        seen = seen | ring
+def shortest(relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bits) -> Sequence[Bdd] | None:
+    """Sets S1, …, Sn such that a step into each of them in turn is a shortest run from the one member of
+    ``start`` through ``through`` into ``target``; None where there is none. All range over ``bits``.
+
+    From both ends at once, whichever is smaller by now: layers of states exactly i steps from the start and
+    exactly j from the target, until two layers meet.
+    """
+    m = relation.manager
+    ahead, behind = [start], [target]
+    seen_ahead, seen_behind = start, target
+    while ahead[-1] & behind[-1] == m.false:
+        if ahead[-1].dag_size <= behind[-1].dag_size:
+            layer = relation.image(ahead[-1] & through) & ~seen_ahead
+            seen_ahead = seen_ahead | layer
+            ahead.append(layer)
+        else:
+            layer = through & relation.preimage(behind[-1]) & ~seen_behind
+            seen_behind = seen_behind | layer
+            behind.append(layer)
+        if layer == m.false:
+            return None
+    member = m.cube(m.pick(ahead[-1] & behind[-1], bits))
+    members: list[Bdd] = []
+    for layer in reversed(ahead[:-1]):
+        members.append(member)
+        member = m.cube(m.pick(relation.preimage(member) & layer & through, bits))
+    return [*reversed(members), *reversed(behind[:-1])]
 
 
 def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd]) -> Bdd:

@@ -8,7 +8,9 @@ have: exact counting, insertion of a variable at a level, and quantification by 
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias
 
 import dd.autoref
@@ -252,13 +254,10 @@ class Manager:
 
     def satisfies(self, function: Bdd, assignment: Mapping[str, bool]) -> bool:
         """The value of the function where ``assignment`` covers its support: one walk to the leaf."""
-        node, negated = function, False
-        while True:
-            negated ^= self._negated(node)
-            if self._regular(node) == self.true:
-                return not negated
-            low, high = self._children(node)
-            node = high if assignment[self._top(node)] else low
+        while function not in (self.true, self.false):
+            low, high = self.branches(function)
+            function = high if assignment[self._top(function)] else low
+        return function == self.true
 
     def cases(self, function: Bdd, bits: Sequence[str]) -> Iterator[tuple[dict[str, bool], Bdd]]:
         """The assignments to ``bits`` under which the function is not false, each with what is
@@ -283,41 +282,8 @@ class Manager:
         `dd`'s own count is a C double: inexact past 2^53. Here each node weighs its two branches as
         Python integers; levels that a branch skips double its weight.
         """
-        rank = {name: k for k, name in enumerate(sorted(bits, key=self._bdd.level_of_var))}
-        total = len(rank)
-        memo: dict[int, int] = {}
-
-        def at(node: Bdd) -> int:
-            return total if self._regular(node) == self.true else rank[self._top(node)]
-
-        def weight(node: Bdd) -> int:
-            """Models of the edge ``node`` over the variables from its own rank on."""
-            if self._regular(node) == self.true:
-                return 0 if self._negated(node) else 1
-            models = memo[int(self._regular(node))]
-            return (1 << (total - at(node))) - models if self._negated(node) else models
-
-        for node in self._postorder(function):
-            low, high = self._children(node)
-            here = at(node) + 1
-            memo[int(node)] = (weight(low) << (at(low) - here)) + (weight(high) << (at(high) - here))
-        return weight(function) << at(function)
-
-    def _postorder(self, function: Bdd) -> Iterator[Bdd]:
-        """The regular inner nodes below a function, children first. Holds no recursion: diagrams
-        are as deep as there are variables."""
-        done: set[int] = set()
-        stack = [(self._regular(function), False)]
-        while stack:
-            node, expanded = stack.pop()
-            if node == self.true or int(node) in done:
-                continue
-            if expanded:
-                done.add(int(node))
-                yield node
-                continue
-            stack.append((node, True))
-            stack.extend((self._regular(child), False) for child in self._children(node))
+        with deep(2 * len(bits) + 1000):
+            return _Count(self, bits).models(function, 0)
 
     @staticmethod
     def branches(function: Bdd) -> tuple[Bdd, Bdd]:
@@ -326,17 +292,8 @@ class Manager:
         return (~low, ~high) if function.negated else (low, high)
 
     @staticmethod
-    def _negated(node: Any) -> bool:
-        return bool(node.negated)
-
-    @staticmethod
     def _regular(node: Any) -> Any:
         return ~node if node.negated else node
-
-    @staticmethod
-    def _children(node: Any) -> tuple[Any, Any]:
-        """The low and high edge of the regular node (`dd` leaves the node's own sign out)."""
-        return node.low, node.high
 
     def _top(self, node: Any) -> str:
         name: str = self._bdd.var_at_level(node.level)
@@ -366,3 +323,38 @@ class Manager:
 def _pairs(items: list[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:
     for k in range(0, len(items), 2):
         yield items[k], items[k + 1] if k + 1 < len(items) else unit
+
+
+class _Count:
+    """The models of some functions over the same variables, ranked from the top."""
+
+    def __init__(self, manager: Manager, bits: Bits) -> None:
+        self._true, self._false = manager.true, manager.false
+        self._rank = {level: k for k, level in enumerate(sorted(map(manager.level, bits)))}
+        self._known: dict[int, int] = {}
+
+    def models(self, edge: Bdd, first: int) -> int:
+        """Models of an edge over the variables from rank ``first`` on."""
+        total = len(self._rank)
+        if edge == self._true:
+            return 1 << (total - first)
+        if edge == self._false:
+            return 0
+        own, regular = self._rank[edge.level], ~edge if edge.negated else edge
+        number = int(regular)
+        models = self._known.get(number)
+        if models is None:
+            models = self.models(edge.low, own + 1) + self.models(edge.high, own + 1)
+            self._known[number] = models
+        return ((1 << (total - own)) - models if edge.negated else models) << (own - first)
+
+
+@contextmanager
+def deep(frames: int) -> Iterator[None]:
+    """Room for recursions as deep as there are variables."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, frames))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)

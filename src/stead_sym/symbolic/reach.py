@@ -7,7 +7,7 @@ decided states is found, whatever the number of steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.contexts import ContextFinder
 from stead_sym.symbolic.encoding import bits_of
+from stead_sym.symbolic.fixpoint import shortest
 from stead_sym.symbolic.manager import Bdd, Bits
 from stead_sym.symbolic.naming import Draw
 from stead_sym.symbolic.plan import Plan
@@ -73,8 +74,12 @@ class ReachableStates:
         while todo != m.false:
             self.sweeps += 1
             self._check(todo)
-            self._take(self._decided(todo))
-            self._check_room(self.reached)
+            self._check_room(todo)
+            if selected := self._decided(todo):
+                self._take(selected)
+                self._check_room(self.reached)
+            elif self.sweeps > 1:  # nothing has been added that leads further
+                break
             found = self.transitions.reachable(self.reached)
             todo, self.reached = found & ~self.reached, found
 
@@ -188,21 +193,15 @@ class ReachableStates:
 
     def trace_to(self, target: Bdd) -> Trace:
         """A shortest run from the initial state to a reached state of ``target``."""
-        rings = [target & self.reached]
-        seen = rings[0]
-        while rings[-1] & self.initial == self.manager.false:
-            ring = self.transitions.preimage(rings[-1]) & self.reached & ~seen
-            seen = seen | ring
-            rings.append(ring)
-        return Trace(self.deployment.init, self.descend(self.deployment.init, rings[:-1]))
-
-    def descend(self, state: Instance, rings: Sequence[Bdd]) -> tuple[Step, ...]:
-        """A run from ``state`` through the rings, the last one first."""
+        reached, bits = self.reached, self.encoding.state_bits
+        sets = shortest(self.transitions, self.initial, reached, target & reached, bits)
+        assert sets is not None, "every reached state is reached"
         steps: list[Step] = []
-        for ring in reversed(rings):
-            steps.append(self.step_into(state, ring))
+        state = self.deployment.init
+        for ahead in sets:
+            steps.append(self.step_into(state, ahead))
             state = steps[-1].state
-        return tuple(steps)
+        return Trace(self.deployment.init, tuple(steps))
 
     def step_into(self, state: Instance, target: Bdd) -> Step:
         """A transition from ``state`` into ``target``, with the call that makes it."""

@@ -13,12 +13,11 @@ on-the-fly saturation, TACAS 2019); saturation is by Ciardo, Lüttgen and Simini
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from stead_sym.progress import Pulse
-from stead_sym.symbolic.manager import Bdd, Manager
+from stead_sym.symbolic.manager import Bdd, Manager, deep
 
 Relations: TypeAlias = "tuple[Bdd, ...]"
 
@@ -75,7 +74,7 @@ class _Saturation:
         self._images: dict[tuple[int, int], tuple[Bdd, Bdd]] = {}
 
     def run(self, states: Bdd, relations: Relations) -> Bdd:
-        with _deep(8 * self.manager.variables + 1000):
+        with deep(8 * self.manager.variables + 1000):
             return self._closure(states, relations)
 
     def _closure(self, states: Bdd, relations: Relations) -> Bdd:
@@ -167,14 +166,3 @@ class _Saturation:
         """The relations that are not empty, each once, in an order of their own."""
         numbered = {int(relation): relation for relation in relations if relation != self._false}
         return tuple(numbered[number] for number in sorted(numbered))
-
-
-@contextmanager
-def _deep(frames: int) -> Iterator[None]:
-    """Room for recursions as deep as there are variables."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, frames))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)

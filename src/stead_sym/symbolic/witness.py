@@ -17,7 +17,7 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.check import Checker
 from stead_sym.symbolic.encoding import Vector, bits_of
-from stead_sym.symbolic.fixpoint import rings
+from stead_sym.symbolic.fixpoint import shortest
 from stead_sym.symbolic.manager import Bdd
 from stead_sym.symbolic.pairs import Pairs
 
@@ -183,16 +183,14 @@ class Witness:
         assignment: Mapping[str, Value],
     ) -> tuple[Step, ...]:
         """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
-        found: list[Bdd] = []
-        for ring in rings(pairs.relation, through, target):
-            if self._in(ring, place, env, assignment):
-                break
-            found.append(ring)
-        else:
+        start = self.manager.cube(self._code(place, env, assignment))
+        bits = self.encoding.state_bits | set(bits_of(env.values()))
+        sets = shortest(pairs.relation, start, through, target, bits)
+        if sets is None:
             raise ValueError("no such run: the caller relies on a formula that does not hold")
         steps: list[Step] = []
-        for ring in reversed(found):
-            steps.append(self._step_into(ring, place, env, assignment))
+        for ahead in sets:
+            steps.append(self._step_into(ahead, place, env, assignment))
             place = self._places[steps[-1].state]
         return tuple(steps)
 
