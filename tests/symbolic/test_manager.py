@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import product
 
 import pytest
@@ -231,3 +233,18 @@ def test_a_cube_is_a_conjunction_of_literals(backend):
         assert m.point(assignment) == m.cube(assignment)
 
     check()
+
+
+@pytest.mark.skipif(not HAS_CUDD, reason="no CUDD here")
+def test_diagrams_may_be_deeper_than_the_usual_stack():
+    """In a process of its own: without room CUDD does not raise, it ends the process."""
+    program = """
+from stead_sym.symbolic.manager import Manager
+m = Manager("cudd")
+names = [f"x{i}" for i in range(80_000)]
+m.declare_bottom(names)
+even, odd = (m.cube(dict.fromkeys(names[k::2], True)) for k in (0, 1))
+assert (even & odd).dag_size == 80_001
+assert m.count(m.exist(frozenset(names[::2]), even & odd), frozenset(names)) == 1 << 40_000
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -21,11 +21,16 @@ except ImportError:  # no wheel with CUDD for this platform
     HAS_CUDD = False
 else:
     HAS_CUDD = True
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 Backend: TypeAlias = Literal["cudd", "autoref"]
 Bits: TypeAlias = frozenset[str]
 
 
+_STACK = 1 << 27  # bytes; Linux leaves so much room below the main thread's stack
 _NODES = 1 << 28  # up to so many nodes CUDD's tables grow before it collects dead ones again and again
 
 
@@ -76,6 +81,7 @@ class Manager:
         self._bdd.configure(reordering=False)
         if backend == "cudd":
             self._bdd.configure(loose_up_to=_NODES)
+            _raise_stack_limit()
         self._cubes: dict[Bits, Bdd] = {}
         self._points: dict[frozenset[tuple[str, bool]], Bdd] = {}
         self.true: Bdd = self._bdd.true
@@ -347,6 +353,16 @@ class _Count:
             models = self.models(edge.low, own + 1) + self.models(edge.high, own + 1)
             self._known[number] = models
         return ((1 << (total - own)) - models if edge.negated else models) << (own - first)
+
+
+def _raise_stack_limit() -> None:
+    """CUDD recurses once per variable on a path; with the usual 8 MiB of stack it ends the process at some
+    50,000. The main thread's stack grows up to the limit of the moment."""
+    if resource is not None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        wanted = _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
 
 
 @contextmanager
