@@ -1,6 +1,6 @@
 """The agent in the transition relation: decision contexts found lazily, one query for each.
 
-For a canonical context K with names n1, …, nk the relation match_K(D, x1, …, xk) says that x is an
+For a context K with names n1, …, nk the relation match_K(D, x1, …, xk) says that x is an
 injective naming under which the agent's view of D and its offered calls are exactly K. As x
 ranges over *all* isomorphisms from K, the calls
     { ω(x[u]) : ω(u) selected in K, match_K(D, x) }
@@ -16,13 +16,13 @@ anew for the states at hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.wrapper import CanonicalWrapper, Decision
+from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.logic.syntax import TRUE, Formula
@@ -38,6 +38,18 @@ _LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut 
 
 class _TooLarge(Exception):
     """match_K over all states has more than `_LIMIT` nodes per bit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """A context K with a vector for each of its names, match_K, and the states in which K is shown: all
+    of them, or those at hand where the match is ``bounded`` to these."""
+
+    context: DecisionContext
+    naming: Mapping[Value, Vector]
+    match: Bdd
+    states: Bdd
+    bounded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,7 @@ class ContextFinder:
         self.rigid = wrapper.rigid if wrapper is not None else frozenset()
         self.decided = self.manager.false if wrapper else self.manager.true
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
-        self._bounded: list[DecisionContext] = []  # known for the states met so far only
+        self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
         self._shown = tuple(_shown(deployment))
         self._tuples: dict[str, Sequence[Bdd]] = {}
         self._few: dict[tuple[str, int], Bdd] = {}
@@ -90,27 +102,35 @@ class ContextFinder:
 
     def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state
-        bits and each tool's selectors, one mapping per context met. Each state must offer a call."""
-        undecided = states & ~self.decided
-        for context in self._bounded:
-            if undecided != self.manager.false:
-                undecided, selection = self._settle(undecided, undecided, context)
-                yield selection
-        while undecided != self.manager.false:
-            decision = self._ask(undecided)
-            self.contexts[decision.canonical] = decision.selected
-            try:
-                undecided, selection = self._settle(undecided, None, decision.canonical)
-            except _TooLarge:
-                self._bounded.append(decision.canonical)
-                undecided, selection = self._settle(undecided, undecided, decision.canonical)
-            yield selection
+        bits and each tool's selectors, one mapping per context met. Each state must offer a call.
 
-    def _ask(self, undecided: Bdd) -> Decision:
-        """The decision in the context of one undecided state."""
-        assert self.wrapper is not None
-        state = self.manager.pick(undecided, self.encoding.order)
-        return self.wrapper.decide([self.context(state)])[0]
+        The contexts are found first, and what is new of them is put to the agent at once.
+        """
+        undecided = states & ~self.decided
+        for context, calls in self._bounded:
+            if undecided != self.manager.false:
+                met = self._meet(context, undecided)
+                undecided = undecided & ~met.states
+                yield self._settle(met, calls)
+        found: list[_Met] = []
+        while undecided != self.manager.false:
+            context = self.context(self.manager.pick(undecided, self.encoding.order))
+            try:
+                met = self._meet(context, None)
+            except _TooLarge:
+                met = self._meet(context, undecided)
+            undecided = undecided & ~met.states
+            found.append(met)
+        if found:
+            assert self.wrapper is not None
+            decisions = self.wrapper.decide([met.context for met in found])
+            for met, decision in zip(found, decisions, strict=True):
+                self.contexts[decision.canonical] = decision.selected
+                own_names = {name: value for value, name in decision.labelling.items()}
+                calls = frozenset(call.rename(own_names) for call in decision.selected)
+                if met.bounded:
+                    self._bounded.append((met.context, calls))
+                yield self._settle(met, calls)
 
     def context(self, state: Mapping[str, bool]) -> DecisionContext:
         """What the agent is shown and offered in one state, given as bits."""
@@ -125,27 +145,28 @@ class ContextFinder:
             calls += (Call(name, args) for args in tuples)
         return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
 
-    def _settle(
-        self, undecided: Bdd, among: Bdd | None, context: DecisionContext
-    ) -> tuple[Bdd, Mapping[str, Bdd]]:
-        """Decide the states of ``among``, or all (None), that show this context: what is left undecided,
-        and the selection. Raises `_TooLarge` where all are meant and they are too many to tell."""
+    def _meet(self, context: DecisionContext, among: Bdd | None) -> _Met:
+        """The states of ``among``, or all (None), that show this context. Raises `_TooLarge` where all are
+        meant and they are too many to tell."""
         naming = self._naming(context)
         match = self._match(among, context, naming)
-        names = frozenset(bits_of(naming.values()))
-        here = self.manager.exist(names, match)
-        self.decided = self.decided | here
+        states = self.manager.exist(frozenset(bits_of(naming.values())), match)
+        return _Met(context, naming, match, states, among is not None)
+
+    def _settle(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
+        """The states are decided: the agent selects these calls, given under the names of the context."""
+        m, encoding = self.manager, self.encoding
+        self.decided = self.decided | met.states
+        names = frozenset(bits_of(met.naming.values()))
         selection: dict[str, Bdd] = {}
-        if here != self.manager.false:
-            for call in self.contexts[context]:
-                pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, naming), strict=True)
-                chosen = self.manager.conj(
-                    self.encoding.equal(selector, term) & self.encoding.valid(selector)
-                    for selector, term in pairs
-                )
-                taken = self.manager.exist(names, match & chosen)
-                selection[call.tool] = selection.get(call.tool, self.manager.false) | taken
-        return undecided & ~here, selection
+        for call in sorted(calls):
+            pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, met.naming), strict=True)
+            chosen = m.conj(
+                encoding.equal(selector, term) & encoding.valid(selector) for selector, term in pairs
+            )
+            taken = m.exist(names, met.match & chosen)
+            selection[call.tool] = selection.get(call.tool, m.false) | taken
+        return selection
 
     def _naming(self, context: DecisionContext) -> Mapping[Value, Vector]:
         """A vector for each name of the context that is not rigid."""
