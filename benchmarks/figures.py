@@ -53,7 +53,8 @@ def draw(rows: Sequence[Row], sessions: Sequence[Mapping[str, Any]], path: Path)
     with matplotlib.rc_context(dict(_STYLE)):
         figure = Figure((4.2 * len(families), 9.2))
         axes = figure.subplots(3, len(families), squeeze=False)
-        figure.subplots_adjust(0.19 / len(families), 0.1, 0.985, 0.865, wspace=0.16, hspace=0.16)
+        below = 0.065 + 0.013 * len(sessions)  # a line for each session
+        figure.subplots_adjust(0.19 / len(families), below, 0.985, 0.865, wspace=0.16, hspace=0.16)
         for column, family in enumerate(families):
             own = {line: of for line, of in by_line.items() if line.case == family}
             time, nodes, queries = axes[:, column]
