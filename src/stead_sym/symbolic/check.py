@@ -10,7 +10,7 @@ holds infinitely often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import assert_never
 
@@ -18,7 +18,6 @@ from stead_sym.logic.syntax import (
     TRUE,
     And,
     Atom,
-    Binder,
     Count,
     Empty,
     Equal,
@@ -130,9 +129,9 @@ class Checker:
             case Iff(left, right):
                 return everywhere & here(left).equiv(here(right))
             case Exists(binder, body):
-                return everywhere & self._exists(binder, env, lambda inner: self.sat(body, inner))
+                return everywhere & self.compiler.exists(binder, env, lambda inner: self.sat(body, inner))
             case Forall(binder, body):
-                return negated(self._exists(binder, env, lambda inner: ~self.sat(body, inner)))
+                return negated(self.compiler.exists(binder, env, lambda inner: ~self.sat(body, inner)))
             case Count(comparison, number, binder, body):
                 vector = self.compiler.bound_vector(binder, env)
                 inner = self.sat(body, {**env, binder.name: vector})
@@ -160,12 +159,6 @@ class Checker:
                 return negated(broken if weak else broken | exists_globally(no_g))
             case _:
                 assert_never(formula)  # type: ignore[arg-type]  # mypy does not narrow the path literals
-
-    def _exists(self, binder: Binder, env: Environment, body: Callable[[Environment], Bdd]) -> Bdd:
-        vector = self.compiler.bound_vector(binder, env)
-        inner = body({**env, binder.name: vector})
-        active = self.encoding.active(vector.sort, vector)
-        return self.manager.and_exist(frozenset(vector.bits), active, inner)
 
     def globally(self, pairs: Pairs, body: Bdd) -> Bdd:
         """⟦EG f⟧ over the fair runs."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
+from stead_sym.deployment.tool import Tool
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -89,10 +90,12 @@ class Compiler:
             case Iff(left, right):
                 return here(left).equiv(here(right))
             case Exists(binder, body):
-                return self._exists(binder, env, joint, lambda inner: self.formula(body, inner, joint=joint))
+                return self.exists(
+                    binder, env, lambda inner: self.formula(body, inner, joint=joint), joint=joint
+                )
             case Forall(binder, body):
-                return ~self._exists(
-                    binder, env, joint, lambda inner: ~self.formula(body, inner, joint=joint)
+                return ~self.exists(
+                    binder, env, lambda inner: ~self.formula(body, inner, joint=joint), joint=joint
                 )
             case Count(comparison, number, binder, body):
                 vector = self.bound_vector(binder, env)
@@ -113,9 +116,10 @@ class Compiler:
             case _:
                 assert_never(formula)
 
-    def _exists(
-        self, binder: Binder, env: Environment, joint: bool, body: Callable[[Environment], Bdd]
+    def exists(
+        self, binder: Binder, env: Environment, body: Callable[[Environment], Bdd], *, joint: bool = False
     ) -> Bdd:
+        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
         vector = self.bound_vector(binder, env)
         inner = body({**env, binder.name: vector})
         return self.manager.and_exist(frozenset(vector.bits), self._active(vector, joint), inner)
@@ -123,6 +127,12 @@ class Compiler:
     def _active(self, vector: Vector, joint: bool) -> Bdd:
         active = self.encoding.active(vector.sort, vector)
         return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
+
+    def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
+        """Where the call of the tool with these arguments is offered: they are active, the guard holds."""
+        env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
+        active = (self.encoding.active(str(binder.sort), env[binder.name]) for binder in tool.params)
+        return self.manager.conj([*active, self.formula(tool.guard, env)])
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
         """The first vector of the binder's sort that nothing in scope uses."""

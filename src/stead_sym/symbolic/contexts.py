@@ -96,9 +96,14 @@ class ContextFinder:
         the agent that takes whatever is offered."""
         m, valid = self.manager, self.encoding.valid
         return {
-            name: m.conj([self._is_offered(name, tool.selectors), *map(valid, tool.selectors)])
+            name: m.conj([self._beside.offered(tool.tool, tool.selectors), *map(valid, tool.selectors)])
             for name, tool in self.tools.items()
         }
+
+    @cached_property
+    def _shows(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
+        """Per relation vectors for one tuple beside the records, and where it is shown."""
+        return {shown.relation: self._all(shown, self._beside) for shown in self._shown}
 
     def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state
@@ -136,10 +141,9 @@ class ContextFinder:
         """What the agent is shown and offered in one state, given as bits."""
         m, facts, calls = self.manager, list[Fact](), list[Call]()
         here, bits = m.cube(state), self.encoding.state_bits
-        for shown in self._shown:
-            vectors, there = self._all(shown, self._beside)
+        for relation, (vectors, there) in self._shows.items():
             tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
-            facts += (Fact(shown.relation, args) for args in tuples)
+            facts += (Fact(relation, args) for args in tuples)
         for name, offered in self.offers.items():
             tuples = self.encoding.tuples(m.exist(bits, offered & here), self.tools[name].selectors)
             calls += (Call(name, args) for args in tuples)
@@ -177,13 +181,9 @@ class ContextFinder:
             tool = self.tools[call.tool].tool
             for binder, value in zip(tool.params, call.args, strict=True):
                 sorts[value] = str(binder.sort)
-        naming: dict[Value, Vector] = {}
-        taken: dict[str, int] = {}
-        for value, sort in sorted(sorts.items()):
-            if value not in self.rigid:
-                naming[value] = self.encoding.vector("name", sort, taken.get(sort, 0))
-                taken[sort] = taken.get(sort, 0) + 1
-        return naming
+        names = [value for value in sorted(sorts) if value not in self.rigid]
+        vectors = self.encoding.distinct((sorts[name] for name in names), "name")
+        return dict(zip(names, vectors, strict=True))
 
     def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
         """match_K over ``among``, or all states: x names exactly what D shows and offers."""
@@ -223,7 +223,7 @@ class ContextFinder:
                     conditions.append(self._is_name(vector, placed))
                     placed.append(vector)
             if isinstance(said, str):
-                conditions.append(self._is_offered(said, terms))
+                conditions.append(self._beside.offered(self.tools[said].tool, terms))
             else:
                 conditions.append(self._is_shown(said, terms, self._beside))
             yield self.manager.conj(conditions)
@@ -271,24 +271,15 @@ class ContextFinder:
 
     def _all(self, shown: _Shown, compiler: Compiler) -> tuple[tuple[Vector, ...], Bdd]:
         """Vectors for one tuple of a relation, and where it is shown."""
-        m, vectors = self.manager, list[Vector]()
-        for sort in shown.sorts:
-            vectors.append(self.encoding.unused(sort, vectors, compiler.role))
+        vectors = self.encoding.distinct(shown.sorts, compiler.role)
         valid = map(self.encoding.valid, vectors)
-        return tuple(vectors), m.conj([self._is_shown(shown, vectors, compiler), *valid])
+        return vectors, self.manager.conj([self._is_shown(shown, vectors, compiler), *valid])
 
     def _is_shown(self, shown: _Shown, terms: Sequence[Vector | Value], compiler: Compiler) -> Bdd:
         there = self.encoding.relation(shown.relation, tuple(terms))
         return there & self.manager.disj(
             compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts
         )
-
-    def _is_offered(self, name: str, terms: Sequence[Vector | Value]) -> Bdd:
-        """The tool's call with these arguments is offered."""
-        tool = self.tools[name].tool
-        env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
-        active = (self.encoding.active(str(binder.sort), env[binder.name]) for binder in tool.params)
-        return self.manager.conj([*active, self._beside.formula(tool.guard, env)])
 
     def _terms(self, args: Iterable[Value], naming: Mapping[Value, Vector]) -> tuple[Vector | Value, ...]:
         return tuple(naming.get(value, value) for value in args)

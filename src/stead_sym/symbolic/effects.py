@@ -75,16 +75,11 @@ class EffectCompiler:
     def tool(self, tool: Tool) -> CompiledTool:
         """The BDDs of one tool."""
         m = self.manager
-        env: dict[str, Vector | Value] = {}
-        params = []
-        for binder in tool.params:
-            vector = self.compiler.bound_vector(binder, env)
-            env[binder.name] = vector
-            params.append(vector)
-        selectors = self._selectors(tool)
-        offered = m.conj(
-            [*(self.encoding.active(v.sort, v) for v in params), self.compiler.formula(tool.guard, env)]
-        )
+        sorts = [str(binder.sort) for binder in tool.params]
+        params = self.encoding.distinct(sorts)
+        selectors = self.encoding.distinct(sorts, "param")
+        env = {binder.name: vector for binder, vector in zip(tool.params, params, strict=True)}
+        offered = self.compiler.offered(tool, params)
         effective, overflow = m.false, m.false
         stuck: dict[Draw, Bdd] = {}
         actions: list[Action] = []
@@ -117,15 +112,9 @@ class EffectCompiler:
                     enabled = self._by_selectors(params, selectors, fixed, inside)
                     about = frozenset(self._about(params, selectors, fixed))
                     actions.append(Action(enabled & after, about | written.updates.keys()))
-        interface = ToolInterface(tool, tuple(params), selectors, offered, effective)
+        interface = ToolInterface(tool, params, selectors, offered, effective)
         steps = framed(self.encoding, actions, selectors)
         return CompiledTool(interface, steps, len(actions), overflow, stuck)
-
-    def _selectors(self, tool: Tool) -> tuple[Vector, ...]:
-        selectors: list[Vector] = []
-        for binder in tool.params:
-            selectors.append(self.encoding.unused(str(binder.sort), selectors, "param"))
-        return tuple(selectors)
 
     def _by_selectors(
         self,
@@ -142,6 +131,16 @@ class EffectCompiler:
         taken = m.and_exist(frozenset(bits_of(loose)), condition, same)
         pairs = ((s, fixed[v]) for v, s in zip(params, selectors, strict=True) if v in fixed)
         return m.conj([taken, *(encoding.is_value(s, value) for s, value in pairs)])
+
+    def _about(
+        self, params: Sequence[Vector], selectors: Sequence[Vector], fixed: Mapping[Vector, Value]
+    ) -> Iterator[str]:
+        """The selectors' bits that say what a call is about."""
+        for vector, selector in zip(params, selectors, strict=True):
+            if vector in fixed:
+                yield from (bit for bit, on in self.encoding.code(selector, fixed[vector]).items() if on)
+            else:
+                yield from selector.bits
 
     # conditions
 
@@ -237,16 +236,6 @@ class EffectCompiler:
             if isinstance(s, Insert) and name in free_variables(s.atom) - {b.name for b in s.binders}
             for _, when in self.writer.affected(s, values)
         )
-
-    def _about(
-        self, params: Sequence[Vector], selectors: Sequence[Vector], fixed: Mapping[Vector, Value]
-    ) -> Iterator[str]:
-        """The selectors' bits that say what a call is about."""
-        for vector, selector in zip(params, selectors, strict=True):
-            if vector in fixed:
-                yield from (bit for bit, on in self.encoding.code(selector, fixed[vector]).items() if on)
-            else:
-                yield from selector.bits
 
     def _no_room(self, effect: Effect, values: Mapping[str, Value], outside: Bdd) -> Bdd:
         """Those of the states where U_f has no room for the fresh values that are inserted."""

@@ -41,9 +41,7 @@ class Field:
 
     def code(self, fact: Fact | None) -> Mapping[str, bool]:
         """The bits that say that ``fact``, or none of the facts, holds."""
-        number = 0 if fact is None else self.number[fact]
-        last = len(self.bits) - 1
-        return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(self.bits)}
+        return coded(self.bits, 0 if fact is None else self.number[fact])
 
 
 SPREAD = frozenset({"held", "risen", "name", "param"})
@@ -168,8 +166,7 @@ class Encoding:
         """The instance that an assignment to the state bits stands for."""
         facts = set(self.static)
         for field in self.fields:
-            number = int("".join("01"[assignment[bit]] for bit in field.bits), 2)
-            if number:
+            if number := number_in(field.bits, assignment):
                 facts.add(field.facts[number - 1])
         return Instance(self.schema, frozenset(facts))
 
@@ -237,20 +234,26 @@ class Encoding:
             index += 1
         return vector
 
+    def distinct(self, sorts: Iterable[str], role: str = "var") -> tuple[Vector, ...]:
+        """Vectors of these sorts, no two of them the same."""
+        vectors: list[Vector] = []
+        for sort in sorts:
+            vectors.append(self.unused(sort, vectors, role))
+        return tuple(vectors)
+
     def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:
         """The bits that say vector = value."""
         number = self._codes[vector.sort][value]
         if vector.spread:
             return {bit: k == number for k, bit in enumerate(vector.bits)}
-        last = len(vector.bits) - 1
-        return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(vector.bits)}
+        return coded(vector.bits, number)
 
     def value(self, vector: Vector, assignment: Mapping[str, bool]) -> Value:
         """The value that an assignment to the vector's bits says."""
         if vector.spread:
             number = next(k for k, bit in enumerate(vector.bits) if assignment[bit])
         else:
-            number = int("".join("01"[assignment[bit]] for bit in vector.bits), 2)
+            number = number_in(vector.bits, assignment)
         return (*self.values[vector.sort], *self.phantoms[vector.sort])[number]
 
     def tuples(self, function: Bdd, vectors: Sequence[Vector]) -> Iterator[tuple[Value, ...]]:
@@ -378,6 +381,17 @@ class Encoding:
             for value in set(fact.args):
                 holding.setdefault(value, []).append(fact)
         return {value: tuple(facts) for value, facts in holding.items()}
+
+
+def coded(bits: Sequence[str], number: int) -> Mapping[str, bool]:
+    """The values of the bits, the most significant first, that say a number."""
+    last = len(bits) - 1
+    return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(bits)}
+
+
+def number_in(bits: Iterable[str], assignment: Mapping[str, bool]) -> int:
+    """The number that the bits say, 0 for those that the assignment leaves out."""
+    return int("".join("01"[assignment.get(bit, False)] for bit in bits), 2)
 
 
 def bits_of(terms: Iterable[Vector | Value]) -> tuple[str, ...]:

@@ -101,17 +101,17 @@ class Manager:
 
     def declare_below(self, name: str, neighbour: str) -> None:
         """Insert a variable right below ``neighbour``."""
-        self._insert(name, self._bdd.level_of_var(neighbour) + 1)
+        self._insert(name, self.level(neighbour) + 1)
 
     def declare_above(self, name: str, neighbour: str) -> None:
         """Insert a variable right above ``neighbour``."""
-        self._insert(name, self._bdd.level_of_var(neighbour))
+        self._insert(name, self.level(neighbour))
 
     def _insert(self, name: str, level: int) -> None:
         if self.backend == "cudd":
             self._bdd.insert_var(name, level)
             return
-        order = sorted(self._bdd.vars, key=self._bdd.level_of_var)
+        order = sorted(self._bdd.vars, key=self.level)
         self._bdd.add_var(name)
         order.insert(level, name)
         dd.autoref.reorder(self._bdd, {variable: at for at, variable in enumerate(order)})
@@ -135,13 +135,9 @@ class Manager:
         `dd`'s own ``cube`` takes time in the number of all variables, not of those in the cube.
         """
         function = self.true
-        for name, value in sorted(assignment.items(), key=self._depth, reverse=True):
-            function = (self.var(name) if value else ~self.var(name)) & function
+        for name in sorted(assignment, key=self.level, reverse=True):
+            function = (self.var(name) if assignment[name] else ~self.var(name)) & function
         return function
-
-    def _depth(self, item: tuple[str, bool]) -> int:
-        level: int = self._bdd.level_of_var(item[0])
-        return level
 
     def point(self, assignment: Mapping[str, bool]) -> Bdd:
         """`cube`, kept for the next time."""
@@ -203,7 +199,7 @@ class Manager:
     def exactly_one(self, bits: Bits, among: Bits) -> Bdd:
         """One of the variables ``bits`` holds, and it is one of ``among``."""
         none, one = self.true, self.false
-        for bit in sorted(bits, key=self._bdd.level_of_var, reverse=True):
+        for bit in sorted(bits, key=self.level, reverse=True):
             high = self.var(bit)
             one = self.ite(high, none if bit in among else self.false, one)
             none = ~high & none
@@ -242,9 +238,9 @@ class Manager:
             function = high if assignment[name] else low
         return assignment
 
-    def depth(self, function: Any) -> int:
+    def depth(self, function: Bdd) -> int:
         """The level of the topmost variable of a function; that of a constant is below all."""
-        return len(self._bdd.vars) if self._regular(function) == self.true else int(function.level)
+        return self.variables if function in (self.true, self.false) else function.level
 
     def path(self, function: Bdd) -> dict[str, bool]:
         """A partial assignment under which the function is true: one path to the leaf. Raises
@@ -296,10 +292,6 @@ class Manager:
         """What is left of a function, no constant, where its topmost variable is 0, and where it is 1."""
         low, high = function.low, function.high
         return (~low, ~high) if function.negated else (low, high)
-
-    @staticmethod
-    def _regular(node: Any) -> Any:
-        return ~node if node.negated else node
 
     def _top(self, node: Any) -> str:
         name: str = self._bdd.var_at_level(node.level)

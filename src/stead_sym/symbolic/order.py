@@ -48,9 +48,9 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     cluster = {value: k for k, values in enumerate(components) for value in values}
 
     def place(field: Field) -> tuple[int, int, tuple[Fact, ...]]:
-        ranks = [rank[u] for u in _owners(field, rigid) if u in rank]
-        clusters = [cluster[u] for u in _owners(field, rigid) if u in cluster]
-        return (min(clusters, default=-1), min(ranks, default=-1), field.facts)
+        owners = _owners(field, rigid)
+        first_cluster = min((cluster[u] for u in owners), default=-1)
+        return (first_cluster, min((rank[u] for u in owners), default=-1), field.facts)
 
     ordered = tuple(sorted(listed, key=place))
     first: dict[int, str] = {}

@@ -74,11 +74,10 @@ class ReachableStates:
         while todo != m.false:
             self.sweeps += 1
             self._check(todo)
+            selected = self._decided(todo)
+            self._take(selected)
             self._check_room(todo)
-            if selected := self._decided(todo):
-                self._take(selected)
-                self._check_room(self.reached)
-            elif self.sweeps > 1:  # nothing has been added that leads further
+            if not selected and self.sweeps > 1:  # nothing has been added that leads further
                 break
             found = self.transitions.reachable(self.reached)
             todo, self.reached = found & ~self.reached, found

@@ -18,7 +18,7 @@ from stead_sym.logic.syntax import Var
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.compile import Compiler, denoted
-from stead_sym.symbolic.encoding import Field, Vector, bits_of
+from stead_sym.symbolic.encoding import Field, Vector, bits_of, number_in
 from stead_sym.symbolic.groups import Key, keys_of
 from stead_sym.symbolic.manager import Bdd
 
@@ -118,7 +118,7 @@ class Writer:
         """The facts whose bits, as far as the path sets them, say that they hold, with their fields."""
         fields = (self._field_of.get(bit) for bit, value in path.items() if value)  # None: of a parameter
         for field in dict.fromkeys(filter(None, fields)):
-            number = int("".join("01"[path.get(bit, False)] for bit in field.bits), 2)
+            number = number_in(field.bits, path)
             if number <= len(field.facts):
                 yield field, field.facts[number - 1]
 
