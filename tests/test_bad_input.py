@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from stead_sym.cli import main
+from stead_sym.cli.main import main
 from stead_sym.deployment.language import read_deployment
 from stead_sym.errors import AgentError, BoundExceeded, DefinitionError, InputError, NoEffect, NothingOffered
 from stead_sym.verification import verify

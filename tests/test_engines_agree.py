@@ -18,7 +18,7 @@ from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import BoundExceeded, Undecided
 from stead_sym.logic.syntax import Quantified, children, free_variables
-from stead_sym.symbolic.manager import HAS_CUDD
+from stead_sym.symbolic.bdd.manager import HAS_CUDD
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import assignments
 from stead_sym.verification import verify, wrap

@@ -22,11 +22,11 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import MAX_STATES, examples
-from stead_sym.api import load
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Clear, Delete, Insert
 from stead_sym.errors import AgentError, DefinitionError, Undecided
+from stead_sym.files import load
 from stead_sym.logic.names import WORDS
 from stead_sym.relational.schema import Schema
 from stead_sym.testing.deployments import deployments

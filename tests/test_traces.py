@@ -9,12 +9,12 @@ from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import MAX_STATES, both, by_name, examples, replay
-from stead_sym.api import load
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import Undecided
+from stead_sym.files import load
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Forall, Future, Globally, Next, Until, is_temporal
 from stead_sym.testing.deployments import deployments

@@ -4,15 +4,14 @@ The public names, in the order of the layers that they come from.
 """
 
 from stead_sym.agent.answer import Answer
+from stead_sym.agent.backends import open_backend
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
-from stead_sym.agent.choose import open_backend
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.replay import ReplayAgent
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
-from stead_sym.api import load, packaged_examples
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import rigid, tool
 from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
@@ -50,6 +49,7 @@ from stead_sym.errors import (
     StoreError,
     Undecided,
 )
+from stead_sym.files import load, packaged_examples
 from stead_sym.logic.compose import (
     AF,
     AG,
@@ -107,7 +107,7 @@ from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomor
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
-from stead_sym.symbolic.explain import Explanation, explain
+from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.verification import Engine, StateSet, Verdict, Verification, verify, wrap
 
 __version__ = "0.1.0"

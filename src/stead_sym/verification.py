@@ -33,8 +33,8 @@ from stead_sym.logic.syntax import Formula
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
+from stead_sym.symbolic.bdd.manager import Backend
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.symbolic.manager import Backend
 
 EngineName: TypeAlias = Literal["symbolic", "explicit"]
 Domain: TypeAlias = Literal["normal", "theorem"]

@@ -13,9 +13,9 @@ from stead_sym.agent.base import DecisionContext, FunctionAgent
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Message, Prompt
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
-from stead_sym.api import load
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import InputError
+from stead_sym.files import load
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.byte_model import ByteModel
 from stead_sym.testing.strategies import renamings

@@ -11,8 +11,8 @@ from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
-from stead_sym.api import load
 from stead_sym.examples.production import operate
+from stead_sym.files import load
 from stead_sym.testing.byte_model import ByteModel
 from stead_sym.verification import verify
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from shared_folder import shared_folder
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompt import Message, Prompt
-from stead_sym.api import load
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
+from stead_sym.files import load
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.strategies import renamings
 

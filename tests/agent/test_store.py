@@ -18,9 +18,9 @@ from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.replay import ReplayAgent, export_lines, read_answers
 from stead_sym.agent.store import Store
-from stead_sym.api import load
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import StoreError
+from stead_sym.files import load
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.byte_model import ByteModel
 from stead_sym.verification import verify

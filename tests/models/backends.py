@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from stead_sym.agent.prompt import Prompt
-from stead_sym.api import load
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.files import load
 
 desk = load("refund")
 prompt = Prompt.of(desk)

@@ -13,7 +13,7 @@ from backends import SERVED, busy, desk, needs
 from stead_sym.agent.model import ModelAgent, Request
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.vllm_server import VllmServer
-from stead_sym.cli import main
+from stead_sym.cli.main import main
 from stead_sym.verification import verify
 
 needs("vllm", "torch", "transformers", "urllib3", "vllm")

@@ -18,11 +18,11 @@ from stead_sym.agent.huggingface import HuggingFace
 from stead_sym.agent.model import ModelAgent, Request
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.api import load
-from stead_sym.cli import main
+from stead_sym.cli.main import main
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import ModelError
 from stead_sym.examples.production import operate
+from stead_sym.files import load
 from stead_sym.testing import small_model
 from stead_sym.verification import verify
 

@@ -12,7 +12,7 @@ from stead_sym.agent.base import FunctionAgent
 from stead_sym.agent.huggingface import HuggingFace
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.cli import main
+from stead_sym.cli.main import main
 from stead_sym.testing import small_model
 from stead_sym.testing.strategies import renamings
 from stead_sym.verification import verify

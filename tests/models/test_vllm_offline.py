@@ -11,7 +11,7 @@ from backends import desk, needs, prompt
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.vllm_offline import VllmOffline
-from stead_sym.cli import main
+from stead_sym.cli.main import main
 from stead_sym.errors import ModelError
 from stead_sym.verification import verify
 

@@ -20,7 +20,7 @@ from backends import SERVED, desk, free_port, needs, prompt
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.vllm_server import VllmServer
-from stead_sym.cli import main
+from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
 from stead_sym.testing import small_model
 

@@ -12,9 +12,9 @@ import random
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
+from stead_sym.agent.engine_answers import Question, Sampled, gathered, questions
 from stead_sym.agent.huggingface import weights_identity
 from stead_sym.agent.model import Request
-from stead_sym.agent.sampled import Question, Sampled, gathered, questions
 from stead_sym.agent.tokenizer import ChatTokenizer, library, reporting
 
 _DEFAULTS = {

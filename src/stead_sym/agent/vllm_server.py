@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 from stead_sym.agent.connection import EXTRA, IN_FLIGHT, Connection
+from stead_sym.agent.engine_answers import Question, Sampled, gathered, questions
 from stead_sym.agent.model import Request
-from stead_sym.agent.sampled import Question, Sampled, gathered, questions
 from stead_sym.agent.tokenizer import ChatTokenizer
 from stead_sym.errors import ModelError
 

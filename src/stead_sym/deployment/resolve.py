@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
-from stead_sym.deployment.effects import (
+from stead_sym.deployment.resolve_tools import (
     declared_params,
     refuse_doubles,
     relation_signature,

@@ -159,8 +159,8 @@ def theorem_restriction(
 def normal_restriction(deployment: Deployment) -> Restriction:
     """The domain that suffices where fresh values have representatives: |C_S| + b_S + f_S values.
 
-    The proof is in `symbolic.naming`. The specifications do not matter: values that only their
-    variables hold need no names there.
+    The proof is in `symbolic.encode.representatives`. The specifications do not matter: values that
+    only their variables hold need no names there.
     """
     schema = deployment.schema
     sorts = tuple(sort.name for sort in schema.sorts)

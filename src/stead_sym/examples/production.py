@@ -16,16 +16,16 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
+from stead_sym.agent.backends import open_backend, open_store
 from stead_sym.agent.base import Agent, DecisionContext
-from stead_sym.agent.choose import open_backend, open_store
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.api import load
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import SteadError
+from stead_sym.files import load
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.verification import Verification, verify
 

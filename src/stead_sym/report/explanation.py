@@ -13,7 +13,7 @@ from rich.text import Text
 
 from stead_sym.report.data import Json, derivation_data
 from stead_sym.report.terminal import indented
-from stead_sym.symbolic.explain import ExplainedFresh, ExplainedRelation, Explanation
+from stead_sym.symbolic.plan.explain import ExplainedFresh, ExplainedRelation, Explanation
 
 
 def print_explanation(

@@ -16,11 +16,11 @@ from stead_sym.logic.syntax import Formula
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.check import Checker
-from stead_sym.symbolic.manager import Backend, Bdd
-from stead_sym.symbolic.plan import Refused, plan
-from stead_sym.symbolic.reach import NameTaken, ReachableStates
-from stead_sym.symbolic.witness import Witness
+from stead_sym.symbolic.bdd.manager import Backend, Bdd
+from stead_sym.symbolic.check.satisfaction import Checker
+from stead_sym.symbolic.check.witness import Witness
+from stead_sym.symbolic.explore.reach import NameTaken, ReachableStates
+from stead_sym.symbolic.plan.planner import Refused, plan
 
 
 class SymbolicEngine:
@@ -40,7 +40,7 @@ class SymbolicEngine:
         backend: Backend | None = None,
     ) -> None:
         """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
-        representatives in it (`naming`), and ``specs`` say how many values formulas hold."""
+        representatives in it (`encode.representatives`), and ``specs`` say how many values formulas hold."""
         refused = Refused()
         marks = {} if literal else _marks(deployment, specs)
         while True:

@@ -20,11 +20,11 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompt import Message, Prompt
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.api import load
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors, view
 from stead_sym.deployment.tool import Call
+from stead_sym.files import load
 from stead_sym.relational.schema import Value
 
 CHAT_TEMPLATE = (

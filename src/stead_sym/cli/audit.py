@@ -1,0 +1,143 @@
+"""`stead-sym audit`: do the choices of a model follow renamings of what it is shown?
+
+One decision: the contexts are numbered. Number 0 is the initial state as the file names it; the others
+are the canonical contexts that a verification meets, in their order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Mapping, Sequence
+
+from stead_sym.agent.audit import Audit, Grammar, audit, random_renaming, search
+from stead_sym.agent.backends import KINDS, open_backend, open_store
+from stead_sym.agent.base import Agent, DecisionContext
+from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.semantics import offer, view
+from stead_sym.errors import InputError
+from stead_sym.files import load
+from stead_sym.relational.schema import Value
+from stead_sym.verification import verify
+
+
+def add_audit(parser: argparse.ArgumentParser) -> None:
+    """Give ``parser`` the arguments of `audit`."""
+    parser.set_defaults(run=_audit)
+    parser.add_argument("file", metavar="FILE", help="a .stead file, or the name of a packaged example")
+    parser.add_argument("--agent", metavar="|".join(KINDS), required=True, help="the model")
+    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    parser.add_argument(
+        "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
+    )
+    parser.add_argument("--wrapped", action="store_true", help="audit the model behind the canonical wrapper")
+    parser.add_argument(
+        "--context", type=int, metavar="N", help="only this one; 0: the initial state as the file names it"
+    )
+    parser.add_argument("--samples", type=int, default=20, metavar="N", help="so many random renamings each")
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    parser.add_argument(
+        "--rename", metavar="OLD=NEW", nargs="+", help="this renaming of the context instead of random ones"
+    )
+    parser.add_argument(
+        "--search", metavar="VALUE", help="search for a name of VALUE that breaks equivariance"
+    )
+    parser.add_argument(
+        "--grammar", default="[a-z]{4}[0-9]{4}", help="the names to search, such as [a-z]{4}[0-9]{4}"
+    )
+    parser.add_argument("--rounds", type=int, default=20, metavar="N", help="rounds of the search")
+
+
+def _audit(options: argparse.Namespace) -> int:
+    deployment = load(options.file)
+    renaming = _renaming(options.rename or [])
+    grammar = Grammar.of(options.grammar)
+    with open_store(options.store) as store:
+        model = ModelAgent(open_backend(options.agent), Prompt.of(deployment, options.prompts), store)
+        contexts = _contexts(deployment, model, options.context)
+        if options.search is not None:
+            return _search(deployment, model, contexts, grammar, options)
+        agent: Agent = model
+        if options.wrapped:
+            agent = WrappedAgent(CanonicalWrapper(model, deployment.schema, deployment.tools))
+        dice = random.Random(options.seed)
+        broken = False
+        for number, context in contexts.items():
+            fixed = deployment.schema.rigid
+            renamings = [renaming] if renaming else _sample(context, fixed, dice, options.samples)
+            results = audit(agent, context, renamings, fixed)
+            broken |= _print(number, context, results)
+    return 1 if broken else 0
+
+
+def _search(
+    deployment: Deployment,
+    model: ModelAgent,
+    contexts: Mapping[int, DecisionContext],
+    grammar: Grammar,
+    options: argparse.Namespace,
+) -> int:
+    if len(contexts) != 1:
+        raise InputError("--search is of one context; name it with --context N")
+    [context] = contexts.values()
+    rigid = deployment.schema.rigid
+    found = search(model, context, options.search, grammar, rigid, rounds=options.rounds, seed=options.seed)
+    for candidate in found[:5]:
+        verb = "follows" if candidate.audit.follows else "breaks"
+        print(
+            f"{candidate.lead:10.4f}  {verb}  {options.search}={candidate.name}  ({candidate.places} places)"
+        )
+    broken = [candidate for candidate in found if not candidate.audit.follows]
+    print(f"{len(found)} names tried, {len(broken)} of them change the choice")
+    if broken:
+        print(_difference(broken[0].audit))
+    return 1 if broken else 0
+
+
+def _contexts(deployment: Deployment, model: ModelAgent, number: int | None) -> dict[int, DecisionContext]:
+    """The contexts to audit, by number: the one asked for, or all in which there is a choice."""
+    initial = DecisionContext(view(deployment, deployment.init), offer(deployment, deployment.init))
+    if number == 0:
+        return {0: initial}
+    decided = verify(deployment, model, ()).decisions
+    contexts = dict(enumerate((initial, *(context for context, _ in decided))))
+    if number is None:
+        return {n: context for n, context in contexts.items() if len(context.calls) > 1}
+    if number not in contexts:
+        raise InputError(f"there is no context {number}; there are 0 to {len(contexts) - 1}")
+    return {number: contexts[number]}
+
+
+def _sample(
+    context: DecisionContext, fixed: frozenset[Value], dice: random.Random, samples: int
+) -> list[dict[Value, Value]]:
+    return [random_renaming(context, fixed, dice) for _ in range(samples)]
+
+
+def _renaming(words: Sequence[str]) -> dict[Value, Value]:
+    renaming: dict[Value, Value] = {}
+    for word in words:
+        old, equals, new = word.partition("=")
+        if not (old and equals and new):
+            raise InputError(f"argument --rename: {word!r} is not OLD=NEW; write such as s1=s2 s2=s1")
+        renaming[old] = new
+    return renaming
+
+
+def _print(number: int, context: DecisionContext, results: Sequence[Audit]) -> bool:
+    """One line per context, with the first renaming that was not followed; whether there was one."""
+    broken = [result for result in results if not result.follows]
+    followed = f"{len(results) - len(broken)} of {len(results)}"
+    print(f"context {number} ({len(context.calls)} calls): {followed} renamings followed")
+    if broken:
+        print(_difference(broken[0]))
+    return bool(broken)
+
+
+def _difference(result: Audit) -> str:
+    moved = " ".join(f"{old}={new}" for old, new in sorted(result.renaming.items()) if old != new)
+    texts = (", ".join(map(str, sorted(calls))) for calls in (result.before, result.expected, result.after))
+    return "  {}\n  before    {}\n  expected  {}\n  after     {}".format(moved, *texts)

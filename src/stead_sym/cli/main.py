@@ -1,0 +1,93 @@
+"""The parser of the command `stead-sym`, and its exit status.
+
+One decision: the exit status is the answer (0 every specification holds, 1 one fails, 2 the input is
+wrong, 3 unknown), what was asked for goes to stdout and everything else to stderr. An error that
+the package raises on purpose is one line; any other is a bug and keeps its stack trace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from stead_sym import __version__
+from stead_sym.cli.audit import add_audit
+from stead_sym.cli.child import Watcher
+from stead_sym.cli.decisions import add_decisions
+from stead_sym.cli.explain import add_explain
+from stead_sym.cli.show import add_examples, add_show
+from stead_sym.cli.verify import add_verify
+from stead_sym.errors import InputError, SteadError
+from stead_sym.report.streams import print_error
+
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) -> int:
+    """Run the command and return its exit status.
+
+    As a command (without ``arguments``), and with limits, a verification runs in a child process
+    (`cli.child`); there, ``watcher`` is the descriptor that leads to the parent.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    call = argparse.Namespace(words=words, as_command=arguments is None)
+    call.watcher = None if watcher is None else Watcher(watcher)
+    try:
+        options = _parser().parse_args(words, call)
+        run: Callable[[argparse.Namespace], int] = options.run
+        status = run(options)
+        sys.stdout.flush()
+    except SteadError as error:
+        print_error(error, as_json="--json" in words)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print("stead-sym: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe has left; there is nobody to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong arguments are wrong input: one line, like any other."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; see `{self.prog} --help`")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="stead-sym",
+        description="Verify agents that act on relational data: specifications hold, or a run shows why not.",
+        epilog="exit status: 0 every specification holds, 1 one fails, 2 the input is wrong, 3 unknown",
+    )
+    parser.add_argument("--version", action="version", version=f"stead-sym {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    add_verify(
+        commands.add_parser(
+            "verify",
+            help="check specifications under an agent",
+            usage="stead-sym verify FILE [options]",  # FILE first: --spec takes every name that follows it
+            epilog=parser.epilog,
+        )
+    )
+    add_show(
+        commands.add_parser("show", help="print a deployment, normalised, with its domain sizes and warnings")
+    )
+    add_explain(
+        commands.add_parser("explain", help="print what the symbolic engine will work on, without exploring")
+    )
+
+    add_decisions(
+        commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
+    )
+
+    add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
+
+    add_examples(commands.add_parser("examples", help="list the packaged examples"))
+    return parser

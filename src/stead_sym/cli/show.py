@@ -1,0 +1,50 @@
+"""`stead-sym show` and `stead-sym examples`: a deployment as it is understood, and what is packaged."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from stead_sym.cli.options import add_file
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.lint import lint
+from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
+from stead_sym.files import load_text, packaged_examples
+from stead_sym.report.streams import console_on
+
+
+def add_show(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `show`."""
+    parser.set_defaults(run=_show)
+    add_file(parser)
+
+
+def add_examples(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `examples`: none."""
+    parser.set_defaults(run=_examples)
+
+
+def _show(options: argparse.Namespace) -> int:
+    text, source = load_text(options.file)
+    deployment = parse_deployment(text, source)
+    console = console_on(sys.stdout)
+    console.print(str(deployment), soft_wrap=True)
+    for heading, restriction in (
+        ("normal: the domain where fresh values have representatives", normal_restriction(deployment)),
+        (
+            "theorem: the literal domain, all specifications together",
+            theorem_restriction(deployment, deployment.specs),
+        ),
+    ):
+        console.print(f"# {heading}:", soft_wrap=True)
+        for derivation in restriction.derivation.values():
+            console.print(f"#   {derivation}", soft_wrap=True)
+    for warning in lint(deployment, text):
+        print(f"stead-sym: warning: {warning}", file=sys.stderr)
+    return 0
+
+
+def _examples(_options: argparse.Namespace) -> int:
+    for name in packaged_examples():
+        print(name)
+    return 0

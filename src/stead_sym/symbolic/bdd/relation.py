@@ -1,0 +1,67 @@
+"""Transition relations as disjunctions of diagrams, their images and their least fixpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from stead_sym.progress import Pulse
+from stead_sym.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.symbolic.bdd.saturation import Relations, saturated
+
+
+class Relation:
+    """A transition relation over some bits and their copies, as a disjunction of ``parts``.
+
+    Sets of states may range over other bits too, which keep their values.
+    """
+
+    def __init__(
+        self, manager: Manager, parts: Iterable[Bdd], moving: Sequence[tuple[str, str]], report: Pulse
+    ) -> None:
+        """``moving``: the pairs (b, b'), each b' right below its b."""
+        self.manager = manager
+        self.parts: Relations = tuple(parts)
+        self.moving = tuple(moving)
+        self._report = report
+        self._bits = frozenset(b for b, _ in self.moving)
+        self._copies = frozenset(copy for _, copy in self.moving)
+
+    @cached_property
+    def _prime(self) -> Mapping[str, Bdd]:
+        return {b: self.manager.var(copy) for b, copy in self.moving}
+
+    @cached_property
+    def _unprime(self) -> Mapping[str, Bdd]:
+        return {copy: self.manager.var(b) for b, copy in self.moving}
+
+    def image(self, states: Bdd) -> Bdd:
+        """post(S) = { D' : D → D' for some D ∈ S }"""
+        m = self.manager
+        after = m.disj(m.and_exist(self._bits, states, part) for part in self.parts)
+        return m.substitute(after, self._unprime)
+
+    def preimage(self, target: Bdd) -> Bdd:
+        """pre(X) = { D : D → D' for some D' ∈ X }"""
+        m = self.manager
+        after = m.substitute(target, self._prime)
+        return m.disj(m.and_exist(self._copies, part, after) for part in self.parts)
+
+    def reachable(self, states: Bdd) -> Bdd:
+        """μZ. S ∨ post(Z)"""
+        return saturated(self.manager, states, self.parts, self.moving, report=self._report)
+
+    def reaching(self, target: Bdd, through: Bdd) -> Bdd:
+        """μZ. X ∨ (S ∧ pre(Z)): where a run through S leads to X."""
+        parts = (part & through for part in self.parts)
+        return saturated(self.manager, target, parts, self.moving, backward=True, report=self._report)
+
+    def count(self, states: Bdd) -> int:
+        """|{ (D, D') : D ∈ states, D → D' }|, each pair once however many parts make it."""
+        m, total = self.manager, 0
+        for k, part in enumerate(self.parts):
+            new = states & part
+            for earlier in self.parts[:k]:
+                new = new & ~earlier
+            total += m.count(new, self._bits | self._copies)
+        return total

@@ -1,0 +1,1 @@
+"""Specifications over the reachable states, and the runs behind their verdicts."""

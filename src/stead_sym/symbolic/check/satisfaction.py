@@ -1,0 +1,186 @@
+"""FO-CTL over the reachable states, all assignments at once.
+
+⟦f⟧ ranges over the state bits and the vectors of f's free variables: the pairs (D, σ) with D ∈ R and
+σ over U_f such that (D, σ) ⊨ f. An assignment is kept across temporal operators because its vectors
+are not state bits: no preimage touches them. The kernel is ¬ ∧ ∃ EX EU EG; the rest is derived.
+
+With `fair` lines every path quantifier ranges over the fair runs: those on which each constraint
+holds infinitely often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import assert_never
+
+from stead_sym.logic.syntax import (
+    TRUE,
+    And,
+    Atom,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Truth,
+    Until,
+    free_variables,
+)
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.bdd.fixpoint import globally
+from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.check.pairs import Pairs
+from stead_sym.symbolic.encode.encoding import Vector
+from stead_sym.symbolic.explore.reach import ReachableStates
+from stead_sym.symbolic.step.formulas import Compiler, Environment
+
+
+class Checker:
+    """Satisfying sets of formulas (resolved, definitions expanded) over one reachable set."""
+
+    def __init__(self, model: ReachableStates) -> None:
+        self.model = model
+        self.encoding = model.encoding
+        self.compiler = Compiler(model.encoding, role="held")
+        self.manager = model.manager
+        self._memo: dict[tuple[Formula, tuple[tuple[str, Vector | Value], ...]], Bdd] = {}
+        self._pairs: dict[tuple[Vector, ...], Pairs] = {}
+
+    def sat(self, formula: Formula, env: Environment) -> Bdd:
+        """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
+        key = (formula, tuple(sorted((x, env[x]) for x in free_variables(formula))))
+        if key not in self._memo:
+            self._memo[key] = self._sat(formula, env)
+            self.model.report("check", subformulas=len(self._memo))
+        return self._memo[key]
+
+    def holds_initially(self, formula: Formula) -> bool:
+        """D0 ⊨ f, for a sentence. Every reachable state is reachable from D0, so there `AG f` only
+        asks whether f holds in all of R, and `EF f` whether it holds in some: no fixpoint."""
+        match formula:
+            case Not(body):
+                return not self.holds_initially(body)
+            case And(parts):
+                return all(map(self.holds_initially, parts))
+            case Or(parts):
+                return any(map(self.holds_initially, parts))
+            case Implies(left, right):
+                return not self.holds_initially(left) or self.holds_initially(right)
+            case Globally("A", body):
+                return self.fairly(self.model.reached) & ~self.sat(body, {}) == self.manager.false
+            case Future("E", body):
+                return self.fairly(self.sat(body, {})) != self.manager.false
+            case _:
+                return self.model.contains(self.sat(formula, {}), self.model.deployment.init)
+
+    def pairs(self, formula: Formula, env: Environment) -> Pairs:
+        """The transitions over the states and the free variables of a formula."""
+        vectors = {u for x in free_variables(formula) if isinstance(u := env[x], Vector)}
+        key = tuple(sorted(vectors, key=lambda vector: vector.bits))
+        if key not in self._pairs:
+            self._pairs[key] = Pairs(self.model.plan, self.model.transitions, key, self.model.report)
+        return self._pairs[key]
+
+    def _all(self, pairs: Pairs) -> Bdd:
+        """All pairs of a reachable state and an assignment."""
+        return self.model.reached & pairs.assignments
+
+    def _sat(self, formula: Formula, env: Environment) -> Bdd:
+        m = self.manager
+        pairs = self.pairs(formula, env)
+        everywhere = self._all(pairs)
+
+        def here(f: Formula) -> Bdd:
+            return self.sat(f, env)
+
+        def exists_next(f: Bdd) -> Bdd:
+            return everywhere & pairs.relation.preimage(self.fairly(f))
+
+        def exists_until(f: Bdd, g: Bdd) -> Bdd:
+            return pairs.relation.reaching(self.fairly(g), f)
+
+        def exists_globally(f: Bdd) -> Bdd:
+            return self.globally(pairs, f)
+
+        def negated(f: Bdd) -> Bdd:
+            return everywhere & ~f
+
+        match formula:
+            case Truth() | Equal() | Atom() | Same() | Empty():
+                return everywhere & self.compiler.formula(formula, env)
+            case Not(body):
+                return negated(here(body))
+            case And(parts):
+                return everywhere & m.conj(map(here, parts))
+            case Or(parts):
+                return everywhere & m.disj(map(here, parts))
+            case Implies(left, right):
+                return negated(here(left)) | (everywhere & here(right))
+            case Iff(left, right):
+                return everywhere & here(left).equiv(here(right))
+            case Exists(binder, body):
+                return everywhere & self.compiler.exists(binder, env, lambda inner: self.sat(body, inner))
+            case Forall(binder, body):
+                return negated(self.compiler.exists(binder, env, lambda inner: ~self.sat(body, inner)))
+            case Count(comparison, number, binder, body):
+                vector = self.compiler.bound_vector(binder, env)
+                inner = self.sat(body, {**env, binder.name: vector})
+                member = inner & self.encoding.active(vector.sort, vector)
+                return everywhere & self.compiler.compare_count(comparison, number, vector, member)
+            case Next("E", body):
+                return exists_next(here(body))
+            case Next("A", body):
+                return negated(exists_next(negated(here(body))))
+            case Future("E", body):
+                return everywhere & exists_until(everywhere, here(body))
+            case Future("A", body):
+                return negated(exists_globally(negated(here(body))))
+            case Globally("E", body):
+                return exists_globally(everywhere & here(body))
+            case Globally("A", body):
+                return negated(exists_until(everywhere, negated(here(body))))
+            case Until("E", left, right, weak):
+                f, g = everywhere & here(left), everywhere & here(right)
+                strong = exists_until(f, g)
+                return strong | exists_globally(f) if weak else strong
+            case Until("A", left, right, weak):
+                no_f, no_g = negated(here(left)), negated(here(right))
+                broken = exists_until(no_g, no_f & no_g)
+                return negated(broken if weak else broken | exists_globally(no_g))
+            case _:
+                assert_never(formula)  # type: ignore[arg-type]  # mypy does not narrow the path literals
+
+    def globally(self, pairs: Pairs, body: Bdd) -> Bdd:
+        """⟦EG f⟧ over the fair runs."""
+        return globally(pairs.relation, body, self.constraints)
+
+    @cached_property
+    def constraints(self) -> tuple[Bdd, ...]:
+        """The states of each fairness constraint."""
+        return tuple(self.sat(constraint, {}) for constraint in self.model.deployment.fair)
+
+    @cached_property
+    def _fair(self) -> Bdd:
+        """The states from which a fair run starts."""
+        return self.globally(self.pairs(TRUE, {}), self.model.reached)
+
+    def fairly(self, states: Bdd) -> Bdd:
+        """Those of the states from which a fair run starts: all, where nothing constrains runs."""
+        return states & self._fair if self.constraints else states
+
+    def vectors(self, formula: Formula, sorts: Mapping[str, str]) -> Mapping[str, Vector]:
+        """A vector for each free variable of the formula, given their sorts."""
+        env: dict[str, Vector] = {}
+        for name in sorted(free_variables(formula)):
+            env[name] = self.encoding.unused(sorts[name], env.values(), self.compiler.role)
+        return env

@@ -1,0 +1,263 @@
+"""Runs out of satisfying sets, in the deployment's own identifiers: what `evidence` needs.
+
+The diagrams may name values by representatives and forget what dead ones were called. A `Place` keeps
+a real state beside the state that the diagrams know it as, with the renaming between the two, and
+every step is made in both; a value that comes back gets its old name back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from stead_sym.deployment.trace import Step
+from stead_sym.logic.syntax import Formula, free_variables
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.bdd.fixpoint import shortest
+from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.check.pairs import Pairs
+from stead_sym.symbolic.check.satisfaction import Checker
+from stead_sym.symbolic.encode.encoding import Vector, bits_of
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A real state and the state of the diagrams it is renamed to: ``known`` = ``names``(``real``)."""
+
+    real: Instance
+    known: Instance
+    names: Mapping[Value, Value]
+
+
+class Witness:
+    """The `evidence.Model` of a checked deployment. States are those that it has handed out."""
+
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+        self.model = checker.model
+        self.encoding = checker.encoding
+        self.manager = checker.manager
+        self.literal = checker.model.plan.naming.literal
+        init = self.model.deployment.init
+        self._places: dict[Instance, Place] = {}
+        self._sorts: dict[Value, str] = {}
+        self._enter(Place(init, init, {}))
+
+    def _enter(self, place: Place) -> None:
+        """Note a state that was handed out, and the sorts of its values."""
+        self._places[place.real] = place
+        for sort, values in place.real.active_domain.items():
+            self._sorts.update(dict.fromkeys(values, sort))
+
+    def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
+        """(D, σ) ⊨ f."""
+        env, _, satisfying = self._sat(formula, formula, assignment)
+        return self._in(satisfying, self._places[state], env, assignment)
+
+    def states(self, formula: Formula, assignment: Mapping[str, Value]) -> Bdd:
+        """{ D ∈ R : (D, σ) ⊨ f }, over the state bits; σ under the names that the diagrams use.
+
+        With representatives a value of σ is itself where it is active, and a mark where it is dead.
+        """
+        m = self.manager
+        env, _, satisfying = self._sat(formula, formula, assignment)
+        held = sorted({assignment[name] for name in env})
+        constants = self.model.deployment.sort_of_constant
+        mortal = [] if self.literal else [value for value in held if value not in constants]
+        found = []
+        for alive in product((True, False), repeat=len(mortal)):
+            living = {value for value, lives in zip(mortal, alive, strict=True) if lives}
+            condition = m.conj(
+                active if lives else ~active
+                for value, lives in zip(mortal, alive, strict=True)
+                for active in [self.encoding.active(self._sort(value), value)]
+            )
+            marks: dict[Value, Value] = {}
+            code: dict[str, bool] = {}
+            for name, vector in env.items():
+                value = assignment[name]
+                named = self._mark(value, marks) if value in mortal and value not in living else value
+                code.update(self.encoding.code(vector, named))
+            found.append(condition & m.cofactor(satisfying, code))
+        return m.disj(found)
+
+    def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> Step:
+        """A transition to a state of f."""
+        env, _, satisfying = self._sat(formula, formula, assignment)
+        return self._step_into(self.checker.fairly(satisfying), self._places[state], env, assignment)
+
+    def until(
+        self, left: Formula, right: Formula, state: Instance, assignment: Mapping[str, Value]
+    ) -> tuple[Step, ...]:
+        """A shortest run through states of f to one of g."""
+        both = left & right
+        env, pairs, through = self._sat(left, both, assignment)
+        target = self.checker.fairly(self._sat(right, both, assignment)[2])
+        return self._run(pairs, through, target, self._places[state], env, assignment)
+
+    def forever(
+        self, body: Formula, state: Instance, assignment: Mapping[str, Value]
+    ) -> tuple[tuple[Step, ...], int]:
+        """A run that stays in f for ever and visits each fairness constraint in its loop.
+
+        It goes round the constraints, and between rounds takes single steps, to a state where a
+        round began if it can and else to the one that differs least from the first: no shortest
+        loop, but one that is short where the deployment repeats itself, at the price of its steps.
+        """
+        env, pairs, holding = self._sat(body, body, assignment)
+        stay = self.checker.globally(pairs, holding)
+        steps: list[Step] = []
+        first, visited = state, {state: 0}
+        while True:
+            for constraint in self.checker.constraints:
+                steps += self._run(pairs, stay, stay & constraint, self._places[state], env, assignment)
+                state = steps[-1].state if steps else state
+            place = self._places[state]
+            ahead = list(self._successors_in(stay, place, env, assignment))
+            closest = min(
+                ahead, key=lambda after: (after.real not in visited, len(after.real.facts ^ first.facts))
+            )
+            steps.append(self._step(place, closest))
+            state = closest.real
+            if state in visited:
+                return tuple(steps), visited[state]
+            visited[state] = len(steps)
+
+    # sets and runs
+
+    def _sat(
+        self, formula: Formula, scope: Formula, assignment: Mapping[str, Value]
+    ) -> tuple[Mapping[str, Vector], Pairs, Bdd]:
+        """⟦f⟧ over vectors for the free variables of ``scope``."""
+        env = self.checker.vectors(scope, {x: self._sort(assignment[x]) for x in free_variables(scope)})
+        pairs = self.checker.pairs(scope, env)
+        return env, pairs, self.checker.sat(formula, env) & pairs.assignments
+
+    def _sort(self, value: Value) -> str:
+        if value not in self._sorts:  # a value of the restriction that no state so far has held
+            self._sorts[value] = next(s for s, values in self.encoding.values.items() if value in values)
+        return self._sorts[value]
+
+    def _in(
+        self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> bool:
+        """Whether (D, σ) is in a set of pairs, D and σ under the names that the diagrams use."""
+        return self.manager.satisfies(pairs, self._code(place, env, assignment))
+
+    def _code(
+        self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> Mapping[str, bool]:
+        """The bits of (D, σ) under the names that the diagrams use."""
+        code = dict(self.encoding.encode(place.known))
+        marks: dict[Value, Value] = {}
+        for name, vector in env.items():
+            code.update(self.encoding.code(vector, self._named(assignment[name], place, marks)))
+        return code
+
+    def _named(self, value: Value, place: Place, marks: dict[Value, Value]) -> Value:
+        """The name of a value in the diagrams: its representative, itself, or the mark of a dead one."""
+        sort = self._sort(value)
+        if self.literal or value in self.model.deployment.constants[sort]:
+            return value
+        if value in place.names:
+            return place.names[value]
+        return self._mark(value, marks)
+
+    def _mark(self, value: Value, marks: dict[Value, Value]) -> Value:
+        """The mark of a dead value, the next free one of its sort where it has none yet."""
+        if value not in marks:
+            sort = self._sort(value)
+            held = sum(1 for other in marks if self._sort(other) == sort)
+            marks[value] = self.encoding.phantoms[sort][held]
+        return marks[value]
+
+    def _run(
+        self,
+        pairs: Pairs,
+        through: Bdd,
+        target: Bdd,
+        place: Place,
+        env: Mapping[str, Vector],
+        assignment: Mapping[str, Value],
+    ) -> tuple[Step, ...]:
+        """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
+        start = self.manager.cube(self._code(place, env, assignment))
+        bits = self.encoding.state_bits | set(bits_of(env.values()))
+        sets = shortest(pairs.relation, start, through, target, bits)
+        if sets is None:
+            raise ValueError("no such run: the caller relies on a formula that does not hold")
+        steps: list[Step] = []
+        for ahead in sets:
+            steps.append(self._step_into(ahead, place, env, assignment))
+            place = self._places[steps[-1].state]
+        return tuple(steps)
+
+    def _step_into(
+        self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> Step:
+        for after in self._successors_in(pairs, place, env, assignment):
+            return self._step(place, after)
+        raise ValueError(f"no step leads from {place.real} where it should")
+
+    def _step(self, place: Place, after: Place) -> Step:
+        """The step between two places, with the call that makes it."""
+        call = self.model.call_between(place.known, after.known)
+        self._enter(after)
+        return Step(call.rename({name: value for value, name in place.names.items()}), after.real)
+
+    def _successors_in(
+        self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> Iterator[Place]:
+        """Where a step may lead so that (D', σ) is in a set of pairs. A fresh value may be one that the
+        assignment still holds."""
+        held = frozenset(bits_of(env.values()))
+        for known in self.model.successors(place.known, self.manager.exist(held, pairs)):
+            for names in self._renamings(place, known, assignment):
+                real = known.rename({name: value for value, name in names.items()})
+                after = Place(real, known, names)
+                if self._in(pairs, after, env, assignment):
+                    yield after
+
+    def _renamings(
+        self, place: Place, after: Instance, assignment: Mapping[str, Value]
+    ) -> Iterator[Mapping[Value, Value]]:
+        """The real names that the values of ``after`` may have: a value that stays keeps its own, a
+        new one takes that of a dead value held by the assignment, or one not in use."""
+        if self.literal:
+            yield {}
+            return
+        back = {name: value for value, name in place.names.items()}
+        kept: dict[Value, Value] = {}
+        new: list[tuple[str, Value]] = []
+        for sort, values in after.active_domain.items():
+            before = place.known.active_domain[sort]
+            for name in sorted(values.difference(self.model.deployment.constants[sort])):
+                if name in before:
+                    kept[back[name]] = name
+                else:
+                    new.append((sort, name))
+        held = {value for value in assignment.values() if value not in place.names}
+        dead = held.difference(*self.model.deployment.constants.values())
+        options = [[None, *sorted(v for v in dead if self._sort(v) == sort)] for sort, _ in new]
+        for choice in product(*options):
+            risen = [value for value in choice if value is not None]
+            if len(set(risen)) == len(risen):
+                names, taken = dict(kept), {*place.names, *held, *risen}
+                for (sort, name), value in zip(new, choice, strict=True):
+                    own = value if value is not None else self._unused(sort, name, taken)
+                    taken.add(own)
+                    names[own] = name
+                yield names
+
+    def _unused(self, sort: str, name: Value, taken: set[Value]) -> Value:
+        """The name itself, or the next that no value in sight has."""
+        if name not in taken:
+            return name
+        constants = self.model.deployment.constants[sort]
+        pool: Sequence[Value] = (
+            *(v for v in self.encoding.values[sort] if v not in constants),
+            *self.model.restriction.beyond(sort, len(taken) + 1),
+        )
+        return next(value for value in pool if value not in taken)

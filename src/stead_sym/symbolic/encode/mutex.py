@@ -1,0 +1,177 @@
+"""Mutex groups: relations that are functional in some of their columns, so that they can be log-coded.
+
+A key of P is a set of columns such that no state holds two P-facts that agree on them. Keys are
+*guessed* here from the shape of the effects; the engine *confirms* each guess as an inductive
+invariant (no action takes a state with at most one fact per key to one with two) while it compiles
+the actions, and rejects it otherwise. Nothing rests on the guess but the size of the encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import combinations
+from typing import TypeAlias
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Tool
+from stead_sym.logic.syntax import And, Atom, Exists, Formula, Not, Term, Var
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Relation, Value
+from stead_sym.symbolic.encode.encoding import Field
+
+Key: TypeAlias = tuple[str, tuple[int, ...]]
+"""A relation and the columns that determine the others."""
+
+_FEW = 3  # records that a log code may choose between
+
+
+def fields(deployment: Deployment, dynamic: Iterable[Fact], rejected: Set[Key]) -> Iterator[Field]:
+    """The fields for the facts that come and go: one per value of the best key of their relation,
+    or one per fact where no key is left to try."""
+    of: dict[str, list[Fact]] = {}
+    for fact in dynamic:
+        of.setdefault(fact.relation, []).append(fact)
+    for relation in deployment.schema.relations:
+        facts = of.get(relation.name, [])
+        best = [[fact] for fact in facts]
+        for key in _keys(deployment, relation):
+            grouped = list(_by_key(facts, key))
+            if (relation.name, key) in rejected or _cost(grouped) >= _cost(best):
+                continue
+            if any(_scattered(group, deployment.schema.rigid) for group in grouped):
+                continue
+            initial = deployment.init.facts
+            if all(sum(fact in initial for fact in group) <= 1 for group in grouped):
+                best = grouped
+        for group in best:
+            yield Field.of(sorted(group))
+
+
+def _scattered(group: Sequence[Fact], rigid: Set[Value]) -> bool:
+    """The facts are about many records and no one in common: they say *which* record is at hand. With a
+    log code above all records a diagram holds a copy of them per code; a bit or two beside each
+    record cost one flag, "the one at hand has been seen"."""
+    values = [set(fact.args) - rigid for fact in group]
+    return len(list(filter(None, values))) > _FEW and not set.intersection(*values)
+
+
+def singles(deployment: Deployment, rejected: Set[Key]) -> Set[str]:
+    """The relations that seem to hold one fact at most. Relaxed reachability relies on it; the facts
+    it leaves out cannot come to hold before the first state with two, which is then found out."""
+    return {
+        relation.name
+        for relation in deployment.schema.relations
+        if relation.arity
+        and (relation.name, ()) not in rejected
+        and len(deployment.init.tuples(relation.name)) <= 1
+        and any(_writes(statement, relation.name) for tool in deployment.tools for effect in tool.effects
+                for statement in effect.statements)
+        and () in _keys(deployment, relation)
+    }  # fmt: skip
+
+
+def _writes(statement: object, relation: str) -> bool:
+    return isinstance(statement, Insert) and statement.atom.relation == relation
+
+
+def keys_of(field: Field) -> Set[Key]:
+    """The keys that two facts of a field at once would break: any columns on which its facts agree."""
+    first = field.facts[0]
+    columns = range(len(first.args))
+    agreeing = [k for k in columns if len({fact.args[k] for fact in field.facts}) == 1]
+    return {(first.relation, key) for size in columns for key in combinations(agreeing, size)}
+
+
+def _by_key(facts: Iterable[Fact], key: Sequence[int]) -> Iterator[list[Fact]]:
+    groups: dict[tuple[str, ...], list[Fact]] = {}
+    for fact in facts:
+        groups.setdefault(tuple(fact.args[k] for k in key), []).append(fact)
+    yield from groups.values()
+
+
+def _cost(groups: Sequence[Sequence[Fact]]) -> tuple[int, int]:
+    """Bits, then fields: of two encodings of one size the one that excludes more."""
+    return sum(len(group).bit_length() for group in groups), len(groups)
+
+
+def _keys(deployment: Deployment, relation: Relation) -> Iterator[tuple[int, ...]]:
+    """The keys that every insertion into the relation seems to respect."""
+    columns = range(relation.arity)
+    for size in range(relation.arity):
+        for key in combinations(columns, size):
+            if all(
+                _respects(tool, effect, statement, key)
+                for tool in deployment.tools
+                for effect in tool.effects
+                for statement in effect.statements
+                if isinstance(statement, Insert) and statement.atom.relation == relation.name
+            ) and not any(effect.is_ensure for tool in deployment.tools for effect in tool.effects):
+                yield key
+
+
+def _respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...]) -> bool:
+    """Whether an insertion looks as if no other fact with its key could be there afterwards."""
+    bound = {binder.name for binder in insert.binders}
+    args = insert.atom.args
+    others = [k for k in range(len(args)) if k not in key]
+    if any(_name(args[k]) in bound for k in others):
+        return False
+    fresh = {binder.name for binder in effect.fresh}
+    if any(_name(args[k]) in fresh for k in key):
+        return True
+    required = [part for formula in _conditions(tool, effect, insert) for part in _conjuncts(formula)]
+    return any(_clears(s, insert.atom, key, required) for s in effect.statements) or any(
+        _excludes(part, insert.atom, key) for part in required
+    )
+
+
+def _clears(statement: object, atom: Atom, key: tuple[int, ...], required: Sequence[Formula]) -> bool:
+    """The statement deletes the facts with the key of the atom: all of them, or the one that a
+    condition says is there."""
+    match statement:
+        case Clear(relations):
+            return atom.relation in relations
+        case Delete(old, binders) if old.relation == atom.relation:
+            if any(old.args[k] != atom.args[k] for k in key):
+                return False
+            wild = {binder.name for binder in binders}
+            return old in required or all(
+                _name(term) in wild for k, term in enumerate(old.args) if k not in key
+            )
+        case _:
+            return False
+
+
+def _excludes(condition: Formula, atom: Atom, key: tuple[int, ...]) -> bool:
+    """The condition says that no fact has the key of the atom: ~exists y. P(key, y), or more."""
+    if not isinstance(condition, Not):
+        return False
+    body, quantified = condition.body, set[str]()
+    while isinstance(body, Exists):
+        quantified.add(body.binder.name)
+        body = body.body
+    return (
+        isinstance(body, Atom)
+        and body.relation == atom.relation
+        and all(
+            _name(term) in quantified or (k in key and term == atom.args[k])
+            for k, term in enumerate(body.args)
+        )
+    )
+
+
+def _conditions(tool: Tool, effect: Effect, insert: Insert) -> Iterator[Formula]:
+    yield from (tool.guard, effect.when, insert.where)
+    yield from (s.where for s in effect.statements if isinstance(s, Choose))
+
+
+def _conjuncts(formula: Formula) -> Iterator[Formula]:
+    if isinstance(formula, And):
+        for part in formula.parts:
+            yield from _conjuncts(part)
+    else:
+        yield formula
+
+
+def _name(term: Term) -> str | None:
+    return term.name if isinstance(term, Var) else None

@@ -1,0 +1,65 @@
+"""The order of the state bits: the facts of one entity together, linked entities next to each other.
+
+Values are linked by the static facts and by the fields that both own (stand in all facts of); the
+reverse Cuthill-McKee order of that graph keeps links short. Fields that no single entity owns (a
+relation that names *which* record is at hand, a flag) stand above all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+import networkx as nx
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.encode.encoding import Field
+
+_HUB = 6  # a value linked to more others than this orders nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The fields in the order of their bits, from the top; and for values of clusters that own fields
+    the first bit of the cluster."""
+
+    fields: tuple[Field, ...]
+    beside: Mapping[Value, str]
+
+
+def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deployment) -> Order:
+    """The order of the fields of a deployment."""
+    rigid = deployment.schema.rigid
+    listed = list(fields)
+    graph = nx.Graph()
+    for field in listed:
+        owners = _owners(field, rigid)
+        graph.add_nodes_from(sorted(owners))
+        graph.add_edges_from(pairwise(sorted(owners)))
+    for fact in sorted(static):
+        graph.add_edges_from(pairwise(sorted(set(fact.args) - rigid)))
+    hubs = {value for value, degree in graph.degree if degree > _HUB}
+    graph.remove_edges_from([edge for edge in graph.edges if hubs & set(edge)])
+    rank = {value: k for k, value in enumerate(nx.utils.reverse_cuthill_mckee_ordering(graph))}
+    components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
+    cluster = {value: k for k, values in enumerate(components) for value in values}
+
+    def place(field: Field) -> tuple[int, int, tuple[Fact, ...]]:
+        owners = _owners(field, rigid)
+        first_cluster = min((cluster[u] for u in owners), default=-1)
+        return (first_cluster, min((rank[u] for u in owners), default=-1), field.facts)
+
+    ordered = tuple(sorted(listed, key=place))
+    first: dict[int, str] = {}
+    for field in ordered:
+        first.setdefault(place(field)[0], field.bits[0])
+    beside = {value: first[k] for value, k in cluster.items() if k in first}
+    return Order(ordered, beside)
+
+
+def _owners(field: Field, rigid: Set[Value]) -> set[Value]:
+    """The values, rigid ones aside, that every fact of the field mentions."""
+    return set.intersection(*(set(fact.args) for fact in field.facts)) - rigid

@@ -1,0 +1,1 @@
+"""The agent, asked context by context, and the reachable states."""

@@ -1,0 +1,299 @@
+"""The agent in the transition relation: decision contexts found lazily, one query for each.
+
+For a context K with names n1, …, nk the relation match_K(D, x1, …, xk) says that x is an
+injective naming under which the agent's view of D and its offered calls are exactly K. As x
+ranges over *all* isomorphisms from K, the calls
+    { ω(x[u]) : ω(u) selected in K, match_K(D, x) }
+are those of Eq. (wrapper), symmetric contexts included, without any automorphism being computed.
+States are picked once per context, never once per state.
+
+match_K is built over all states, reachable or not, so that whatever else the state holds is decided
+with it: background records cost nothing. Names are spread vectors, each bit beside the record it may
+name, so that match_K is as long as there are records, not as their square. Where the agent is
+shown so much that this relation explodes (the orbit of a whole state under renaming), it is built
+anew for the states at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Call
+from stead_sym.logic.syntax import TRUE, Formula
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.encode.encoding import Vector, bits_of
+from stead_sym.symbolic.step.effects import ToolInterface
+from stead_sym.symbolic.step.formulas import Compiler
+
+_LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut down to those at hand
+
+
+class _TooLarge(Exception):
+    """match_K over all states has more than `_LIMIT` nodes per bit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """A context K with a vector for each of its names, match_K, and the states in which K is shown: all
+    of them, or those at hand where the match is ``bounded`` to these."""
+
+    context: DecisionContext
+    naming: Mapping[Value, Vector]
+    match: Bdd
+    states: Bdd
+    bounded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the agent is shown of one relation: the tuples that satisfy one of the ``cuts``, each a
+    formula with the names of its free variables, one per place."""
+
+    relation: str
+    sorts: tuple[str, ...]
+    cuts: tuple[tuple[tuple[str, ...], Formula], ...]
+
+
+class ContextFinder:
+    """Decides the calls of whole sets of states.
+
+    ``wrapper`` None stands for the agent that selects everything offered; no context is formed.
+    """
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        compiler: Compiler,
+        tools: Mapping[str, ToolInterface],
+        wrapper: CanonicalWrapper | None,
+    ) -> None:
+        self.deployment = deployment
+        self.compiler = compiler  # to go through what is shown and offered
+        self.encoding = compiler.encoding
+        self._beside = Compiler(compiler.encoding, role="param")  # conditions on names beside records
+        self.manager = compiler.manager
+        self.tools = tools
+        self.wrapper = wrapper
+        self.rigid = wrapper.rigid if wrapper is not None else frozenset()
+        self.decided = self.manager.false if wrapper else self.manager.true
+        self.contexts: dict[DecisionContext, frozenset[Call]] = {}
+        self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
+        self._shown = tuple(_shown(deployment))
+        self._tuples: dict[str, Sequence[Bdd]] = {}
+        self._few: dict[tuple[str, int], Bdd] = {}
+
+    @cached_property
+    def offers(self) -> Mapping[str, Bdd]:
+        """Per tool where its calls are offered, over the state bits and its selectors: the selection of
+        the agent that takes whatever is offered."""
+        m, valid = self.manager, self.encoding.valid
+        return {
+            name: m.conj([self._beside.offered(tool.tool, tool.selectors), *map(valid, tool.selectors)])
+            for name, tool in self.tools.items()
+        }
+
+    @cached_property
+    def _shows(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
+        """Per relation vectors for one tuple beside the records, and where it is shown."""
+        return {shown.relation: self._all(shown, self._beside) for shown in self._shown}
+
+    def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
+        """Decide every state of ``states``: what the agent selects, as relations over the state
+        bits and each tool's selectors, one mapping per context met. Each state must offer a call.
+
+        The contexts are found first, and what is new of them is put to the agent at once.
+        """
+        undecided = states & ~self.decided
+        for context, calls in self._bounded:
+            if undecided != self.manager.false:
+                met = self._meet(context, undecided)
+                undecided = undecided & ~met.states
+                yield self._settle(met, calls)
+        found: list[_Met] = []
+        while undecided != self.manager.false:
+            context = self.context(self.manager.pick(undecided, self.encoding.order))
+            try:
+                met = self._meet(context, None)
+            except _TooLarge:
+                met = self._meet(context, undecided)
+            undecided = undecided & ~met.states
+            found.append(met)
+        if found:
+            assert self.wrapper is not None
+            decisions = self.wrapper.decide([met.context for met in found])
+            for met, decision in zip(found, decisions, strict=True):
+                self.contexts[decision.canonical] = decision.selected
+                own_names = {name: value for value, name in decision.labelling.items()}
+                calls = frozenset(call.rename(own_names) for call in decision.selected)
+                if met.bounded:
+                    self._bounded.append((met.context, calls))
+                yield self._settle(met, calls)
+
+    def context(self, state: Mapping[str, bool]) -> DecisionContext:
+        """What the agent is shown and offered in one state, given as bits."""
+        m, facts, calls = self.manager, list[Fact](), list[Call]()
+        here, bits = m.cube(state), self.encoding.state_bits
+        for relation, (vectors, there) in self._shows.items():
+            tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
+            facts += (Fact(relation, args) for args in tuples)
+        for name, offered in self.offers.items():
+            tuples = self.encoding.tuples(m.exist(bits, offered & here), self.tools[name].selectors)
+            calls += (Call(name, args) for args in tuples)
+        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
+
+    def _meet(self, context: DecisionContext, among: Bdd | None) -> _Met:
+        """The states of ``among``, or all (None), that show this context. Raises `_TooLarge` where all are
+        meant and they are too many to tell."""
+        naming = self._naming(context)
+        match = self._match(among, context, naming)
+        states = self.manager.exist(frozenset(bits_of(naming.values())), match)
+        return _Met(context, naming, match, states, among is not None)
+
+    def _settle(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
+        """The states are decided: the agent selects these calls, given under the names of the context."""
+        m, encoding = self.manager, self.encoding
+        self.decided = self.decided | met.states
+        names = frozenset(bits_of(met.naming.values()))
+        selection: dict[str, Bdd] = {}
+        for call in sorted(calls):
+            pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, met.naming), strict=True)
+            chosen = m.conj(
+                encoding.equal(selector, term) & encoding.valid(selector) for selector, term in pairs
+            )
+            taken = m.exist(names, met.match & chosen)
+            selection[call.tool] = selection.get(call.tool, m.false) | taken
+        return selection
+
+    def _naming(self, context: DecisionContext) -> Mapping[Value, Vector]:
+        """A vector for each name of the context that is not rigid."""
+        sorts: dict[Value, str] = {}
+        for sort, values in context.view.active_domain.items():
+            sorts.update(dict.fromkeys(values, sort))
+        for call in context.calls:
+            tool = self.tools[call.tool].tool
+            for binder, value in zip(tool.params, call.args, strict=True):
+                sorts[value] = str(binder.sort)
+        names = [value for value in sorted(sorts) if value not in self.rigid]
+        vectors = self.encoding.distinct((sorts[name] for name in names), "name")
+        return dict(zip(names, vectors, strict=True))
+
+    def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
+        """match_K over ``among``, or all states: x names exactly what D shows and offers."""
+        matching = self.manager.true if among is None else among
+        few = (self._at_most(name, number) for name, number in self._numbers(context))
+        for condition in chain(self._present(context, naming), few):
+            matching = matching & condition
+            if matching == self.manager.false:
+                break
+            if among is None and matching.dag_size > _LIMIT * (1 + len(self.encoding.state_bits)):
+                raise _TooLarge
+        return matching
+
+    def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
+        """What K shows is shown, what it offers is offered, and the names differ and are no rigid values.
+
+        In an order in which each fact or call shares names with the ones before it if it can: two
+        names that nothing links yet range over all pairs of records.
+        """
+        left = [
+            (self._terms(args, naming), shown)
+            for shown in self._shown
+            for args in sorted(context.view.tuples(shown.relation))
+        ] + [(self._terms(call.args, naming), call.tool) for call in sorted(context.calls)]
+        placed: list[Vector] = []
+
+        def strangers(item: tuple[Sequence[Vector | Value], _Shown | str]) -> tuple[bool, int]:
+            names = {term for term in item[0] if isinstance(term, Vector)}
+            return bool(names) and names.isdisjoint(placed), len(names.difference(placed))
+
+        while left:
+            terms, said = item = min(left, key=strangers)
+            left.remove(item)
+            conditions = []
+            for vector in dict.fromkeys(term for term in terms if isinstance(term, Vector)):
+                if vector not in placed:
+                    conditions.append(self._is_name(vector, placed))
+                    placed.append(vector)
+            if isinstance(said, str):
+                conditions.append(self._beside.offered(self.tools[said].tool, terms))
+            else:
+                conditions.append(self._is_shown(said, terms, self._beside))
+            yield self.manager.conj(conditions)
+
+    def _is_name(self, vector: Vector, others: Iterable[Vector]) -> Bdd:
+        """The vector has a value that is not rigid and that none of the others has."""
+        encoding, constants = self.encoding, self.deployment.constants[vector.sort]
+        rigid = self.rigid.intersection(constants)
+        return self.manager.conj(
+            [
+                encoding.valid(vector),
+                *(~encoding.is_value(vector, constant) for constant in sorted(rigid)),
+                *(~encoding.equal(vector, other) for other in others if other.sort == vector.sort),
+            ]
+        )
+
+    def _numbers(self, context: DecisionContext) -> Iterator[tuple[str, int]]:
+        """Per relation and tool how many tuples K has. The tuples that `_present` asks for differ, as
+        the names do: so K is all there is exactly where there are no more than these."""
+        for shown in self._shown:
+            yield shown.relation, len(context.view.tuples(shown.relation))
+        for name in self.tools:
+            yield f"call {name}", sum(1 for call in context.calls if call.tool == name)
+
+    def _at_most(self, name: str, number: int) -> Bdd:
+        """The states in which at most ``number`` tuples of a relation are shown, or of a tool offered."""
+        if (name, number) not in self._few:
+            counted = self._counted(name)
+            self._few[name, number] = ~self.compiler.at_least(number + 1, counted)
+        return self._few[name, number]
+
+    def _counted(self, name: str) -> Sequence[Bdd]:
+        """Per tuple where it is shown, or offered; the deepest in the order first, so that counting
+        adds to the top of what it has."""
+        if name not in self._tuples:
+            if name.startswith("call "):
+                tool = self.tools[name.removeprefix("call ")]
+                vectors, holds = tool.params, tool.offered
+            else:
+                shown = next(shown for shown in self._shown if shown.relation == name)
+                vectors, holds = self._all(shown, self.compiler)
+            leaves = [leaf for _, leaf in self.manager.cases(holds, bits_of(vectors))]
+            self._tuples[name] = sorted(leaves, key=self.manager.depth, reverse=True)
+        return self._tuples[name]
+
+    def _all(self, shown: _Shown, compiler: Compiler) -> tuple[tuple[Vector, ...], Bdd]:
+        """Vectors for one tuple of a relation, and where it is shown."""
+        vectors = self.encoding.distinct(shown.sorts, compiler.role)
+        valid = map(self.encoding.valid, vectors)
+        return vectors, self.manager.conj([self._is_shown(shown, vectors, compiler), *valid])
+
+    def _is_shown(self, shown: _Shown, terms: Sequence[Vector | Value], compiler: Compiler) -> Bdd:
+        there = self.encoding.relation(shown.relation, tuple(terms))
+        return there & self.manager.disj(
+            compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts
+        )
+
+    def _terms(self, args: Iterable[Value], naming: Mapping[Value, Vector]) -> tuple[Vector | Value, ...]:
+        return tuple(naming.get(value, value) for value in args)
+
+
+def _shown(deployment: Deployment) -> Iterator[_Shown]:
+    """What the agent is shown of each relation: all of it where the deployment has no views."""
+    for relation in deployment.schema.relations:
+        cuts = [
+            (tuple(binder.name for binder in line.params), line.where)
+            for line in deployment.views
+            if line.relation == relation.name
+        ]
+        if not deployment.views:
+            cuts = [(tuple(str(place) for place in range(relation.arity)), TRUE)]
+        if cuts:
+            yield _Shown(relation.name, relation.sorts, tuple(cuts))

@@ -1,0 +1,174 @@
+"""First-order formulas as BDDs over state bits and the vectors of their free variables.
+
+Quantifiers are quantifications over log-coded vectors, guarded by "x is active here"; a formula is
+never expanded into one copy per value. ⟦∃x. f⟧ = ∃ bits(x). active(x) ∧ ⟦f⟧.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, assert_never
+
+from stead_sym.deployment.tool import Tool
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Const,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Term,
+    Truth,
+    Until,
+    free_variables,
+)
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.encode.encoding import Encoding, Vector
+
+Environment: TypeAlias = Mapping[str, Vector | Value]
+"""What each variable in scope stands for: a vector, or a value already fixed."""
+
+
+class Compiler:
+    """Compiles formulas over one encoding; results are kept. ``role`` is that of bound variables'
+    vectors (`Encoding.vector`)."""
+
+    def __init__(self, encoding: Encoding, role: str = "var") -> None:
+        self.encoding = encoding
+        self.role = role
+        self.manager = encoding.manager
+        self._memo: dict[tuple[Formula, tuple[tuple[str, Vector | Value], ...], bool], Bdd] = {}
+
+    def formula(self, formula: Formula, env: Environment, *, joint: bool = False) -> Bdd:
+        """⟦f⟧ over the state bits and the vectors that ``env`` gives to f's free variables.
+
+        With ``joint`` the formula is read over D ⊕ D' (an `ensure`): quantifiers range over
+        ad(D ⊕ D') and primed symbols over the primed bits. Raises `ValueError` for a temporal
+        operator, and for a primed symbol where ``joint`` is not set.
+        """
+        key = (formula, tuple(sorted((x, env[x]) for x in free_variables(formula))), joint)
+        if key not in self._memo:
+            self._memo[key] = self._compile(formula, env, joint)
+        return self._memo[key]
+
+    def _compile(self, formula: Formula, env: Environment, joint: bool) -> Bdd:
+        m = self.manager
+
+        def here(f: Formula) -> Bdd:
+            return self.formula(f, env, joint=joint)
+
+        match formula:
+            case Truth(value):
+                return m.true if value else m.false
+            case Equal(left, right):
+                return self.encoding.equal(denoted(left, env), denoted(right, env))
+            case Atom(relation, args, primed):
+                if primed and not joint:
+                    raise ValueError(f"primed symbol outside `ensure`: {formula}")
+                return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
+            case Not(body):
+                return ~here(body)
+            case And(parts):
+                return m.conj(map(here, parts))
+            case Or(parts):
+                return m.disj(map(here, parts))
+            case Implies(left, right):
+                return ~here(left) | here(right)
+            case Iff(left, right):
+                return here(left).equiv(here(right))
+            case Exists(binder, body):
+                return self.exists(
+                    binder, env, lambda inner: self.formula(body, inner, joint=joint), joint=joint
+                )
+            case Forall(binder, body):
+                return ~self.exists(
+                    binder, env, lambda inner: ~self.formula(body, inner, joint=joint), joint=joint
+                )
+            case Count(comparison, number, binder, body):
+                vector = self.bound_vector(binder, env)
+                inner = self.formula(body, {**env, binder.name: vector}, joint=joint)
+                guarded = inner & self._active(vector, joint)
+                return self.compare_count(comparison, number, vector, guarded)
+            case Same(relation):
+                facts = self.encoding.dynamic_facts[relation]
+                atom = self.encoding.atom
+                return m.conj(atom(fact, primed=True).equiv(atom(fact)) for fact in facts)
+            case Empty(relation):
+                if self.encoding.static_facts[relation]:
+                    return m.false
+                facts = self.encoding.dynamic_facts[relation]
+                return m.conj(~self.encoding.atom(fact, primed=True) for fact in facts)
+            case Next() | Future() | Globally() | Until():
+                raise ValueError(f"temporal operator in a first-order formula: {formula}")
+            case _:
+                assert_never(formula)
+
+    def exists(
+        self, binder: Binder, env: Environment, body: Callable[[Environment], Bdd], *, joint: bool = False
+    ) -> Bdd:
+        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
+        vector = self.bound_vector(binder, env)
+        inner = body({**env, binder.name: vector})
+        return self.manager.and_exist(frozenset(vector.bits), self._active(vector, joint), inner)
+
+    def _active(self, vector: Vector, joint: bool) -> Bdd:
+        active = self.encoding.active(vector.sort, vector)
+        return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
+
+    def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
+        """Where the call of the tool with these arguments is offered: they are active, the guard holds."""
+        env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
+        active = (self.encoding.active(str(binder.sort), env[binder.name]) for binder in tool.params)
+        return self.manager.conj([*active, self.formula(tool.guard, env)])
+
+    def bound_vector(self, binder: Binder, env: Environment) -> Vector:
+        """The first vector of the binder's sort that nothing in scope uses."""
+        return self.encoding.unused(str(binder.sort), env.values(), self.role)
+
+    def compare_count(self, comparison: str, number: int, vector: Vector, member: Bdd) -> Bdd:
+        """Whether the number of values v with member[vector = v] compares as asked.
+
+        A count is a symmetric function: the table over "how many so far" has n·k entries for n
+        values and a number k, and the diagram no more levels than that per member.
+        """
+        m = self.manager
+        members = [
+            m.cofactor(member, self.encoding.code(vector, value))
+            for value in self.encoding.values[vector.sort]
+        ]
+        match comparison:
+            case "atleast":
+                return self.at_least(number, members)
+            case "atmost":
+                return ~self.at_least(number + 1, members)
+            case _:
+                return self.at_least(number, members) & ~self.at_least(number + 1, members)
+
+    def at_least(self, number: int, members: Sequence[Bdd]) -> Bdd:
+        """At least ``number`` of the functions hold."""
+        m = self.manager
+        reached = [m.true, *[m.false] * max(number, 0)]  # reached[k]: at least k of those seen
+        for member in members:
+            if member == m.false:
+                continue
+            for k in range(len(reached) - 1, 0, -1):
+                reached[k] = m.ite(member, reached[k - 1], reached[k])
+        return reached[max(number, 0)]
+
+
+def denoted(term: Term, env: Environment) -> Vector | Value:
+    """What a term stands for."""
+    return term.value if isinstance(term, Const) else env[term.name]

@@ -1,0 +1,263 @@
+"""What an effect does to the bits, once the variables are fixed that say where it writes.
+
+The statements give, for each fact, the states in which it is deleted and in which it is inserted; from
+these come the new values of the bits of its field. On the way the invariants are confirmed that the
+encoding rests on: no field of several facts, and no relation taken to hold one fact at most,
+ever gets two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import assert_never
+
+from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
+from stead_sym.logic.syntax import Var
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.encode.encoding import Field, Vector, bits_of, number_in
+from stead_sym.symbolic.encode.mutex import Key, keys_of
+from stead_sym.symbolic.step.formulas import Compiler, denoted
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The new values of the written bits over the old ones, where ``case`` holds.
+
+    ``outside``: the states in which a fact without bits would be inserted, one outside U_f.
+    """
+
+    updates: Mapping[str, Bdd]
+    outside: Bdd
+
+
+class Writer:
+    """Turns statements into updates of bits.
+
+    ``single``: relations with one bit per fact that are taken to hold one fact at most. ``broken``
+    collects the keys that turn out not to be invariant.
+    """
+
+    def __init__(self, compiler: Compiler, single: Set[str]) -> None:
+        self.compiler = compiler
+        self.encoding = compiler.encoding
+        self.manager = compiler.manager
+        self.single = single
+        self.broken: set[Key] = set()
+        self._index: dict[tuple[str, int, Value], tuple[Fact, ...]] = {}
+        self._indexed: set[tuple[str, int]] = set()
+        self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
+
+    def write(self, effect: Effect, values: Mapping[str, Value], case: Bdd) -> Write:
+        """What the statements of an effect do in the states of ``case``."""
+        m = self.manager
+        deleted: dict[Fact, Bdd] = {}
+        inserted: dict[Fact, Bdd] = {}
+        outside = m.false
+        for statement in effect.statements:
+            match statement:
+                case Clear(relations):
+                    for name in relations:
+                        deleted.update(dict.fromkeys(self._present(name, case), m.true))
+                case Delete():
+                    for fact, when in self.affected(statement, values):
+                        deleted[fact] = deleted.get(fact, m.false) | when
+                case Insert():
+                    for fact, when in self.affected(statement, values):
+                        if self.encoding.field(fact) is not None:
+                            inserted[fact] = inserted.get(fact, m.false) | when
+                        elif fact not in self.encoding.static:
+                            outside = outside | when
+                case Choose() | Fresh() | Ensure():
+                    pass
+                case _:
+                    assert_never(statement)
+        self._confirm_single(effect, case, deleted, inserted)
+        updates: dict[str, Bdd] = {}
+        for field, facts in self._touched(deleted.keys() | inserted.keys()).items():
+            within = case & self.encoding.well_coded(field)
+            gone = {fact: deleted[fact] for fact in sorted(facts & deleted.keys())}
+            come = {fact: inserted[fact] for fact in sorted(facts & inserted.keys())}
+            for bit, new in self._field_bits(field, gone, come, within).items():
+                settled = self._settle(bit, new, within)
+                if settled is not None:
+                    updates[bit] = settled
+        return Write(updates, outside)
+
+    def _touched(self, facts: Iterable[Fact]) -> Mapping[Field, set[Fact]]:
+        """The facts that have bits, by field."""
+        touched: dict[Field, set[Fact]] = {}
+        for fact in facts:
+            field = self.encoding.field(fact)
+            if field is not None:
+                touched.setdefault(field, set()).add(fact)
+        return touched
+
+    # relations with one fact at most, one bit for each
+
+    def _present(self, relation: str, case: Bdd) -> tuple[Fact, ...]:
+        """The facts of a relation that may hold in ``case``: the only one, if it is known, or those of
+        the field that it is in.
+
+        A fact that holds throughout the case holds on any path to it.
+        """
+        m, atom = self.manager, self.encoding.atom
+        if relation in self.single and case != m.false:
+            for field, fact in self._held_on(m.path(case)):
+                if fact.relation == relation:
+                    if case & ~atom(fact) == m.false:
+                        return (fact,)
+                    if case & ~m.disj(map(atom, field.facts)) == m.false:
+                        return field.facts
+        return self.encoding.dynamic_facts[relation]
+
+    def _held_on(self, path: Mapping[str, bool]) -> Iterator[tuple[Field, Fact]]:
+        """The facts whose bits, as far as the path sets them, say that they hold, with their fields."""
+        fields = (self._field_of.get(bit) for bit, value in path.items() if value)  # None: of a parameter
+        for field in dict.fromkeys(filter(None, fields)):
+            number = number_in(field.bits, path)
+            if number <= len(field.facts):
+                yield field, field.facts[number - 1]
+
+    @cached_property
+    def _field_of(self) -> Mapping[str, Field]:
+        """The field of each state bit."""
+        return {bit: field for field in self.encoding.fields for bit in field.bits}
+
+    def _confirm_single(
+        self,
+        effect: Effect,
+        case: Bdd,
+        deleted: Mapping[Fact, Bdd],
+        inserted: Mapping[Fact, Bdd],
+    ) -> None:
+        """Note in ``broken`` the single relations of which two facts could hold afterwards."""
+        m = self.manager
+        for relation in sorted({fact.relation for fact in inserted} & self.single):
+            come = {fact: when for fact, when in inserted.items() if fact.relation == relation}
+            stays = m.false
+            present = self._present(relation, case)
+            cleared = any(isinstance(s, Clear) and relation in s.relations for s in effect.statements)
+            if not cleared:
+                if len(present) < len(self.encoding.dynamic_facts[relation]):
+                    stays = m.disj(map(self.encoding.atom, present))
+                else:
+                    stays = self._any[relation]
+                gone = m.disj(
+                    when & self.encoding.atom(fact)
+                    for fact, when in deleted.items()
+                    if fact.relation == relation
+                )
+                stays = stays & ~gone
+            twice = m.disj(when & stays & ~self.encoding.atom(fact) for fact, when in come.items())
+            if len(come) > 1:
+                twice = twice | self.compiler.at_least(2, list(come.values()))
+            if case & twice != m.false:
+                self.broken.add((relation, ()))
+
+    @cached_property
+    def _any(self) -> Mapping[str, Bdd]:
+        """For each single relation: some fact of it holds."""
+        return {
+            name: self.manager.disj(map(self.encoding.atom, self.encoding.dynamic_facts[name]))
+            for name in self.single
+        }
+
+    # fields
+
+    def _field_bits(
+        self, field: Field, deleted: Mapping[Fact, Bdd], inserted: Mapping[Fact, Bdd], case: Bdd
+    ) -> Mapping[str, Bdd]:
+        """The new bits of a field. The fact inserted is the one that holds afterwards; else the one
+        that held, unless it is deleted. Two at once are noted in ``broken``."""
+        m, atom = self.manager, self.encoding.atom
+        leaving = m.disj(when & atom(fact) for fact, when in deleted.items())
+        arriving = m.disj(inserted.values())
+        if len(field.facts) > 1 and inserted:
+            occupied = ~m.point(field.code(None)) & ~leaving
+            twice = m.disj(when & occupied & ~atom(fact) for fact, when in inserted.items())
+            if len(inserted) > 1:
+                twice = twice | self.compiler.at_least(2, list(inserted.values()))
+            if case & twice != m.false:
+                self.broken |= keys_of(field)
+        kept = ~leaving & ~arriving
+        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & kept] for bit in field.bits}
+        for fact, when in inserted.items():
+            for bit, value in field.code(fact).items():
+                if value:
+                    news[bit].append(when)
+        return {bit: m.disj(functions) for bit, functions in news.items()}
+
+    def _settle(self, bit: str, new: Bdd, case: Bdd) -> Bdd | None:
+        """The new value of a bit, constant where the case makes it so; None where it stays."""
+        m = self.manager
+        if case & new == m.false:
+            new = m.false
+        elif case & ~new == m.false:
+            new = m.true
+        stays = case & ~new.equiv(m.var(bit)) == m.false
+        return None if stays else new
+
+    # which facts a statement is about
+
+    def affected(self, statement: Insert | Delete, values: Mapping[str, Value]) -> Iterator[tuple[Fact, Bdd]]:
+        """The facts that a statement may insert or delete, each with the states in which it does.
+
+        A fact that no bit and no static fact stands for is given too: an insertion outside U_f.
+        """
+        m, atom = self.manager, statement.atom
+        scope: dict[str, Vector | Value] = dict(values)
+        for binder in statement.binders:
+            scope[binder.name] = self.compiler.bound_vector(binder, scope)
+        bound = {b.name: scope[b.name] for b in statement.binders}
+        vectors = [v for v in bound.values() if isinstance(v, Vector)]
+        when = m.conj(
+            [
+                *(self.encoding.active(v.sort, v) for v in vectors),
+                self.compiler.formula(statement.where, scope),
+            ]
+        )
+        in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
+        when = m.exist(frozenset(bits_of(v for name, v in bound.items() if name not in in_atom)), when)
+        if when == m.false:
+            return
+        terms = tuple(denoted(term, scope) for term in atom.args)
+        fixed = tuple(term for term in terms if isinstance(term, str))
+        if not in_atom:
+            yield Fact(atom.relation, fixed), when
+            return
+        phantom = next(filter(self.encoding.is_phantom, fixed), None)
+        if phantom is not None:  # no such fact has bits: all that matters is whether there is one
+            some = frozenset(bits_of(bound[name] for name in in_atom))
+            yield Fact(atom.relation, (phantom,)), m.exist(some, when)
+            return
+        places = tuple(bound[name] for name in sorted(in_atom))
+        for assignment, here in m.cases(when & self._possible(atom.relation, terms), bits_of(places)):
+            taken = {v: self.encoding.value(v, assignment) for v in places if isinstance(v, Vector)}
+            yield Fact(atom.relation, tuple(taken[t] if isinstance(t, Vector) else t for t in terms)), here
+
+    def _possible(self, relation: str, terms: tuple[Vector | Value, ...]) -> Bdd:
+        """The values of the vectors among the terms for which there is a fact with bits, or a static one."""
+        if (relation, terms) not in self._facts:
+            fixed = [(k, term) for k, term in enumerate(terms) if isinstance(term, str)]
+            if fixed:
+                facts = self._at(relation, *fixed[0])
+            else:
+                facts = self.encoding.dynamic_facts[relation] + self.encoding.static_facts[relation]
+            leaves = [(fact.args, self.manager.true) for fact in facts]
+            self._facts[relation, terms] = self.encoding.choice(terms, leaves)
+        return self._facts[relation, terms]
+
+    def _at(self, relation: str, position: int, value: Value) -> tuple[Fact, ...]:
+        """The facts of a relation, with bits or static, that have the value in one place."""
+        if (relation, position) not in self._indexed:
+            self._indexed.add((relation, position))
+            grouped: dict[Value, list[Fact]] = {}
+            for fact in self.encoding.dynamic_facts[relation] + self.encoding.static_facts[relation]:
+                grouped.setdefault(fact.args[position], []).append(fact)
+            for found, facts in grouped.items():
+                self._index[relation, position, found] = tuple(facts)
+        return self._index.get((relation, position, value), ())

@@ -1,0 +1,53 @@
+"""Words to backends: what cannot be meant, and what is not installed, is one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from stead_sym.agent.backends import KINDS, open_backend
+from stead_sym.cli.main import main
+from stead_sym.errors import InputError, ModelError
+
+
+@pytest.mark.parametrize("words", ["", "hf", "hf:", "vllm:", "gpt:4", "/a/folder"])
+def test_words_that_name_no_backend(words):
+    with pytest.raises(InputError) as caught:
+        open_backend(words)
+    assert str(caught.value) == (
+        f"unknown agent {words!r}; write any, or a model as hf:MODEL or vllm:MODEL or"
+        " vllm:http://HOST:PORT#MODEL"
+    )
+    assert len(KINDS) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "library", "extra"),
+    [
+        ("hf:MODEL", "torch", "hf"),
+        ("vllm:MODEL", "vllm", "vllm"),
+        ("vllm:http://127.0.0.1:1#MODEL", "urllib3", "server"),
+    ],
+)
+def test_a_library_that_is_not_installed(monkeypatch, tmp_path, capsys, words, library, extra):
+    monkeypatch.setitem(sys.modules, library, None)  # what Python does for a module that is not there
+    with pytest.raises(ModelError):
+        open_backend(words)
+    assert main(["verify", "refund", "--agent", words, "--store", str(tmp_path / "d.sqlite")]) == 2
+    name = words.split(":", 1)[1].split("#")[0]
+    assert capsys.readouterr().err == (
+        f"stead-sym: {name} needs the library {library}, which is not installed; "
+        f"pip install 'stead-sym[{extra}]'\n"
+    )
+
+
+def test_importing_the_package_and_the_backends_imports_no_library_of_models():
+    code = (
+        "import sys, stead_sym, stead_sym.cli.main, stead_sym.agent.huggingface,"
+        " stead_sym.agent.vllm_offline, stead_sym.agent.vllm_server;"
+        "print(sorted({'torch', 'transformers', 'vllm', 'urllib3', 'safetensors'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n"

@@ -1,0 +1,210 @@
+"""Limits and Ctrl-C: a verification ends when it should, says why, and leaves no process behind."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import stead_sym as st
+from stead_sym.cli.main import main
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="watching takes a POSIX system")
+
+COMMAND = (sys.executable, "-m", "stead_sym")
+GRACE = 2.0
+BOUND = 4
+
+# Literal freshness with many records in flight: more than any engine gets through.
+LONG = f"""
+deployment long
+sort case, task
+sort status = {{ open, resolved }} rigid
+relation CaseStatus(case, status)
+relation PartOf(task, case)
+relation After(case, case)
+init
+bound case {BOUND}
+bound task {BOUND}
+tool rest()
+tool ingest()
+  guard atmost {BOUND - 1} c: case. exists q. CaseStatus(c, q)
+  effect
+    fresh c: case
+    fresh t: task
+    insert CaseStatus(c, open)
+    insert PartOf(t, c)
+tool link(c: case, d: case)
+  effect
+    insert After(c, d)
+tool archive(c: case)
+  effect
+    delete CaseStatus(c, q) for q
+    delete PartOf(t, c) for t
+    delete After(c, d) for d
+    delete After(d, c) for d
+spec prog
+  AG forall c. (CaseStatus(c, open) -> EF CaseStatus(c, resolved))
+"""
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> str:
+    path = tmp_path / "long.stead"
+    path.write_text(LONG, encoding="utf-8")
+    return str(path)
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+
+
+def process_table() -> dict[int, tuple[str, int]]:
+    """State and parent of each process."""
+    table = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            table[int(path.parent.name)] = state, int(parent)
+    return table
+
+
+def children(pid: int) -> list[int]:
+    return [child for child, (_, parent) in process_table().items() if parent == pid]
+
+
+def gone(pid: int) -> bool:
+    """Whether the process ends before long."""
+    until = time.monotonic() + GRACE
+    while time.monotonic() < until:
+        if process_table().get(pid, ("Z", 0))[0] == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """The command, killed at the end if it still runs."""
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_timeout_ends_a_run_with_status_3_and_says_how_far_it_came(long: str) -> None:
+    started = time.monotonic()
+    with running("verify", long, "--agent", "any", "--domain", "theorem", "--timeout", "3") as process:
+        out, err = process.communicate(timeout=60)
+    assert 3 <= time.monotonic() - started < 3 + GRACE
+    assert process.returncode == 3
+    assert out == ""
+    line = err.splitlines()[-1]
+    assert line.startswith("stead-sym: unknown: stopped at the limit of 3 s (--timeout); ")
+    assert re.search(r"; (plan|(reach|saturate): [\d,]+ nodes, .*) \(3 s\)$", line)
+
+
+def test_the_report_of_a_stopped_run_has_the_reason_and_the_counts(long: str) -> None:
+    with running(
+        "verify", long, "--agent", "any", "--engine", "explicit", "--timeout", "3", "--json"
+    ) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    report: Any = json.loads(out)
+    jsonschema.validate(report, st.report_schema())
+    assert err.splitlines()[-1] == f"stead-sym: {report['error']}"
+    assert report["progress"]["phase"] == "reach"
+    assert report["progress"]["counts"]["states"] > 0
+
+
+def test_a_limit_of_memory_ends_a_run_with_status_3(long: str) -> None:
+    with running("verify", long, "--agent", "any", "--engine", "explicit", "--memory", "100") as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    found = re.search(r"stopped at ([\d,]+) MiB, past the limit of 100 MiB \(--memory\)", err)
+    assert found
+    assert 100 < int(found[1].replace(",", "")) < 200
+
+
+@pytest.mark.parametrize("arguments", [["--policy", "approving"], ["--policy", "baseline", "--json"]])
+def test_limits_that_are_kept_change_nothing(arguments: list[str]) -> None:
+    def ended(*limits: str) -> subprocess.CompletedProcess[str]:
+        command = [*COMMAND, "verify", "refund", *arguments, *limits]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def timeless(text: str) -> str:
+        return re.sub(r'(?<="seconds": )[\d.e-]+|\d+\.\d+ s', "T", text)
+
+    free, limited = ended(), ended("--timeout", "60", "--memory", "4000")
+    assert timeless(limited.stdout) == timeless(free.stdout)
+    assert (limited.stderr, limited.returncode) == (free.stderr, free.returncode)
+
+
+def test_errors_in_the_child_are_the_same_errors(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "small.stead"
+    path.write_text(LONG.replace(f"bound case {BOUND}", "bound case 1"), encoding="utf-8")
+    for arguments in (["missing.stead"], [str(path), "--agent", "any"], ["refund", "--spec", "none"]):
+        here = main(["verify", *arguments, "--json"])
+        printed = capfd.readouterr()
+        there = main(["verify", *arguments, "--json", "--timeout", "60"])
+        assert capfd.readouterr() == printed
+        assert here == there == 2
+        assert printed.err.startswith("stead-sym: ")
+
+
+def test_limits_that_are_no_limits_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for option, value in (("--timeout", "0"), ("--timeout", "nan"), ("--timeout", "soon"), ("--memory", "0")):
+        assert main(["verify", "refund", option, value]) == 2
+        assert option in capsys.readouterr().err
+
+
+@linux
+def test_ctrl_c_ends_a_long_run_and_its_child(long: str) -> None:
+    with running("verify", long, "--agent", "any", "--domain", "theorem") as process:
+        assert process.stderr is not None
+        process.stderr.readline()  # progress: it is under way
+        [child] = children(process.pid)
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert time.monotonic() - started < GRACE
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "stead-sym: interrupted\n"
+    assert gone(child)
+
+
+@linux
+def test_a_signal_that_ends_the_child_is_named(long: str) -> None:
+    with running("verify", long, "--agent", "any", "--domain", "theorem") as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        [child] = children(process.pid)
+        os.kill(child, signal.SIGSEGV)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "ended by signal 11 (Segmentation fault)" in err
+    assert "Traceback" not in err
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_child_does_not_outlive_the_command(long: str, number: signal.Signals) -> None:
+    with running("verify", long, "--agent", "any", "--domain", "theorem") as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        [child] = children(process.pid)
+        process.send_signal(number)
+        process.wait(timeout=60)
+    assert gone(child)

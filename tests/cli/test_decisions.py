@@ -1,0 +1,145 @@
+"""The command with a language model's decisions: replay, prompts, the store. No model is loaded here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import stead_sym as st
+from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.store import Store
+from stead_sym.cli.main import main
+from stead_sym.testing.byte_model import ByteModel
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    path = tmp_path / "decisions.sqlite"
+    desk = st.load("refund")
+    with Store(path) as opened:
+        for tolerance in (0.0, 1e9):
+            st.verify(desk, ModelAgent(ByteModel(), Prompt.of(desk), opened, tolerance))
+    return str(path)
+
+
+@pytest.fixture
+def lines(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    path = tmp_path / "decisions.jsonl"
+    assert main(["decisions", "export", "--store", store]) == 0
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+    return str(path)
+
+
+def report(capsys: pytest.CaptureFixture[str]) -> dict:
+    data = json.loads(capsys.readouterr().out)
+    jsonschema.validate(data, st.report_schema())
+    return data
+
+
+def test_a_replay_shows_prompts_and_margins(lines, capsys):
+    desk = st.load("refund")
+    expected = st.verify(desk, ModelAgent(ByteModel(), Prompt.of(desk)))
+    statuses = {True: 0, False: 1}
+    wanted = statuses[all(verdict.holds for verdict in expected.verdicts.values())]
+    assert main(["verify", "refund", "--replay", lines, "--tolerance", "0", "--json"]) == wanted
+    data = report(capsys)
+    assert data["agent"] == "bytes:0 (replayed)"
+    assert (data["contexts"], data["queries"]) == (expected.contexts, 0)
+    assert {name: v["verdict"] for name, v in data["specs"].items()} == {
+        name: verdict.word for name, verdict in expected.verdicts.items()
+    }
+    for decision in data["decisions"]:
+        assert [message["role"] for message in decision["prompt"]] == ["system", "user"]
+        assert (decision["margin"] is None) == (len(decision["offered"]) == 1)
+
+
+def test_the_terminal_lists_the_closest_decisions(lines, capsys):
+    main(["verify", "refund", "--replay", lines, "--tolerance", "0"])
+    table = capsys.readouterr().out.split("closest decisions of the model\n")[1].split("\n\n")[0]
+    margins = [float(line.split()[0]) for line in table.splitlines()[1:] if line.strip()]
+    assert margins == sorted(margins)
+    assert margins
+
+
+def test_a_tolerance_gives_more_to_the_agent(lines, capsys):
+    main(["verify", "refund", "--replay", lines, "--tolerance", "0", "--json"])
+    greedy = report(capsys)
+    main(["verify", "refund", "--replay", lines, "--tolerance", "1e9", "--json"])
+    anything = report(capsys)
+    assert all(set(d["selected"]) == set(d["offered"]) for d in anything["decisions"])
+    assert anything["states"] > greedy["states"]
+
+
+def test_a_replay_with_other_prompts_lacks_the_contexts(lines, tmp_path, capsys):
+    (tmp_path / "policy.txt").write_text("Do something else.\n")
+    assert main(["verify", "refund", "--replay", lines, "--prompts", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert "decisions.jsonl: no decision for" in error
+    assert error.count("\n") == 1
+
+
+def test_list_and_show(store, capsys):
+    assert main(["decisions", "list", "--store", store]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert any("forced" in row and "ingest_case()" in row for row in rows)
+    key = next(row.split()[0] for row in rows if "forced" not in row)
+    assert main(["decisions", "show", key, "--store", store]) == 0
+    shown = capsys.readouterr().out
+    assert "--- user\nWhat to do:" in shown
+    assert "(margin " in shown
+    assert shown.count("\n* ") >= 1
+    assert main(["decisions", "list", "--store", store, "--agent", "hf:other"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_an_export_is_all_there_is(store, lines):
+    with Store(store) as opened:
+        assert len(Path(lines).read_text().splitlines()) == len(list(opened.answers()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["verify", "refund", "--agent", "gpt"], "unknown agent 'gpt'; write any, or a model as hf:MODEL"),
+        (["verify", "refund", "--agent", "hf:"], "unknown agent 'hf:'"),
+        (
+            ["verify", "refund", "--policy", "baseline", "--tolerance", "1"],
+            "--tolerance is for a language model",
+        ),
+        (["verify", "refund", "--agent", "any", "--prompts", "."], "--prompts is for a language model"),
+        (["verify", "refund", "--replay", "x", "--tolerance", "-1"], "'-1' is not a number of at least 0"),
+        (["verify", "refund", "--replay", "nowhere.jsonl"], "nowhere.jsonl: "),
+        (["verify", "refund", "--replay", "x", "--prompts", "nowhere"], "nowhere: no prompt texts there"),
+        (["decisions", "show", "f00", "--store", "{store}"], "0 decisions have a key that begins with f00"),
+        (["decisions", "list", "--store", "/"], "/: unable to open database file"),
+        (["decisions"], "the following arguments are required: ACTION"),
+    ],
+)
+def test_errors_are_one_line_and_status_2(store, arguments, message, capsys):
+    assert main([word.replace("{store}", store) for word in arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_the_default_store_is_the_users_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert main(["decisions", "list"]) == 0
+    assert (tmp_path / "data" / "stead-sym" / "decisions.sqlite").is_file()
+    assert capsys.readouterr().out == ""
+
+
+def test_the_package_imports_no_library_of_language_models():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, stead_sym, stead_sym.cli.main;"
+        "print({'torch', 'transformers', 'vllm'} & set(sys.modules))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "set()\n"

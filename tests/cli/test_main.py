@@ -1,0 +1,331 @@
+"""The command: exit statuses, one line per error, what goes to which stream."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import stead_sym as st
+from stead_sym.cli.main import main
+
+COMMAND = (sys.executable, "-m", "stead_sym")
+
+GROWING = """
+deployment growing
+sort item
+relation Held(item)
+init
+tool take()
+  effect
+    fresh x: item
+    insert Held(x)
+bound item 2
+spec never
+  AG ~exists x: item. true
+"""
+
+PAIRS = """
+deployment pairs
+sort item
+relation Held(item)
+relation Pair(item, item)
+init
+bound item 4
+tool rest()
+tool take()
+  guard atmost 3 x: item. Held(x)
+  effect
+    fresh x: item
+    insert Held(x)
+tool pair(x: item, y: item)
+  effect
+    insert Pair(x, y)
+spec held
+  AG forall x: item. Held(x)
+"""
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> str:
+    path = tmp_path / "growing.stead"
+    path.write_text(GROWING, encoding="utf-8")
+    return str(path)
+
+
+def report_of(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    report: dict[str, object] = json.loads(capsys.readouterr().out)
+    jsonschema.validate(report, st.report_schema())
+    return report
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["--policy", "approving"], 0),
+        (["--policy", "baseline"], 1),
+        (["--policy", "baseline", "--spec", "prog"], 0),
+        (["--policy", "approving", "--spec", "prog", "auth"], 0),
+        (["--agent", "any", "--engine", "explicit"], 1),
+        (["--policy", "approving", "--domain", "case=4"], 0),
+        (["--policy", "approving", "--domain", "theorem"], 0),
+        (["--policy", "approving", "--domain", "normal"], 0),
+        (["--policy", "approving", "--backend", "autoref"], 0),
+        (["--policy", "approving", "--domain", "case=2", "--force"], 3),
+        (["--agent", "any", "--engine", "explicit", "--max-states", "216"], 3),
+        (["--agent", "any", "--engine", "explicit", "--max-states", "217"], 1),
+    ],
+)
+def test_the_exit_status_is_the_answer(arguments: list[str], status: int) -> None:
+    assert main(["verify", "refund", *arguments]) == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "COMMAND"),
+        (["verify"], "FILE"),
+        (["prove", "refund"], "prove"),
+        (["verify", "missing.stead"], "missing.stead: cannot be read"),
+        (["verify", "refunds"], "packaged example"),
+        (["show", "refunds"], "packaged example"),
+        (["verify", "refund", "--policy", "bold"], "unknown policy bold; there are baseline, approving"),
+        (["verify", "refund", "--agent", "any", "--policy", "baseline"], "not allowed with"),
+        (["verify", "refund", "--spec", "safe"], "unknown spec safe; there are auth, prog"),
+        (["verify", "refund", "--domain", "normal", "--engine", "explicit"], "--domain theorem"),
+        (["verify", "refund", "--domain", "normal", "--unwrapped"], "theorem"),
+        (["verify", "refund", "--domain", "normal,case=5"], "SORT=N"),
+        (["verify", "refund", "--domain", "case"], "SORT=N"),
+        (["verify", "refund", "--domain", "case=-1"], "SORT=N"),
+        (["verify", "refund", "--domain", "case=2"], "theorem"),
+        (["verify", "refund", "--domain", "cases=9"], "no such sort"),
+        (["verify", "refund", "--max-states", "0", "--engine", "explicit"], "at least 1"),
+        (["verify", "refund", "--max-states", "9"], "--engine explicit"),
+        (["verify", "refund", "--backend", "cudd", "--engine", "explicit"], "symbolic"),
+        (["verify", "refund", "--engine", "quantum"], "quantum"),
+    ],
+)
+def test_wrong_input_is_one_line_and_status_2(
+    arguments: Sequence[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    errors = [line for line in captured.err.splitlines() if "for another agent" not in line]
+    assert len(errors) == 1
+    assert errors[0].startswith("stead-sym: ")
+    assert says in errors[0]
+    assert captured.out == ""
+
+
+def test_an_error_in_a_file_names_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.stead"
+    path.write_text("deployment bad\nsort case\nrelation P(case, color)\n", encoding="utf-8")
+    assert main(["verify", str(path)]) == 2
+    assert re.fullmatch(rf"stead-sym: {re.escape(str(path))}:3:\d+: .*color.*\n", capsys.readouterr().err)
+
+
+def test_a_broken_definition_prints_the_run_below_its_line(
+    growing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for engine in ("symbolic", "explicit"):
+        assert main(["verify", growing, "--agent", "any", "--engine", engine]) == 2
+        first, *run = capsys.readouterr().err.splitlines()
+        assert first.startswith(f"stead-sym: {growing}:")
+        assert "bound item" in first
+        assert sum("take()" in line for line in run) == 3
+
+
+def test_a_broken_definition_as_json_carries_the_run(
+    growing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", growing, "--agent", "any", "--json"]) == 2
+    captured = capsys.readouterr()
+    report = json.loads(captured.out)
+    jsonschema.validate(report, st.report_schema())
+    assert captured.err.startswith(f"stead-sym: {report['error']}")
+    assert [step["call"] for step in report["trace"]] == ["take()"] * 3
+
+
+def test_wrong_arguments_are_reported_as_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "refund", "--json", "--engine", "quantum"]) == 2
+    assert "quantum" in str(report_of(capsys)["error"])
+
+
+def test_the_report_is_what_the_library_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "refund", "--policy", "baseline", "--json"]) == 1
+    report = report_of(capsys)
+    desk = st.load("refund")
+    expected = st.report_data(st.verify(desk, desk.policy("baseline")))
+    same = expected.keys() - {"seconds", "statistics", "specs"}
+    assert {key: report[key] for key in same} == {key: expected[key] for key in same}
+    assert report["mode"] == "normal"
+
+
+NORMAL = {
+    "baseline": (7, 8, 4, 4, "fails", "holds"),
+    "approving": (9, 10, 5, 5, "holds", "holds"),
+    "any": (25, 40, None, None, "fails", "fails"),
+}
+LITERAL = {
+    "baseline": (55, 72, 4, 4, "fails", "holds"),
+    "approving": (73, 90, 5, 5, "holds", "holds"),
+    "any": (217, 360, None, None, "fails", "fails"),
+}
+
+
+@pytest.mark.parametrize("agent", list(NORMAL))
+@pytest.mark.parametrize(
+    ("options", "mode", "size", "expected"),
+    [
+        ([], "normal", 2, NORMAL),
+        (["--domain", "normal"], "normal", 2, NORMAL),
+        (["--domain", "theorem"], "theorem", 3, LITERAL),
+        (["--domain", "theorem", "--engine", "explicit"], "theorem", 3, LITERAL),
+        (["--engine", "explicit"], "theorem", 3, LITERAL),
+    ],
+)
+def test_the_worked_example_has_the_known_numbers(
+    agent: str,
+    options: list[str],
+    mode: str,
+    size: int,
+    expected: dict[str, tuple[object, ...]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ["--agent", "any"] if agent == "any" else ["--policy", agent]
+    main(["verify", "refund", *chosen, *options, "--json"])
+    report: Any = report_of(capsys)
+    counts = tuple(report[key] for key in ("states", "transitions", "contexts", "queries"))
+    verdicts = tuple(report["specs"][spec]["verdict"] for spec in ("auth", "prog"))
+    assert (*counts, *verdicts) == expected[agent]
+    assert report["mode"] == mode
+    assert report["domain"] == {"case": size, "task": size, "service": 4, "status": 2}
+    fresh = report["derivation"]["case"]["fresh"]
+    assert fresh == (1 if mode == "normal" else None)
+
+
+def test_unknown_verdicts_are_reported_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["verify", "refund", "--policy", "approving", "--domain", "case=2", "--force", "--json"])
+    specs = report_of(capsys)["specs"]
+    assert isinstance(specs, dict)
+    assert {spec["verdict"] for spec in specs.values()} == {"unknown"}
+    assert all("case=2" in spec["reason"] for spec in specs.values())
+
+
+def test_without_an_agent_the_first_policy_is_taken_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "refund"]) == 1
+    captured = capsys.readouterr()
+    assert "refund under baseline" in captured.out
+    assert captured.err.count("\n") == 1
+    assert all(word in captured.err for word in ("baseline", "--policy approving", "--agent any"))
+
+
+def test_without_an_agent_and_policies_everything_offered_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "small.stead"
+    path.write_text(GROWING.replace("  effect", "  guard ~exists x: item. true\n  effect"), encoding="utf-8")
+    assert main(["verify", str(path)]) == 2  # nothing is offered once an item is held
+    assert "no policy" in capsys.readouterr().err.splitlines()[0]
+
+
+def test_quiet_prints_verdicts_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "refund", "--quiet"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == ["auth fails", "prog holds"]
+    assert captured.err == ""
+
+
+def test_show_prints_a_file_that_is_the_same_deployment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "refund"]) == 0
+    out = capsys.readouterr().out
+    assert st.parse_deployment(out) == st.load("refund")
+    assert "#   case: 0 + 1 + 1 = 2" in out
+    assert "#   case: 2·1 + 0 + 1 = 3" in out
+
+
+def test_show_prints_warnings_with_their_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "warned.stead"
+    path.write_text(GROWING + "define idle() = true\n", encoding="utf-8")
+    assert main(["show", str(path)]) == 0
+    line = GROWING.count("\n") + 1
+    assert capsys.readouterr().err.startswith(f"stead-sym: warning: {path}:{line}:")
+
+
+def test_examples_lists_the_packaged_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["examples"]) == 0
+    assert tuple(capsys.readouterr().out.split()) == st.packaged_examples()
+
+
+def test_version_and_help_end_with_status_0(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--version"], ["--help"], ["verify", "--help"], ["show", "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 0
+    assert f"stead-sym {st.__version__}\n" in capsys.readouterr().out
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def test_a_stream_that_has_no_symbols_gets_none() -> None:
+    for arguments in (["verify", "refund", "--agent", "any"], ["show", "refund"], ["verify", "--help"]):
+        ended = run(*arguments, PYTHONIOENCODING="ascii")
+        assert ended.stdout.isascii()
+        assert ended.stdout
+        assert "Traceback" not in ended.stderr
+
+
+def test_no_colour_means_no_colour() -> None:
+    coloured = run("verify", "refund", "--agent", "any", FORCE_COLOR="1", TERM="xterm-256color")
+    assert "\x1b[32m" in coloured.stdout
+    plain = run("verify", "refund", "--agent", "any", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color")
+    assert not re.search(r"\x1b\[3[0-7]m", plain.stdout)
+    assert "\x1b" not in run("verify", "refund", "--agent", "any", FORCE_COLOR="1", TERM="dumb").stdout
+    assert "\x1b" not in run("verify", "refund", "--agent", "any").stdout
+
+
+def test_a_reader_who_leaves_is_not_an_error() -> None:
+    for command in ("show", "verify"):
+        reader, writer = os.pipe()
+        os.close(reader)
+        ended = subprocess.run(
+            [*COMMAND, command, "refund"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        )
+        os.close(writer)
+        assert ended.returncode == 1
+        assert "Traceback" not in ended.stderr
+        assert "Exception" not in ended.stderr
+
+
+def test_a_long_run_says_where_it_is_and_can_be_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.stead"
+    path.write_text(PAIRS, encoding="utf-8")
+    with subprocess.Popen(
+        [*COMMAND, "verify", str(path), "--agent", "any", "--engine", "explicit"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert re.fullmatch(r"stead-sym: reach: [\d,]+ states, .*\(\d+ s\)\n", line)
+    assert (out, err) == ("", "stead-sym: interrupted\n")
+    assert process.returncode == 130
