@@ -235,7 +235,6 @@ def verify(
                 deployment,
                 wrapper,
                 restriction,
-                tuple(formulas.values()),
                 progress,
                 literal=literal,
                 backend=backend,

@@ -7,7 +7,6 @@ and one that only a later name of the same list was given (`x, y: s`) counts las
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -36,15 +35,12 @@ from stead_sym.logic.syntax import (
     Or,
     Quantified,
     Same,
-    Temporal,
     Term,
     Truth,
     Until,
     Var,
-    children,
     conjunction,
     disjunction,
-    free_variables,
     map_children,
     subformulas,
 )  # fmt: skip
@@ -280,20 +276,3 @@ def variables_by_sort(formula: Formula) -> Mapping[str, frozenset[str]]:
         if isinstance(f, Quantified):
             variables.setdefault(str(f.binder.sort), set()).add(f.binder.name)
     return {sort: frozenset(found) for sort, found in variables.items()}
-
-
-def held_variables(formula: Formula) -> Mapping[str, int]:
-    """Per sort the most variables that are free in one temporal subformula: the values that an
-    evaluation has to keep while time passes. ``formula`` is a sentence as for `variables_by_sort`."""
-    most: Counter[str] = Counter()
-
-    def visit(f: Formula, sorts: Mapping[str, str]) -> None:
-        if isinstance(f, Temporal):
-            nonlocal most
-            most |= Counter(sorts[name] for name in free_variables(f))
-        inner = {**sorts, f.binder.name: str(f.binder.sort)} if isinstance(f, Quantified) else sorts
-        for child in children(f):
-            visit(child, inner)
-
-    visit(formula, {})
-    return most

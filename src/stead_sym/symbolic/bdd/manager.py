@@ -196,15 +196,6 @@ class Manager:
         result: Bdd = self._bdd.let(dict(values), function)
         return result
 
-    def exactly_one(self, bits: Bits, among: Bits) -> Bdd:
-        """One of the variables ``bits`` holds, and it is one of ``among``."""
-        none, one = self.true, self.false
-        for bit in sorted(bits, key=self.level, reverse=True):
-            high = self.var(bit)
-            one = self.ite(high, none if bit in among else self.false, one)
-            none = ~high & none
-        return one
-
     def cofactor(self, function: Bdd, values: Mapping[str, bool]) -> Bdd:
         """function with some variables fixed."""
         if not values or function in (self.true, self.false):

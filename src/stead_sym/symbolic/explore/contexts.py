@@ -8,7 +8,7 @@ are those of Eq. (wrapper), symmetric contexts included, without any automorphis
 States are picked once per context, never once per state.
 
 match_K is built over all states, reachable or not, so that whatever else the state holds is decided
-with it: background records cost nothing. Names are spread vectors, each bit beside the record it may
+with it: background records cost nothing. Names are one-hot vectors, each bit beside the record it may
 name, so that match_K is as long as there are records, not as their square. Where the agent is
 shown so much that this relation explodes (the orbit of a whole state under renaming), it is built
 anew for the states at hand.
@@ -29,7 +29,7 @@ from stead_sym.logic.syntax import TRUE, Formula
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.encode.encoding import Vector, bits_of
+from stead_sym.symbolic.encode.values import Vector, bits_of
 from stead_sym.symbolic.step.effects import ToolInterface
 from stead_sym.symbolic.step.formulas import Compiler
 

@@ -20,8 +20,8 @@ from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.symbolic.encode.encoding import bits_of
 from stead_sym.symbolic.encode.representatives import Draw
+from stead_sym.symbolic.encode.values import bits_of
 from stead_sym.symbolic.explore.contexts import ContextFinder
 from stead_sym.symbolic.plan.planner import Plan
 from stead_sym.symbolic.step.transitions import Transitions

@@ -17,9 +17,10 @@ from stead_sym.logic.syntax import Binder
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend, Bdd, Manager
-from stead_sym.symbolic.encode.encoding import Encoding, Vector
+from stead_sym.symbolic.encode.encoding import Encoding
 from stead_sym.symbolic.encode.mutex import Key, fields, singles
 from stead_sym.symbolic.encode.representatives import Draw, Naming, Place, anchors
+from stead_sym.symbolic.encode.values import Vector
 from stead_sym.symbolic.encode.variable_order import arranged
 from stead_sym.symbolic.plan.relaxation import Relaxation
 from stead_sym.symbolic.step.effects import CompiledTool, EffectCompiler
@@ -51,14 +52,13 @@ def plan(
     deployment: Deployment,
     restriction: Restriction,
     literal: bool,
-    marks: Mapping[str, int],
     refused: Refused,
     backend: Backend | None = None,
 ) -> Plan:
     """Compile a deployment for a restriction.
 
-    ``literal``: fresh values are any unused ones of U_f; otherwise representatives, and vectors get
-    ``marks`` codes per sort for dead values. ``refused`` is added to where a key is not invariant.
+    ``literal``: fresh values are any unused ones of U_f; otherwise representatives. ``refused`` is added
+    to where a key is not invariant.
     """
     while True:
         prepared = _prepare(deployment, restriction, literal, refused, backend)
@@ -69,7 +69,8 @@ def plan(
             prepared.restriction.values,
             prepared.static,
             order.fields,
-            fresh_values(deployment) if literal else marks,
+            fresh_values(deployment) if literal else {},
+            frozenset() if literal else _mortal(deployment, prepared.restriction),
             order.beside,
         )
         compiler = Compiler(encoding)
@@ -79,6 +80,12 @@ def plan(
         if not writer.broken:
             return Plan(deployment, prepared.restriction, prepared.naming, encoding, compiler, tools)
         refused.keys |= writer.broken
+
+
+def _mortal(deployment: Deployment, restriction: Restriction) -> Set[str]:
+    """The sorts with values that can leave the state: those that are no constants."""
+    constants = deployment.constants
+    return frozenset(s for s, values in restriction.values.items() if len(values) > len(constants[s]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,7 @@ def _prepare(
     while True:
         tried = {} if literal else anchors(deployment, refused.anchors)
         namer = _Namer(deployment, restriction, literal, tried)
-        encoding = Encoding(Manager(backend), deployment.schema, namer.values, (), (), namer.lacking)
+        encoding = Encoding(Manager(backend), deployment.schema, namer.values, beyond=namer.lacking)
         namer.encoding = encoding
         single = singles(deployment, refused.keys)
         facts = Relaxation(deployment, encoding, namer, single)
@@ -171,7 +178,7 @@ class _Namer:
         if draw not in self.tried:
             constants = self.deployment.constants[sort]
             unused = [value for value in self.restriction.values[sort] if value not in constants]
-            return self.encoding.is_among(vector, unused or self.encoding.phantoms[sort])
+            return self.encoding.is_among(vector, unused or self.encoding.beyond[sort])
         anchor = scope[self.tried[draw].name]
         assert isinstance(anchor, Vector)
         others = frozenset(possible.support - set(anchor.bits))

@@ -19,8 +19,8 @@ from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fre
 from stead_sym.logic.syntax import Binder, conjunction, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.encode.encoding import Vector, bits_of
 from stead_sym.symbolic.encode.representatives import Draw, Naming, Place
+from stead_sym.symbolic.encode.values import Vector, bits_of
 from stead_sym.symbolic.step.formulas import Compiler, Environment
 from stead_sym.symbolic.step.frame_conditions import Action, framed
 from stead_sym.symbolic.step.updates import Write, Writer
@@ -192,7 +192,7 @@ class EffectCompiler:
             taken = [encoding.active(vector.sort, vector)]
             taken.append(encoding.is_among(vector, self.deployment.constants[vector.sort]))
             taken += [encoding.equal(vector, other) for other in others]
-            return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
+            return encoding.valid(vector, beyond=True) & ~m.disj(taken)
         draw = (place, binder.name)
         if draw in self.naming.anchors:
             anchor = scope[self.naming.anchors[draw].name]

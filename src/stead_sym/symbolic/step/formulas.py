@@ -36,7 +36,8 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.encode.encoding import Encoding, Vector
+from stead_sym.symbolic.encode.encoding import Encoding
+from stead_sym.symbolic.encode.values import Vector
 
 Environment: TypeAlias = Mapping[str, Vector | Value]
 """What each variable in scope stands for: a vector, or a value already fixed."""
@@ -129,10 +130,17 @@ class Compiler:
         return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
 
     def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
-        """Where the call of the tool with these arguments is offered: they are active, the guard holds."""
+        """Where the call of the tool with these arguments is offered: the guard holds, and arguments of
+        unbounded sorts are active."""
         env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
-        active = (self.encoding.active(str(binder.sort), env[binder.name]) for binder in tool.params)
-        return self.manager.conj([*active, self.formula(tool.guard, env)])
+        possible = (self._possible(str(binder.sort), env[binder.name]) for binder in tool.params)
+        return self.manager.conj([*possible, self.formula(tool.guard, env)])
+
+    def _possible(self, sort: str, argument: Vector | Value) -> Bdd:
+        """The argument is one that a parameter of the sort ranges over."""
+        if self.encoding.schema.sort(sort).values is None:
+            return self.encoding.active(sort, argument)
+        return self.manager.true if isinstance(argument, str) else self.encoding.valid(argument)
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
         """The first vector of the binder's sort that nothing in scope uses."""

@@ -18,8 +18,9 @@ from stead_sym.logic.syntax import Var
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.encode.encoding import Field, Vector, bits_of, number_in
+from stead_sym.symbolic.encode.encoding import Field
 from stead_sym.symbolic.encode.mutex import Key, keys_of
+from stead_sym.symbolic.encode.values import Vector, bits_of, number_in
 from stead_sym.symbolic.step.formulas import Compiler, denoted
 
 
@@ -229,10 +230,10 @@ class Writer:
         if not in_atom:
             yield Fact(atom.relation, fixed), when
             return
-        phantom = next(filter(self.encoding.is_phantom, fixed), None)
-        if phantom is not None:  # no such fact has bits: all that matters is whether there is one
+        beyond = next(filter(self.encoding.is_beyond, fixed), None)
+        if beyond is not None:  # no such fact has bits: all that matters is whether there is one
             some = frozenset(bits_of(bound[name] for name in in_atom))
-            yield Fact(atom.relation, (phantom,)), m.exist(some, when)
+            yield Fact(atom.relation, (beyond,)), m.exist(some, when)
             return
         places = tuple(bound[name] for name in sorted(in_atom))
         for assignment, here in m.cases(when & self._possible(atom.relation, terms), bits_of(places)):
