@@ -45,7 +45,12 @@ class SymbolicEngine:
                 self._model = ReachableStates(built, wrapper, progress)
                 break
             except NameTaken as taken:
-                refused.anchors.add((taken.draw, built.naming.anchors[taken.draw].name))
+                # what is created together keeps going by one name: half of it named after another value
+                # would be linked to the other half in all combinations
+                place, anchor = taken.draw[0], built.naming.anchors[taken.draw]
+                refused.anchors |= {
+                    (d, a.name) for d, a in built.naming.anchors.items() if d[0] == place and a == anchor
+                }
         self._checker = Checker(self._model)
         self._witness = Witness(self._checker)
 

@@ -166,6 +166,20 @@ class Manager:
         function: Bdd = self._bdd.ite(condition, then, otherwise)
         return function
 
+    def at_least(self, number: int, functions: Iterable[Bdd]) -> Bdd:
+        """At least ``number`` of the functions hold.
+
+        A symmetric function: the table over "how many so far" has n·k entries for n functions and a number
+        k, and the diagram no more levels than that per function.
+        """
+        reached = [self.true, *[self.false] * max(number, 0)]  # reached[k]: at least k of those seen
+        for function in functions:
+            if function == self.false:
+                continue
+            for k in range(len(reached) - 1, 0, -1):
+                reached[k] = self.ite(function, reached[k - 1], reached[k])
+        return reached[max(number, 0)]
+
     # quantification and substitution
 
     def exist(self, bits: Bits, function: Bdd) -> Bdd:

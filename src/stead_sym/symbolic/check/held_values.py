@@ -24,6 +24,7 @@ from functools import cached_property
 from itertools import combinations, permutations
 
 from stead_sym.progress import Pulse
+from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.symbolic.bdd.relation import Relation
 from stead_sym.symbolic.encode.values import Vector
@@ -102,18 +103,19 @@ class Pairs:
 
     def _keeps(self, vector: Vector) -> Bdd:
         """keeps(x), over the vector, its copy, D and D'."""
-        m, encoding, sort = self.manager, self.encoding, vector.sort
+        encoding, sort = self.encoding, vector.sort
         after, constants = encoding.successor(vector), self.plan.deployment.constants[sort]
-        stays, drawn = [], {}
-        for value in encoding.values[sort]:
-            before, now = encoding.is_value(vector, value), encoding.is_value(after, value)
+        stays: dict[Value, Bdd] = {}
+        drawn: dict[Value, Bdd] = {}
+        now = {value: encoding.is_value(after, value) for value in encoding.values[sort]}
+        for value, named in now.items():
             if value in constants:
-                stays.append(now.equiv(before))
+                stays[value] = named
             else:
                 active = encoding.active(sort, value, primed=True)
-                stays.append(now.equiv(before & active))
+                stays[value] = named.equiv(active)
                 drawn[value] = active & ~encoding.active(sort, value)
-        lives = encoding.is_among(vector, encoding.values[sort]) & m.conj(stays)
+        lives = encoding.one_hot_table(vector, stays, {value: ~named for value, named in now.items()})
         risen = encoding.table(after, drawn)
         return lives | (encoding.dead(vector) & (encoding.dead(after) | risen))
 

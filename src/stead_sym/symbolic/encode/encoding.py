@@ -58,9 +58,12 @@ class Encoding(Values):
         beyond: Mapping[str, int] = MappingProxyType({}),
         mortal: Set[str] = frozenset(),
         beside: Mapping[Value, str] = MappingProxyType({}),
+        at_most: Sequence[tuple[int, Sequence[Value]]] = (),
     ) -> None:
+        """``at_most``: of these values at most so many are active in any state that matters (`care`)."""
         super().__init__(manager, values, beyond, mortal, beside)
         self.schema = schema
+        self._at_most = tuple(at_most)
         self.static = frozenset(static)
         self.fields = tuple(fields)
         self._field_of = {fact: field for field in self.fields for fact in field.facts}
@@ -163,9 +166,30 @@ class Encoding(Values):
                 facts = self._facts_holding.get(term, ())
                 self._active[key] = self.manager.disj(self.atom(fact, primed) for fact in facts)
             else:
-                entries = {value: self.active(sort, value, primed) for value in self.values[sort]}
+                care = self.care if not primed else self.manager.true
+                entries = {value: self.active(sort, value, primed) & care for value in self.values[sort]}
                 self._active[key] = self.table(term, entries)
         return self._active[key]
+
+    def more_active(self, number: int, values: Iterable[Value]) -> Bdd:
+        """The states with more than ``number`` of the values active."""
+        holding = (self._facts_holding.get(value, ()) for value in values)
+        return self.manager.at_least(
+            number + 1, (self.manager.disj(map(self.atom, facts)) for facts in holding)
+        )
+
+    @cached_property
+    def care(self) -> Bdd:
+        """The states that matter, where that is a small part: functions of states and vectors are right on
+        these. Over all sets of records a function can be exponential that is small over those that can be.
+
+        Without ``at_most`` it is everything; codes that stand for no state are then in it too.
+        """
+        m = self.manager
+        if not self._at_most:
+            return m.true
+        within = (~self.more_active(number, values) for number, values in self._at_most)
+        return m.conj([*within, *map(self.well_coded, self.fields)])
 
     @cached_property
     def _facts_holding(self) -> Mapping[Value, tuple[Fact, ...]]:

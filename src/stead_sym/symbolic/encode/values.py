@@ -292,14 +292,10 @@ class Values:
         return self.table(first, {value: self.choice(rest, group) for value, group in groups.items()})
 
     def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
-        """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up.
-
-        For a one-hot vector it says also that no other bit holds: a disjunction that leaves this open takes
-        2^n nodes where the n bits stand above the entries.
-        """
+        """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up."""
         m = self.manager
         if vector.one_hot:
-            return self._one_hot_table(vector, entries)
+            return self.one_hot_table(vector, entries)
         codes = self._codes[vector.sort]
         level = {codes[value]: entry for value, entry in entries.items()}
         for bit in reversed(vector.bits):
@@ -310,14 +306,25 @@ class Values:
             }
         return level.get(0, m.false)
 
-    def _one_hot_table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
+    def one_hot_table(
+        self,
+        vector: Vector,
+        entries: Mapping[Value, Bdd],
+        others: Mapping[Value, Bdd] = MappingProxyType({}),
+    ) -> Bdd:
+        """`table` for a one-hot vector; for all values v but the one named also ``others[v]`` holds.
+
+        It says that exactly one bit holds: a disjunction that leaves this open takes 2^n nodes where the n
+        bits stand above the entries.
+        """
         m = self.manager
         of_bit = dict(zip(vector.bits, self.values[vector.sort], strict=False))
         none, one = m.true, m.false  # of the bits so far none holds, or one with its entry
         for bit in sorted(vector.bits, key=m.level, reverse=True):
-            high, entry = m.var(bit), entries.get(of_bit.get(bit, ""), m.false)
-            one = m.ite(high, entry & none, one)
-            none = ~high & none
+            value = of_bit.get(bit, "")
+            high, idle = m.var(bit), others.get(value, m.true)
+            one = m.ite(high, entries.get(value, m.false) & none, idle & one)
+            none = ~high & idle & none
         return one
 
 

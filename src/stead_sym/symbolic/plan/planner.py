@@ -8,7 +8,7 @@ given up and the plan made anew.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from stead_sym.deployment.deployment import Deployment
@@ -72,6 +72,7 @@ def plan(
             fresh_values(deployment) if literal else {},
             frozenset() if literal else _mortal(deployment, prepared.restriction),
             order.beside,
+            _at_most(deployment, prepared.restriction) if literal else (),
         )
         compiler = Compiler(encoding)
         writer = Writer(compiler, prepared.single)
@@ -80,6 +81,15 @@ def plan(
         if not writer.broken:
             return Plan(deployment, prepared.restriction, prepared.naming, encoding, compiler, tools)
         refused.keys |= writer.broken
+
+
+def _at_most(deployment: Deployment, restriction: Restriction) -> Sequence[tuple[int, Sequence[Value]]]:
+    """The bounds, as the encoding wants them. The literal domain has names for many more records than can
+    be there at once; representatives have hardly any to spare."""
+    constants = deployment.constants
+    return [
+        (b, [v for v in restriction.values[s] if v not in constants[s]]) for s, b in deployment.bounds.items()
+    ]
 
 
 def _mortal(deployment: Deployment, restriction: Restriction) -> Set[str]:

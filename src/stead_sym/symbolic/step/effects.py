@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
@@ -48,8 +49,10 @@ class CompiledTool:
 
     ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
     ``actions`` is the number of actions in it.
-    ``overflow``, over the state bits and the selectors: an alternative inserts fresh values of a
-    sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
+    ``exceeding``, over the state bits and the selectors: a successor over U_f exceeds a bound. Where the
+    compiler has a care set, ``steps`` leads to no such state.
+    ``overflow``, over the same: an alternative inserts fresh values of a sort, more than U_f has left. At
+    the sizes of the theorem the bound is exceeded then.
     ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
     value: the name is taken.
     """
@@ -57,6 +60,7 @@ class CompiledTool:
     interface: ToolInterface
     steps: Bdd
     actions: int
+    exceeding: Bdd
     overflow: Bdd
     stuck: Mapping[Draw, Bdd]
 
@@ -79,8 +83,8 @@ class EffectCompiler:
         params = self.encoding.distinct(sorts)
         selectors = self.encoding.distinct(sorts, "param")
         env = {binder.name: vector for binder, vector in zip(tool.params, params, strict=True)}
-        offered = self.compiler.offered(tool, params)
-        effective, overflow = m.false, m.false
+        offered = self.compiler.offered(tool, params) & self.encoding.care
+        effective, exceeding, overflow = m.false, m.false, m.false
         stuck: dict[Draw, Bdd] = {}
         actions: list[Action] = []
         for number, effect in enumerate(tool.effects):
@@ -88,12 +92,10 @@ class EffectCompiler:
             if effect.is_ensure:
                 relation = self._ensure(env, effect)
                 effective = effective | m.exist(self.encoding.primed_bits, relation)
-                actions.append(
-                    Action(
-                        self._by_selectors(params, selectors, {}, offered & relation),
-                        self.encoding.state_bits | set(bits_of(selectors)),
-                    )
-                )
+                made = self._by_selectors(params, selectors, {}, offered & relation)
+                exceeding = exceeding | m.and_exist(self.encoding.primed_bits, made, ~self._care_after)
+                touched = self.encoding.state_bits | set(bits_of(selectors))
+                actions.append(Action(made & self._care_after, touched))
                 continue
             scope, condition, drawn, taken = self._condition(place, effect, env)
             local = frozenset(bits_of(term for name, term in scope.items() if name not in env))
@@ -105,7 +107,13 @@ class EffectCompiler:
                 fixed = {vector: value for vector, value in named if value is not None}
                 if (no_room := self._no_room(effect, values, case & written.outside)) != m.false:
                     overflow = overflow | self._by_selectors(params, selectors, fixed, no_room)
-                if (inside := case & ~written.outside) != m.false:
+                inside = case & ~written.outside
+                if effect.fresh:  # without these no value outside C becomes active
+                    kept = m.substitute(self.encoding.care, written.updates)
+                    if (too_many := inside & ~kept) != m.false:
+                        exceeding = exceeding | self._by_selectors(params, selectors, fixed, too_many)
+                    inside = inside & kept
+                if inside != m.false:
                     after = m.conj(
                         m.var(self.encoding.primed(bit)).equiv(new) for bit, new in written.updates.items()
                     )
@@ -114,7 +122,13 @@ class EffectCompiler:
                     actions.append(Action(enabled & after, about | written.updates.keys()))
         interface = ToolInterface(tool, params, selectors, offered, effective)
         steps = framed(self.encoding, actions, selectors)
-        return CompiledTool(interface, steps, len(actions), overflow, stuck)
+        return CompiledTool(interface, steps, len(actions), exceeding, overflow, stuck)
+
+    @cached_property
+    def _care_after(self) -> Bdd:
+        """The care set over the successor's copies."""
+        copies = {bit: self.manager.var(self.encoding.primed(bit)) for bit in self.encoding.state_bits}
+        return self.manager.substitute(self.encoding.care, copies)
 
     def _by_selectors(
         self,
@@ -225,7 +239,7 @@ class EffectCompiler:
             if drawn + self.deployment.bounds[sort] > len(others):
                 active = [self.encoding.active(sort, value) for value in others]
                 kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
-                lacking.append(self.compiler.at_least(len(others) + 1, active + kept))
+                lacking.append(self.manager.at_least(len(others) + 1, active + kept))
         return self.manager.disj(lacking)
 
     def _inserts(self, effect: Effect, name: str, values: Mapping[str, Value]) -> Bdd:

@@ -44,8 +44,10 @@ Environment: TypeAlias = Mapping[str, Vector | Value]
 
 
 class Compiler:
-    """Compiles formulas over one encoding; results are kept. ``role`` is that of bound variables'
-    vectors (`Encoding.vector`)."""
+    """Compiles formulas over one encoding; results are kept.
+
+    ``role`` is that of bound variables' vectors (`Values.vector`). Results are right on `Encoding.care`.
+    """
 
     def __init__(self, encoding: Encoding, role: str = "var") -> None:
         self.encoding = encoding
@@ -123,7 +125,8 @@ class Compiler:
         """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
         vector = self.bound_vector(binder, env)
         inner = body({**env, binder.name: vector})
-        return self.manager.and_exist(frozenset(vector.bits), self._active(vector, joint), inner)
+        among = self._active(vector, joint) & self.encoding.care
+        return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
     def _active(self, vector: Vector, joint: bool) -> Bdd:
         active = self.encoding.active(vector.sort, vector)
@@ -159,22 +162,11 @@ class Compiler:
         ]
         match comparison:
             case "atleast":
-                return self.at_least(number, members)
+                return m.at_least(number, members)
             case "atmost":
-                return ~self.at_least(number + 1, members)
+                return ~m.at_least(number + 1, members)
             case _:
-                return self.at_least(number, members) & ~self.at_least(number + 1, members)
-
-    def at_least(self, number: int, members: Sequence[Bdd]) -> Bdd:
-        """At least ``number`` of the functions hold."""
-        m = self.manager
-        reached = [m.true, *[m.false] * max(number, 0)]  # reached[k]: at least k of those seen
-        for member in members:
-            if member == m.false:
-                continue
-            for k in range(len(reached) - 1, 0, -1):
-                reached[k] = m.ite(member, reached[k - 1], reached[k])
-        return reached[max(number, 0)]
+                return m.at_least(number, members) & ~m.at_least(number + 1, members)
 
 
 def denoted(term: Term, env: Environment) -> Vector | Value:

@@ -155,7 +155,7 @@ class Writer:
                 stays = stays & ~gone
             twice = m.disj(when & stays & ~self.encoding.atom(fact) for fact, when in come.items())
             if len(come) > 1:
-                twice = twice | self.compiler.at_least(2, list(come.values()))
+                twice = twice | m.at_least(2, list(come.values()))
             if case & twice != m.false:
                 self.broken.add((relation, ()))
 
@@ -181,7 +181,7 @@ class Writer:
             occupied = ~m.point(field.code(None)) & ~leaving
             twice = m.disj(when & occupied & ~atom(fact) for fact, when in inserted.items())
             if len(inserted) > 1:
-                twice = twice | self.compiler.at_least(2, list(inserted.values()))
+                twice = twice | m.at_least(2, list(inserted.values()))
             if case & twice != m.false:
                 self.broken |= keys_of(field)
         kept = ~leaving & ~arriving
