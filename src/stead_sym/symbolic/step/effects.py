@@ -10,14 +10,14 @@ writes; `frame_conditions` joins a tool's actions to one relation, in which all 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
-from stead_sym.logic.syntax import Binder, conjunction, free_variables
+from stead_sym.logic.syntax import TRUE, Binder, conjunction, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.representatives import Draw, Naming, Place
@@ -102,13 +102,17 @@ class EffectCompiler:
             effective = effective | m.and_exist(local, condition, drawn)
             stuck |= {draw: m.exist(local, offered & where) for draw, where in taken.items()}
             possible = offered & condition & drawn
+            room = self._room(effect)
+            if room is not None and (too_many := possible & ~room) != m.false:
+                found = self._by_selectors(params, selectors, {}, m.exist(local, too_many))
+                exceeding, possible = exceeding | found, possible & room
             for values, case, written in self._ground(env, scope, possible, effect):
                 named = ((v, values.get(b.name)) for b, v in zip(tool.params, params, strict=True))
                 fixed = {vector: value for vector, value in named if value is not None}
                 if (no_room := self._no_room(effect, values, case & written.outside)) != m.false:
                     overflow = overflow | self._by_selectors(params, selectors, fixed, no_room)
                 inside = case & ~written.outside
-                if effect.fresh:  # without these no value outside C becomes active
+                if effect.fresh and room is None:
                     kept = m.substitute(self.encoding.care, written.updates)
                     if (too_many := inside & ~kept) != m.false:
                         exceeding = exceeding | self._by_selectors(params, selectors, fixed, too_many)
@@ -228,6 +232,31 @@ class EffectCompiler:
                 earlier_taken = earlier_taken & taken_here
         return encoding.table(vector, entries)
 
+    def _room(self, effect: Effect) -> Bdd | None:
+        """For an effect that only inserts, and all its fresh values in any case: the states that have room
+        for them within the bounds. For others None: that shows in what they write only. Without fresh
+        values no value outside C becomes active."""
+        m, encoding = self.manager, self.encoding
+        if encoding.care == m.true or not effect.fresh:
+            return m.true
+        if any(isinstance(s, Delete | Clear) for s in effect.statements):
+            return None
+        inserts = [s for s in effect.statements if isinstance(s, Insert)]
+        sure = _mentioned(s for s in inserts if s.where == TRUE and not s.binders)
+        fresh = [binder for binder in effect.fresh if binder.name in _mentioned(inserts)]
+        if not sure.issuperset(binder.name for binder in fresh):
+            return None
+        drawn = Counter(str(binder.sort) for binder in fresh)
+        return ~m.disj(
+            encoding.more_active(self.deployment.bounds[sort] - number, self._others(sort))
+            for sort, number in drawn.items()
+        )
+
+    def _others(self, sort: str) -> list[Value]:
+        """The values of U_f outside C."""
+        constants = self.deployment.constants[sort]
+        return [value for value in self.encoding.values[sort] if value not in constants]
+
     # fresh values that U_f has not
 
     def _lacks(self, effect: Effect, values: Mapping[str, Value]) -> Bdd:
@@ -235,7 +264,7 @@ class EffectCompiler:
         with the active values, from which they differ, these are more than U_f has outside C."""
         lacking = []
         for sort, drawn in _fresh_counts(effect).items():
-            others = [v for v in self.encoding.values[sort] if v not in self.deployment.constants[sort]]
+            others = self._others(sort)
             if drawn + self.deployment.bounds[sort] > len(others):
                 active = [self.encoding.active(sort, value) for value in others]
                 kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
@@ -319,3 +348,9 @@ def _written_variables(effect: Effect) -> frozenset[str]:
             own = {binder.name for binder in s.binders}
             names |= (free_variables(s.atom) | free_variables(s.where)) - own
     return frozenset(names)
+
+
+def _mentioned(inserts: Iterable[Insert]) -> frozenset[str]:
+    """The variables of an effect that its insertions mention, their own binders excepted."""
+    names = (free_variables(s.atom) - {binder.name for binder in s.binders} for s in inserts)
+    return frozenset[str]().union(*names)

@@ -182,7 +182,7 @@ class Writer:
             twice = m.disj(when & occupied & ~atom(fact) for fact, when in inserted.items())
             if len(inserted) > 1:
                 twice = twice | m.at_least(2, list(inserted.values()))
-            if case & twice != m.false:
+            if not m.implies(case, ~twice):
                 self.broken |= keys_of(field)
         kept = ~leaving & ~arriving
         news: dict[str, list[Bdd]] = {bit: [m.var(bit) & kept] for bit in field.bits}
@@ -194,13 +194,13 @@ class Writer:
 
     def _settle(self, bit: str, new: Bdd, case: Bdd) -> Bdd | None:
         """The new value of a bit, constant where the case makes it so; None where it stays."""
-        m = self.manager
-        if case & new == m.false:
-            new = m.false
-        elif case & ~new == m.false:
-            new = m.true
-        stays = case & ~new.equiv(m.var(bit)) == m.false
-        return None if stays else new
+        m, old = self.manager, self.manager.var(bit)
+        if new not in (m.true, m.false):
+            if m.implies(case, ~new):
+                new = m.false
+            elif m.implies(case, new):
+                new = m.true
+        return None if m.implies(case, new.equiv(old)) else new
 
     # which facts a statement is about
 
