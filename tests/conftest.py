@@ -1,16 +1,32 @@
 """Configuration of the test suite. Its place puts this folder, and so `shared_folder`, on the path.
 
-HYPOTHESIS_PROFILE=slow runs the generated tests on new examples each time, and ten times as many.
+HYPOTHESIS_PROFILE=slow runs the generated tests on new examples each time, and ten times as many; the header
+says the seed, with which `--hypothesis-seed` runs the same ones again.
 """
 
 from __future__ import annotations
 
 import os
+import random
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _GENERATED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=_GENERATED)
 settings.register_profile("slow", max_examples=1000, deadline=None, suppress_health_check=_GENERATED)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.load_profile(_PROFILE)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed of the slow profile before hypothesis reads it."""
+    if _PROFILE == "slow" and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """The seed of the slow profile."""
+    return f"seed of the generated tests: {config.option.hypothesis_seed}" if _PROFILE == "slow" else None

@@ -111,7 +111,7 @@ def explored(deployment):
     return explicit, normal, restriction.values["a"]
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(30, slow=2000))
 @given(mortal_deployments(specs=4))
 def test_verdicts_and_runs_are_those_of_the_literal_domain(deployment):
     explicit, _, _ = explored(deployment)
@@ -124,7 +124,7 @@ def test_verdicts_and_runs_are_those_of_the_literal_domain(deployment):
             replay(deployment, result.engine.restriction, None, verdict.trace)
 
 
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(12, slow=500))
 @given(mortal_deployments(specs=2))
 def test_every_subformula_has_the_classes_of_the_literal_domain_once_each(deployment):
     """⟦f⟧ against the definitions, up to ≡; no two codes stand for one class over one state."""
@@ -136,7 +136,7 @@ def test_every_subformula_has_the_classes_of_the_literal_domain_once_each(deploy
             assert found == classes.of_states(explicit, formula, names, values), formula
 
 
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(12, slow=500))
 @given(mortal_deployments(specs=2))
 def test_a_formula_and_its_negation_partition_the_pairs(deployment):
     _, normal, _ = explored(deployment)
@@ -161,7 +161,7 @@ def padded(formula, name):
             return map_children(lambda f: padded(f, name), formula)
 
 
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(12, slow=500))
 @given(mortal_deployments(specs=2, variables=2))
 def test_a_set_does_not_depend_on_the_variables_that_it_is_computed_over(deployment):
     """⟦f⟧ over V ∪ {z} is ⟦f⟧ over V, whatever z holds."""
@@ -177,7 +177,7 @@ def test_a_set_does_not_depend_on_the_variables_that_it_is_computed_over(deploym
             assert checker.sat(wide, env) == checker.sat(formula, env) & everything, formula
 
 
-@settings(max_examples=examples(10))
+@settings(max_examples=examples(10, slow=300))
 @given(mortal_deployments(specs=1, variables=3))
 def test_the_codes_of_assignments_are_the_classes(deployment):
     """As many codes beside a state as there are assignments up to renaming what is dead."""
