@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from stead_sym.progress import Pulse
 from stead_sym.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.symbolic.bdd.saturation import Relations, saturated
+
+_STEPS = (
+    8  # taken breadth first before saturation: refunds 2 over 7 values 1.4 times faster, desks 2 1.6 times
+)
+_SMALL = 1 << 15  # nodes of a relation, up to which a few steps take next to no time
 
 
 class Relation:
@@ -49,12 +54,37 @@ class Relation:
 
     def reachable(self, states: Bdd) -> Bdd:
         """μZ. S ∨ post(Z)"""
-        return saturated(self.manager, states, self.parts, self.moving, report=self._report)
+        found, complete = self._breadth_first(states, self.image)
+        if complete:
+            return found
+        return saturated(self.manager, found, self.parts, self.moving, report=self._report)
 
     def reaching(self, target: Bdd, through: Bdd) -> Bdd:
         """μZ. X ∨ (S ∧ pre(Z)): where a run through S leads to X."""
+        found, complete = self._breadth_first(target, lambda states: through & self.preimage(states))
+        if complete:
+            return found
         parts = (part & through for part in self.parts)
-        return saturated(self.manager, target, parts, self.moving, backward=True, report=self._report)
+        return saturated(self.manager, found, parts, self.moving, backward=True, report=self._report)
+
+    def _breadth_first(self, states: Bdd, step: Callable[[Bdd], Bdd]) -> tuple[Bdd, bool]:
+        """μZ. S ∨ step(Z), as far as a few steps lead, and whether that is all.
+
+        Where records do not advance independently of one another, a fixpoint is there after a few steps,
+        and saturation, which is not the diagrams' own code, has nothing to win.
+        """
+        reached, layer = states, states
+        for _ in range(_STEPS if self._is_small else 0):
+            layer = step(layer) & ~reached
+            if layer == self.manager.false:
+                return reached, True
+            reached = reached | layer
+        return reached, False
+
+    @cached_property
+    def _is_small(self) -> bool:
+        """A few steps of the relation take next to no time."""
+        return sum(part.dag_size for part in self.parts) < _SMALL
 
     def count(self, states: Bdd) -> int:
         """|{ (D, D') : D ∈ states, D → D' }|, each pair once however many parts make it."""
