@@ -1,8 +1,8 @@
 """Effects in the paper's own form, `ensure` formulas over D ⊕ D', against the same effects as statements.
 
-The refund tools have the formulas ψ of the paper's appendix. There is one trap in them: their
-quantifiers range over ad(D ⊕ D'), so that `forall x, q. CaseStatus'(x, q) <-> x = c & q = open` says
-nothing where `open` is active neither in D nor in D'. The reading that is meant says in so many
+The refund tools have the formulas ψ of the paper's section "Workflow and Deployment". There is one trap in
+them: their quantifiers range over ad(D ⊕ D'), so that `forall x, q. CaseStatus'(x, q) <-> x = c & q = open`
+says nothing where `open` is active neither in D nor in D'. The reading that is meant says in so many
 words that the new fact holds.
 """
 

@@ -99,7 +99,8 @@ class ReachableStates:
     # hypotheses
 
     def _check(self, states: Bdd) -> None:
-        """Definition 3 on ``states``: bounds, something offered, every offered call with an effect."""
+        """Definitions "Stateful Tool-Enabled Agentic Deployment" and "C-boundedness" on ``states``: bounds,
+        something offered, every offered call with an effect."""
         m = self.manager
         for over in self._exceeded.values():
             if (there := states & over) != m.false:
