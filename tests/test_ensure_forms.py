@@ -258,7 +258,7 @@ def ensured(deployment):
         deployment,
         tools=tuple(
             replace(tool, effects=tuple(as_ensure(deployment.schema, e) for e in tool.effects))
-            for tool in deployment.core.tools
+            for tool in deployment.tools
         ),
     )
 
@@ -290,7 +290,7 @@ def test_statements_and_the_equivalent_ensure_agree(deployment):
             statements.explicit.states,
             statements.explicit.transitions,
         )
-        for spec in deployment.core.specs:
+        for spec in deployment.specs:
             assert engine.holds(spec.formula) == statements.explicit.holds(spec.formula)
 
 

@@ -179,12 +179,4 @@ class WrappedAgent:
 
 def _call_relation(tool: Tool) -> Relation:
     """The relation that holds the offered calls of ``tool``; no relation of a file has a space."""
-    sorts: list[str] = []
-    for param in tool.params:
-        if param.sort is None:
-            raise DeclarationError(
-                f"parameter {param.name} of tool {tool.name} has no sort; write {param.name}: SORT",
-                param.span,
-            )
-        sorts.append(param.sort)
-    return Relation(f"call {tool.name}", tuple(sorts))
+    return Relation(f"call {tool.name}", tuple(param.sort for param in tool.params))

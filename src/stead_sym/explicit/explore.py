@@ -163,7 +163,7 @@ def _bound_exceeded(
     deployment: Deployment, sort: str, call: Call, after: Instance, run: Trace
 ) -> BoundExceeded:
     bound = deployment.bounds.get(sort, 0)
-    active = len(after.active_domain[sort].difference(deployment.constants[sort]))
+    active = len(deployment.outside(sort, after.active_domain[sort]))
     values = "value" if active == 1 else "values"
     are = "is" if active == 1 else "are"
     message = (

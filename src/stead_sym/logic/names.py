@@ -56,7 +56,7 @@ class Names:
     def signature(self, name: str, span: Span | None = None) -> tuple[str, ...]:
         """The sorts of the positions of a relation or a definition; `DeclarationError` if it is neither."""
         if name in self.definitions:
-            return tuple(str(p.sort) for p in self.definitions[name].params)
+            return tuple(p.sort for p in self.definitions[name].params)
         if not self.schema.has_relation(name):
             known = [r.name for r in self.schema.relations]
             hint = nearest(name, (*known, *self.definitions), f"declare it with `relation {name}(…)`")

@@ -44,7 +44,7 @@ class SymbolicEngine:
         refused = Refused()
         marks = {} if literal else _marks(deployment, specs)
         while True:
-            built = plan(deployment.core, restriction, literal, marks, refused, backend)
+            built = plan(deployment, restriction, literal, marks, refused, backend)
             try:
                 self._model = ReachableStates(built, wrapper, progress)
                 break

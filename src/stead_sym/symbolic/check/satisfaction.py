@@ -34,6 +34,7 @@ from stead_sym.logic.syntax import (
     Same,
     Truth,
     Until,
+    Use,
     free_variables,
 )
 from stead_sym.relational.schema import Value
@@ -116,7 +117,7 @@ class Checker:
             return everywhere & ~f
 
         match formula:
-            case Truth() | Equal() | Atom() | Same() | Empty():
+            case Truth() | Equal() | Atom() | Use() | Same() | Empty():
                 return everywhere & self.compiler.formula(formula, env)
             case Not(body):
                 return negated(here(body))

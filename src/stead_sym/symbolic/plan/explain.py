@@ -113,8 +113,8 @@ def explain(
     refused = Refused()
     # vectors get codes for dead values; states have none, so that their number does not matter here
     marks = {} if literal else {sort.name: 1 for sort in deployment.schema.sorts}
-    planned = plan(deployment.core, restriction, literal, marks, refused, backend)
-    single = singles(deployment.core, refused.keys)
+    planned = plan(deployment, restriction, literal, marks, refused, backend)
+    single = singles(deployment, refused.keys)
     return Explanation(
         deployment=deployment,
         mode="theorem" if literal else "normal",
@@ -160,7 +160,7 @@ def _fresh(deployment: Deployment, naming: Naming) -> Iterable[ExplainedFresh]:
                     tool=tool.name,
                     alternative=number,
                     variable=binder.name,
-                    sort=str(binder.sort),
+                    sort=binder.sort,
                     anchor=None if anchor is None else anchor.name,
                     names=MappingProxyType(dict(naming.names.get(draw, {}))),
                 )

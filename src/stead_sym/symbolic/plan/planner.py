@@ -134,7 +134,7 @@ class _Namer:
         self._overrun: set[Draw] = set()
         self._taken: Counter[str] = Counter()  # per sort the most names that one anchor has taken
         self._sorts = {
-            ((tool.name, number), binder.name): str(binder.sort)
+            ((tool.name, number), binder.name): binder.sort
             for tool in deployment.tools
             for number, effect in enumerate(tool.effects)
             for binder in effect.fresh
@@ -158,14 +158,14 @@ class _Namer:
         values = dict(self.restriction.values)
         for draw, anchor in self.tried.items():
             sort, count = self._sorts[draw], len(self._siblings(draw))
-            wanted = len(self.restriction.values[str(anchor.sort)]) * count
+            wanted = len(self.restriction.values[anchor.sort]) * count
             wanted += len(self.deployment.constants[sort])
             if wanted > len(values[sort]):
                 values[sort] = self.restriction.values[sort] + self.restriction.beyond(sort, wanted)
         return values
 
     def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd) -> Bdd:
-        m, sort, draw = self.encoding.manager, str(binder.sort), (place, binder.name)
+        m, sort, draw = self.encoding.manager, binder.sort, (place, binder.name)
         vector = scope[binder.name]
         assert isinstance(vector, Vector)
         if draw not in self.tried:

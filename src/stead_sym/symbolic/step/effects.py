@@ -75,7 +75,7 @@ class EffectCompiler:
     def tool(self, tool: Tool) -> CompiledTool:
         """The BDDs of one tool."""
         m = self.manager
-        sorts = [str(binder.sort) for binder in tool.params]
+        sorts = [binder.sort for binder in tool.params]
         params = self.encoding.distinct(sorts)
         selectors = self.encoding.distinct(sorts, "param")
         env = {binder.name: vector for binder, vector in zip(tool.params, params, strict=True)}
@@ -294,7 +294,7 @@ class EffectCompiler:
 
 def _fresh_counts(effect: Effect) -> Mapping[str, int]:
     """How many fresh values of each sort the effect draws."""
-    return Counter(str(binder.sort) for binder in effect.fresh)
+    return Counter(binder.sort for binder in effect.fresh)
 
 
 def _written_variables(effect: Effect) -> frozenset[str]:
