@@ -38,12 +38,11 @@ def graphs(draw):
 def graph_of(states, targets, fair=()):
     deployment = Deployment("graph", states[0].schema, states[0], {}, Parts(fair=tuple(fair)))
     edges = tuple(tuple((CALL, target) for target in out) for out in targets)
-    restriction = theorem_restriction(deployment, ())
-    return Graph(deployment, restriction, tuple(states), edges, (None,) * len(states))
+    return Graph(deployment, tuple(states), edges)
 
 
 def labelled(graph):
-    return Labelling(graph, graph.restriction)
+    return Labelling(graph, theorem_restriction(graph.deployment, ()))
 
 
 def lassos(graph, path):

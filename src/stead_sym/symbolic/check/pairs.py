@@ -70,7 +70,7 @@ class Pairs:
 
     def _mortal(self, sort: str) -> bool:
         """Whether there are names for values that can die."""
-        others = set(self.encoding.values[sort]).difference(self.plan.deployment.constants[sort])
+        others = self.plan.deployment.outside(sort, self.encoding.values[sort])
         return bool(others) and not self.plan.naming.literal
 
     def _holding(self, sort: str, vectors: Sequence[Vector]) -> Bdd:

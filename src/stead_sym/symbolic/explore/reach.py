@@ -161,7 +161,7 @@ class ReachableStates:
         """The error for a run whose last state exceeds a bound."""
         sort = exceeded(self.deployment, trace.last)
         assert sort is not None
-        active = len(trace.last.active_domain[sort].difference(self.deployment.constants[sort]))
+        active = len(self.deployment.outside(sort, trace.last.active_domain[sort]))
         return BoundExceeded(
             f"{active} values of sort {sort} are active outside C, but the bound is "
             f"{self.deployment.bounds[sort]}; write `bound {sort} {active}` or more, or tighten a guard",
@@ -171,7 +171,7 @@ class ReachableStates:
 
     def _more_active(self, sort: str, bound: int) -> Bdd:
         """The states with more than ``bound`` active values of the sort outside C."""
-        others = [v for v in self.restriction.values[sort] if v not in self.deployment.constants[sort]]
+        others = self.deployment.outside(sort, self.restriction.values[sort])
         active = [self.encoding.active(sort, value) for value in others]
         return self.compiler.at_least(bound + 1, active)
 

@@ -141,9 +141,7 @@ class _Namer:
         }
         self.values = self._pool()
         # a fresh value that no fact comes to hold needs no room in U_f
-        self.lacking = {
-            s: 1 for s, known in self.values.items() if len(known) == len(deployment.constants[s])
-        }
+        self.lacking = {s: 1 for s, known in self.values.items() if not deployment.outside(s, known)}
 
     def _siblings(self, draw: Draw) -> list[Draw]:
         """The fresh variables of the same alternative, sort and anchor, in order: they share names."""
@@ -169,8 +167,7 @@ class _Namer:
         vector = scope[binder.name]
         assert isinstance(vector, Vector)
         if draw not in self.tried:
-            constants = self.deployment.constants[sort]
-            unused = [value for value in self.restriction.values[sort] if value not in constants]
+            unused = self.deployment.outside(sort, self.restriction.values[sort])
             return self.encoding.is_among(vector, unused or self.encoding.phantoms[sort])
         anchor = scope[self.tried[draw].name]
         assert isinstance(anchor, Vector)

@@ -205,13 +205,12 @@ class EffectCompiler:
             return named & ~m.disj(encoding.equal(vector, other) for other in others)
         entries: dict[Value, Bdd] = {}
         earlier_taken = m.true
-        for value in encoding.values[vector.sort]:
-            if value not in self.deployment.constants[vector.sort]:
-                taken_here = encoding.active(vector.sort, value) | m.disj(
-                    encoding.is_value(other, value) for other in others
-                )
-                entries[value] = earlier_taken & ~taken_here
-                earlier_taken = earlier_taken & taken_here
+        for value in self.deployment.outside(vector.sort, encoding.values[vector.sort]):
+            taken_here = encoding.active(vector.sort, value) | m.disj(
+                encoding.is_value(other, value) for other in others
+            )
+            entries[value] = earlier_taken & ~taken_here
+            earlier_taken = earlier_taken & taken_here
         return encoding.table(vector, entries)
 
     # fresh values that U_f has not
@@ -221,7 +220,7 @@ class EffectCompiler:
         with the active values, from which they differ, these are more than U_f has outside C."""
         lacking = []
         for sort, drawn in _fresh_counts(effect).items():
-            others = [v for v in self.encoding.values[sort] if v not in self.deployment.constants[sort]]
+            others = self.deployment.outside(sort, self.encoding.values[sort])
             if drawn + self.deployment.bounds[sort] > len(others):
                 active = [self.encoding.active(sort, value) for value in others]
                 kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
@@ -281,14 +280,11 @@ class EffectCompiler:
         if not self.naming.literal:
             for sort, values in encoding.values.items():
                 smaller_used = m.true
-                for value in values:
-                    if value not in self.deployment.constants[sort]:
-                        before, after = (
-                            encoding.active(sort, value),
-                            encoding.active(sort, value, primed=True),
-                        )
-                        conditions.append(before | ~after | smaller_used)
-                        smaller_used = smaller_used & (before | after)
+                for value in self.deployment.outside(sort, values):
+                    before = encoding.active(sort, value)
+                    after = encoding.active(sort, value, primed=True)
+                    conditions.append(before | ~after | smaller_used)
+                    smaller_used = smaller_used & (before | after)
         return m.conj(conditions)
 
 
