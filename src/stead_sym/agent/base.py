@@ -62,7 +62,7 @@ class FunctionAgent:
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """The agent that selects everything offered: what no agent at all would leave possible."""
+    """The agent that selects everything offered, so that whatever any agent could do is possible."""
 
     name: str = "any"
 

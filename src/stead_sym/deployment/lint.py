@@ -1,7 +1,7 @@
-"""Warnings: what is right by the language and yet hardly what its author means.
+"""Warnings: what the language allows although its author hardly means it.
 
 One decision: a warning never changes what a file means and never stops anything. Those about how
-a formula is written (its parentheses) need the text; the rest is seen on the deployment.
+a formula is written (its parentheses) need the text; the others need the deployment only.
 """
 
 from __future__ import annotations

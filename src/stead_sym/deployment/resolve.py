@@ -1,8 +1,8 @@
 """From items as they were written to a `Deployment`, with every check of what they declare.
 
-One decision: both doors, the file and Python, hand over the same `Items`, whose parts are the classes
-of the result with raw formulas. Items stand in any order, so this goes by kind:
-schema, D0 and its constants, definitions, and then everything that holds formulas.
+One decision: deployments read from a file and those built in Python come as the same `Items`, whose parts
+are the classes of the result with raw formulas. Items stand in any order, so this goes by kind: schema, D0
+and its constants, definitions, and then everything that holds formulas.
 """
 
 from __future__ import annotations

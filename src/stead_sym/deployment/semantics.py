@@ -194,7 +194,8 @@ class _Write:
                 assert_never(first)
 
     def _fresh(self, sort: str, draft: _Draft) -> Iterator[Value]:
-        """The values of U_f outside ad(D) ∪ C and not taken, then one beyond U_f: these are alike."""
+        """The values of U_f outside ad(D) ∪ C and not taken, then one beyond U_f. One is enough there: a
+        renaming that keeps everything else exchanges any two of them."""
         yield from (u for u in self.unused[sort] if u not in draft.fresh)
         yield from [u for u in self.beyond[sort] if u not in draft.fresh][:1]
 

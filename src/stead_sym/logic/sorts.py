@@ -298,9 +298,9 @@ def variables_by_sort(formula: Expanded) -> Mapping[str, frozenset[str]]:
     return {sort: frozenset(found) for sort, found in variables.items()}
 
 
-def held_variables(formula: Expanded) -> Mapping[str, int]:
-    """Per sort the most variables that are free in one temporal subformula: the values that an
-    evaluation has to keep while time passes. ``formula`` is a sentence as for `variables_by_sort`."""
+def held_variables(formula: Resolved) -> Mapping[str, int]:
+    """Per sort the most variables that are free in one temporal subformula of a sentence: the values that
+    an evaluation has to keep while time passes. Uses do not matter: definitions are first-order."""
     most: Counter[str] = Counter()
 
     def visit(f: Formula, sorts: Mapping[str, str]) -> None:

@@ -35,6 +35,7 @@ from stead_sym.logic.syntax import (
     Use,
     free_variables,
     unexpanded,
+    unknown_relation,
 )
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -80,6 +81,8 @@ class Compiler:
             case Atom(relation, args, primed):
                 if primed and not joint:
                     raise ValueError(f"primed symbol outside `ensure`: {formula}")
+                if relation not in self.encoding.dynamic_facts:
+                    raise unknown_relation(formula)
                 return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
             case Not(body):
                 return ~here(body)
