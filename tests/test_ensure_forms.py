@@ -254,13 +254,11 @@ def as_ensure(schema, effect):
 
 
 def ensured(deployment):
-    return replace(
-        deployment,
-        tools=tuple(
-            replace(tool, effects=tuple(as_ensure(deployment.schema, e) for e in tool.effects))
-            for tool in deployment.tools
-        ),
+    tools = tuple(
+        replace(tool, effects=tuple(as_ensure(deployment.schema, e) for e in tool.effects))
+        for tool in deployment.tools
     )
+    return replace(deployment, written=replace(deployment.written, tools=tools))
 
 
 @settings(max_examples=examples(40))

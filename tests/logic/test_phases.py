@@ -16,23 +16,12 @@ from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.explicit.explore import explore
 from stead_sym.logic.evaluate import holds, value_of
+from stead_sym.logic.names import constants
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.sorts import Names, resolve, variables_by_sort
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Exists,
-    Name,
-    Next,
-    Use,
-    Var,
-    constants,
-    subformulas,
-    terms,
-)
+from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Name, Next, Use, Var, subformulas, terms
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.testing.formulas import Signature, sentences

@@ -16,22 +16,11 @@ from typing import assert_never
 
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.names import Names
+from stead_sym.logic.names import Names, constants, constants_among
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import (
-    TRUE,
-    Binder,
-    Definition,
-    Expanded,
-    Formula,
-    Raw,
-    Resolved,
-    Term,
-    constants,
-    constants_among,
-)
+from stead_sym.logic.syntax import TRUE, Binder, Definition, Expanded, Formula, Raw, Resolved, Term
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Value
 

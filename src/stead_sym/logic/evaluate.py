@@ -10,6 +10,7 @@ from collections.abc import Mapping, Set
 from typing import TypeVar, assert_never
 
 from stead_sym.logic.syntax import (
+    RESOLVE_FIRST,
     And,
     Atom,
     Const,
@@ -35,7 +36,6 @@ from stead_sym.logic.syntax import (
     Use,
     Var,
     unexpanded,
-    unknown_relation,
     unresolved,
 )
 from stead_sym.relational.instance import Fact, Instance
@@ -137,9 +137,14 @@ def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact
     Raises like `value_of`, and `TypeError` where the schema lacks the relation: the formula is about another
     schema, or is a raw one that uses a definition.
     """
-    if not schema.has_relation(atom.relation):
-        raise unknown_relation(atom)
+    refuse_unknown(atom.relation, schema)
     return Fact(atom.relation, tuple(value_of(term, assignment) for term in atom.args))
+
+
+def refuse_unknown(relation: str, schema: Schema) -> None:
+    """Raises `TypeError` where the schema lacks the relation."""
+    if not schema.has_relation(relation):
+        raise TypeError(f"{relation} is no relation here; if it is a definition, {RESOLVE_FIRST}")
 
 
 def _primed(after: Instance | None) -> Instance:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from stead_sym.errors import DeclarationError
+from stead_sym.logic.names import constants
 from stead_sym.logic.syntax import (
     Atom,
     Count,
@@ -25,7 +26,6 @@ from stead_sym.logic.syntax import (
     Term,
     Use,
     Var,
-    constants,
     free_variables,
     map_children,
     subformulas,

@@ -8,23 +8,21 @@ Formulas compose with Python's operators: ``f & g``, ``f | g``, ``~f`` and ``f >
 
 A formula goes through three phases, and each step leaves fewer constructors:
 
-- *raw*, as `logic.parser` and `logic.compose` give it. What is not known is left open: a name that no
-  quantifier of the formula binds is a `Name`, a binder may lack its sort, and an `Atom` may stand for
-  the use of a definition;
-- *resolved* by `logic.sorts.resolve`: every term is a `Var` or a `Const`, every binder has its sort, and
-  the use of a definition is a `Use`. This is what prints back as it was written;
-- *expanded* by `logic.substitution.expand`: no `Use` is left. Only an expanded formula has a meaning of
-  its own. Truth, runs, diagrams and the counting of variables are defined for it, and raise `TypeError`
-  where they meet a `Name`, a binder without a sort or a `Use`.
+- *raw*, as `logic.parser` and `logic.compose` give it: a name that no quantifier of the formula binds is
+  a `Name`, a binder may lack its sort, and an `Atom` may stand for the use of a definition;
+- *resolved* by `logic.sorts.resolve`: terms are `Var` or `Const`, binders have their sorts, and the use of
+  a definition is a `Use`. This is what prints back as it was written;
+- *expanded* by `logic.substitution.expand`: no `Use` is left. Truth, runs, diagrams and the counting of
+  variables are defined for expanded formulas, and raise `TypeError` where they meet anything earlier.
 
-An expanded formula is also a resolved one and a resolved one also raw: to resolve or expand it again
-changes nothing. `Deployment` is the place where both is done. The aliases `Raw`, `Resolved` and
-`Expanded` of `Formula` say in a signature which phase is meant.
+An expanded formula is also a resolved one and a resolved one also raw: each step leaves what is past it as
+it is. `Deployment` takes both. The aliases `Raw`, `Resolved` and `Expanded` of `Formula` say in a signature
+which phase is meant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn, TypeAlias, assert_never
 
@@ -88,7 +86,7 @@ class Binder:
     def sort(self) -> str:
         """The sort of a resolved binder; `TypeError` where it is not known yet."""
         if self.known_sort is None:
-            raise TypeError(f"nothing has said the sort of {self.name} yet; {_RESOLVE}")
+            raise TypeError(f"nothing has said the sort of {self.name} yet; {RESOLVE_FIRST}")
         return self.known_sort
 
     def __str__(self) -> str:
@@ -328,9 +326,7 @@ def map_children(transform: Callable[[Formula], Formula], formula: Formula) -> F
     match formula:
         case Truth() | Equal() | Atom() | Use() | Same() | Empty():
             return formula
-        case (
-            Not() | Next() | Future() | Globally() | Exists() | Forall() | Count()
-        ):  # the classes with one body
+        case Not() | Next() | Future() | Globally() | Exists() | Forall() | Count():
             return replace(formula, body=transform(formula.body))
         case And(parts) | Or(parts):
             return replace(formula, parts=tuple(transform(part) for part in parts))
@@ -371,32 +367,6 @@ def free_variables(formula: Formula) -> frozenset[str]:
     return own.union(*map(free_variables, children(formula)))
 
 
-def constants(formula: Expanded) -> frozenset[str]:
-    """con(f): the constants that occur in the formula; `TypeError` for one that is not expanded."""
-    found: frozenset[str] = frozenset()
-    for part in subformulas(formula):
-        if isinstance(part, Use):
-            raise unexpanded(part)
-        found |= constants_among(terms(part))
-    return found
-
-
-def constants_among(terms: Iterable[Term]) -> frozenset[str]:
-    """The values of those of the terms that are constants; `TypeError` for a `Name`, which may be one."""
-    found: set[str] = set()
-    for term in terms:
-        match term:
-            case Const(value):
-                found.add(value)
-            case Name():
-                raise unresolved(term)
-            case Var():
-                pass
-            case _:
-                assert_never(term)
-    return frozenset(found)
-
-
 def conjuncts(formula: Formula) -> Iterator[Formula]:
     """The parts that the formula is a conjunction of, none of them one itself; the formula, if it is none."""
     if isinstance(formula, And):
@@ -404,24 +374,6 @@ def conjuncts(formula: Formula) -> Iterator[Formula]:
             yield from conjuncts(part)
     else:
         yield formula
-
-
-_RESOLVE = "resolve the formula and expand its definitions first, as `Deployment.formula` does"
-
-
-def unresolved(name: Name) -> TypeError:
-    """What to raise for a term that is not told apart yet."""
-    return TypeError(f"{name} may be a variable or a constant; {_RESOLVE}")
-
-
-def unexpanded(use: Use) -> TypeError:
-    """What to raise for the use of a definition whose body is not at hand."""
-    return TypeError(f"{use} uses the definition {use.definition}, which is not expanded; {_RESOLVE}")
-
-
-def unknown_relation(atom: Atom) -> TypeError:
-    """What to raise for an atom whose relation the schema lacks."""
-    return TypeError(f"{atom.relation} is no relation here; if it is a definition, {_RESOLVE}")
 
 
 def conjunction(parts: tuple[Formula, ...]) -> Formula:
@@ -432,3 +384,16 @@ def conjunction(parts: tuple[Formula, ...]) -> Formula:
 def disjunction(parts: tuple[Formula, ...]) -> Formula:
     """`false`, the part, or the disjunction of the parts."""
     return FALSE if not parts else parts[0] if len(parts) == 1 else Or(parts)
+
+
+RESOLVE_FIRST = "resolve the formula and expand its definitions first, as `Deployment.formula` does"
+
+
+def unresolved(name: Name) -> TypeError:
+    """What to raise for a term that is not told apart yet."""
+    return TypeError(f"{name} may be a variable or a constant; {RESOLVE_FIRST}")
+
+
+def unexpanded(use: Use) -> TypeError:
+    """What to raise for the use of a definition whose body is not at hand."""
+    return TypeError(f"{use} uses the definition {use.definition}, which is not expanded; {RESOLVE_FIRST}")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.tool import Tool
-from stead_sym.logic.evaluate import value_of
+from stead_sym.logic.evaluate import refuse_unknown, value_of
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -35,7 +35,6 @@ from stead_sym.logic.syntax import (
     Use,
     free_variables,
     unexpanded,
-    unknown_relation,
 )
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -81,8 +80,7 @@ class Compiler:
             case Atom(relation, args, primed):
                 if primed and not joint:
                     raise ValueError(f"primed symbol outside `ensure`: {formula}")
-                if relation not in self.encoding.dynamic_facts:
-                    raise unknown_relation(formula)
+                refuse_unknown(relation, self.encoding.schema)
                 return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
             case Not(body):
                 return ~here(body)
