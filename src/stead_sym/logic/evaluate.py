@@ -25,7 +25,6 @@ from stead_sym.logic.syntax import (
     Globally,
     Iff,
     Implies,
-    Name,
     Next,
     Not,
     Or,
@@ -120,15 +119,11 @@ def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
 
     Raises `KeyError` for a variable without a value, `TypeError` for a name of a raw formula.
     """
-    match term:
-        case Var(name):
-            return assignment[name]
-        case Const(value):
-            return value
-        case Name():
-            raise unresolved(term)
-        case _:
-            assert_never(term)
+    if isinstance(term, Var):
+        return assignment[term.name]
+    if isinstance(term, Const):
+        return term.value
+    raise unresolved(term)
 
 
 def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact:
