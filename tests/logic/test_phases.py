@@ -25,6 +25,7 @@ from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Name, Next, Use, 
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.testing.formulas import Signature, sentences
+from stead_sym.verification import verify
 
 SCOPE = {"x": "a", "y": "k"}
 
@@ -144,6 +145,7 @@ def test_a_deployment_has_expanded_formulas_and_prints_the_written_ones(desk):
     assert "  guard open_job(x)\n" in printed
     assert "AG forall x: job. open_job(x) -> EF ~open_job(x)" in printed
     assert parse_deployment(printed) == desk
+    assert str(verify(desk)["calm"].formula) == "AG forall x: job. open_job(x) -> EF ~open_job(x)"
 
 
 # -- a formula of an earlier phase has no meaning
