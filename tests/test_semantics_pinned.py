@@ -254,8 +254,8 @@ spec expanded forall z. P(z) -> EX linked(z)
 # Tools
 
 
-def test_parameters_range_over_the_active_domain(engine):
-    """Of the two values of k only k1 is active; mark(k2) is never offered."""
+def test_parameters_of_a_finite_sort_range_over_all_its_values(engine):
+    """Of the two values of k only k1 is active; mark(k2) is offered all the same."""
     text = """
 deployment parameters
 sort k = { k1, k2 } rigid
@@ -268,7 +268,32 @@ tool mark(x: k)
     insert M(x)
 """
     result = explored(engine, text)
-    assert reachable(result) == states("K(k1)", "K(k1) M(k1)")
+    assert reachable(result) == states("K(k1)", "K(k1) M(k1)", "K(k1) M(k2)", "K(k1) M(k1) M(k2)")
+
+
+def test_parameters_of_an_unbounded_sort_range_over_the_active_domain(engine):
+    """The constant c leaves the state, and with it the call mark(c)."""
+    text = """
+deployment parameters
+sort a
+relation P(a)
+relation M(a)
+relation Left()
+init
+  P(c)
+tool leave()
+  guard ~Left()
+  effect
+    clear P
+    insert Left()
+tool mark(x: a)
+  guard Left()
+  effect
+    insert M(x)
+tool idle()
+"""
+    result = explored(engine, text)
+    assert reachable(result) == states("P(c)", "Left()")
 
 
 def test_choose_takes_an_inactive_constant(engine):

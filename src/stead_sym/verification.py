@@ -224,7 +224,6 @@ def verify(
                 deployment,
                 wrapper,
                 restriction,
-                tuple(spec.formula for spec in chosen),
                 progress,
                 literal=literal,
                 backend=backend,

@@ -22,17 +22,27 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.strategies import renamings
 
 desk = load("refund")
-pending = Instance.of(
+CANONICAL = {"s1": "SERVICE_1", "a1": "SERVICE_2", "s2": "SERVICE_3", "a2": "SERVICE_4"}
+live = Instance.of(
     desk.schema,
     [
-        Fact("Approver", ("SERVICE_1", "SERVICE_2")),
-        Fact("Approver", ("SERVICE_3", "SERVICE_4")),
+        Fact("Approver", ("s1", "a1")),
+        Fact("Approver", ("s2", "a2")),
         Fact("CaseStatus", ("CASE_1", "open")),
-        Fact("Handler", ("CASE_1", "SERVICE_1")),
+        Fact("Handler", ("CASE_1", "s1")),
         Fact("PartOf", ("TASK_1", "CASE_1")),
     ],
 )
-context = DecisionContext(view(desk, pending), offer(desk, pending))
+pending = live.rename(CANONICAL)
+
+
+def renamed_context(deployment):
+    """What the agent is shown and offered in the state, under canonical names."""
+    calls = frozenset(call.rename(CANONICAL) for call in offer(deployment, live))
+    return DecisionContext(view(deployment, live).rename(CANONICAL), calls)
+
+
+context = renamed_context(desk)
 
 
 def write(directory, **texts):
@@ -69,9 +79,7 @@ def test_files_override_the_deployment(tmp_path):
 def test_what_is_not_shown_is_not_in_the_prompt():
     text = str(desk) + "\nview CaseStatus(c, q) where true\n"
     narrow = parse_deployment(text, "narrow.stead")
-    content = (
-        Prompt.of(narrow).messages(DecisionContext(view(narrow, pending), offer(narrow, pending)))[1].content
-    )
+    content = Prompt.of(narrow).messages(renamed_context(narrow))[1].content
     assert "CaseStatus" in content
     assert "Handler" not in content
 

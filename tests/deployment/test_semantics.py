@@ -58,13 +58,12 @@ def sets(*states):
     return {instance(*filter(None, state.split(", "))) for state in states}
 
 
-def test_parameters_range_over_the_active_domain():
+def test_parameters_range_over_the_active_domain_and_over_all_values_of_finite_sorts():
     deployed = deployment(tool(params=(X, G)))
-    assert offer(deployed, instance("P c", "P u", "K k2")) == {
-        Call("w", ("c", "k2")),
-        Call("w", ("u", "k2")),
-    }
-    assert offer(deployed, instance("P c", "P u")) == frozenset()  # no value of k is active
+    every = {Call("w", (x, k)) for x in ("c", "u") for k in ("k1", "k2")}
+    assert offer(deployed, instance("P c", "P u", "K k2")) == every
+    assert offer(deployed, instance("P c", "P u")) == every  # no value of k is active
+    assert offer(deployed, instance("K k2")) == frozenset()  # no value of a is active
 
 
 def test_a_guard_selects_among_the_grounded_calls():

@@ -24,13 +24,18 @@ from stead_sym.relational.schema import Value
 
 
 def offer(deployment: Deployment, state: Instance) -> frozenset[Call]:
-    """Offer(D) = { ω(u) : u over ad(D), D ⊨ guard_ω(u) }."""
+    """Offer(D) = { ω(u) : u over ad(D), or over all of U_S where the sort S is finite, D ⊨ guard_ω(u) }."""
     return frozenset(
-        Call(tool.name, tuple(sigma[param.name] for param in tool.params))
+        Call(tool.name, args)
         for tool in deployment.tools
-        for sigma in _assignments(tool.params, state)
-        if holds(tool.guard, state, sigma)
+        for args in product(*(_arguments(deployment, param, state) for param in tool.params))
+        if holds(tool.guard, state, {p.name: u for p, u in zip(tool.params, args, strict=True)})
     )
+
+
+def _arguments(deployment: Deployment, param: Binder, state: Instance) -> Sequence[Value]:
+    """What a parameter ranges over: a listed value can be chosen whether or not a fact mentions it."""
+    return deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
 
 
 def view(deployment: Deployment, state: Instance) -> Instance:

@@ -7,7 +7,6 @@ and one that only a later name of the same list was given (`x, y: s`) counts las
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -40,16 +39,13 @@ from stead_sym.logic.syntax import (
     Raw,
     Resolved,
     Same,
-    Temporal,
     Term,
     Truth,
     Until,
     Use,
     Var,
-    children,
     conjunction,
     disjunction,
-    free_variables,
     map_children,
     subformulas,
     unexpanded,
@@ -296,20 +292,3 @@ def variables_by_sort(formula: Expanded) -> Mapping[str, frozenset[str]]:
             case _:
                 pass
     return {sort: frozenset(found) for sort, found in variables.items()}
-
-
-def held_variables(formula: Resolved) -> Mapping[str, int]:
-    """Per sort the most variables that are free in one temporal subformula of a sentence: the values that
-    an evaluation has to keep while time passes. Uses do not matter: definitions are first-order."""
-    most: Counter[str] = Counter()
-
-    def visit(f: Formula, sorts: Mapping[str, str]) -> None:
-        nonlocal most
-        if isinstance(f, Temporal):
-            most |= Counter(sorts[name] for name in free_variables(f))
-        inner = {**sorts, f.binder.name: f.binder.sort} if isinstance(f, Quantified) else sorts
-        for child in children(f):
-            visit(child, inner)
-
-    visit(formula, {})
-    return most

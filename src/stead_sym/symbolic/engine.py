@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -11,7 +10,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
-from stead_sym.logic.sorts import held_variables
 from stead_sym.logic.syntax import Formula
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
@@ -33,23 +31,26 @@ class SymbolicEngine:
         deployment: Deployment,
         wrapper: CanonicalWrapper | None,
         restriction: Restriction,
-        specs: Sequence[Formula] = (),
         progress: Progress | None = None,
         *,
         literal: bool = True,
         backend: Backend | None = None,
     ) -> None:
         """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
-        representatives in it (`encode.representatives`), and ``specs`` say how many values formulas hold."""
+        representatives in it (`encode.representatives`)."""
         refused = Refused()
-        marks = {} if literal else _marks(deployment, specs)
         while True:
-            built = plan(deployment, restriction, literal, marks, refused, backend)
+            built = plan(deployment, restriction, literal, refused, backend)
             try:
                 self._model = ReachableStates(built, wrapper, progress)
                 break
             except NameTaken as taken:
-                refused.anchors.add((taken.draw, built.naming.anchors[taken.draw].name))
+                # what is created together keeps going by one name: half of it named after another value
+                # would be linked to the other half in all combinations
+                place, anchor = taken.draw[0], built.naming.anchors[taken.draw]
+                refused.anchors |= {
+                    (d, a.name) for d, a in built.naming.anchors.items() if d[0] == place and a == anchor
+                }
         self._checker = Checker(self._model)
         self._witness = Witness(self._checker)
 
@@ -121,12 +122,3 @@ class SymbolicStateSet:
 
     def __repr__(self) -> str:
         return f"<{self.count} states>"
-
-
-def _marks(deployment: Deployment, specs: Sequence[Formula]) -> Mapping[str, int]:
-    """Per sort the most values that a temporal subformula holds, and two to spare for formulas that
-    are asked about later."""
-    most = Counter({sort.name: 2 for sort in deployment.schema.sorts if sort.values is None})
-    for formula in specs:
-        most |= held_variables(formula)
-    return most

@@ -40,9 +40,9 @@ GROUPED = [
 ]
 
 
-def encoded(groups, phantoms=0):
+def encoded(groups, beyond=0):
     fields = [Field.of(group) for group in groups]
-    return Encoding(Manager(), SCHEMA, VALUES, STATIC, fields, {"a": phantoms})
+    return Encoding(Manager(), SCHEMA, VALUES, STATIC, fields, {"a": beyond})
 
 
 @st.composite
@@ -149,20 +149,20 @@ def test_the_active_domain(drawn):
             )
 
 
-def test_vectors_name_values_and_phantoms():
-    for phantoms in range(6):
-        encoding = encoded(SINGLE, phantoms)
+def test_vectors_name_values_and_some_beyond():
+    for beyond in range(6):
+        encoding = encoded(SINGLE, beyond)
         m = encoding.manager
         vector, other = encoding.vector("var", "a", 0), encoding.vector("var", "a", 1)
-        named = (*VALUES["a"], *encoding.phantoms["a"])
-        assert len(set(named)) == 3 + phantoms
-        assert [encoding.is_phantom(value) for value in named] == [False] * 3 + [True] * phantoms
+        named = (*VALUES["a"], *encoding.beyond["a"])
+        assert len(set(named)) == 3 + beyond
+        assert [encoding.is_beyond(value) for value in named] == [False] * 3 + [True] * beyond
         codes = {tuple(encoding.code(vector, value).items()) for value in named}
         assert len(codes) == len(named)
         for value in named:
             assert encoding.value(vector, encoding.code(vector, value)) == value
         assert m.count(encoding.valid(vector), frozenset(vector.bits)) == 3
-        assert m.count(encoding.valid(vector, phantoms=True), frozenset(vector.bits)) == 3 + phantoms
+        assert m.count(encoding.valid(vector, beyond=True), frozenset(vector.bits)) == 3 + beyond
         for u, v in product(named, repeat=2):
             equal = at(encoding, encoding.equal(vector, other), (vector, other), (u, v))
             assert equal == (m.true if u == v else m.false)
@@ -185,5 +185,5 @@ def test_a_table_selects_by_value():
     vector = encoding.vector("var", "a", 0)
     entries = {"a1": encoding.atom(Fact("Z", ())), "a3": m.true}
     table = encoding.table(vector, entries)
-    for value in (*VALUES["a"], *encoding.phantoms["a"]):
+    for value in (*VALUES["a"], *encoding.beyond["a"]):
         assert at(encoding, table, [vector], [value]) == entries.get(value, m.false)

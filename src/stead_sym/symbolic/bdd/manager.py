@@ -44,6 +44,7 @@ class Bdd(Protocol):
     def __and__(self, other: Bdd, /) -> Bdd: ...
     def __or__(self, other: Bdd, /) -> Bdd: ...
     def __invert__(self) -> Bdd: ...
+    def __le__(self, other: Bdd, /) -> bool: ...
     def equiv(self, other: Bdd, /) -> Bdd: ...
     def __int__(self) -> int: ...
 
@@ -166,6 +167,24 @@ class Manager:
         function: Bdd = self._bdd.ite(condition, then, otherwise)
         return function
 
+    def implies(self, left: Bdd, right: Bdd) -> bool:
+        """Whether right is true wherever left is, found out without building anything."""
+        return left <= right
+
+    def at_least(self, number: int, functions: Iterable[Bdd]) -> Bdd:
+        """At least ``number`` of the functions hold.
+
+        A symmetric function: the table over "how many so far" has n·k entries for n functions and a number
+        k, and the diagram no more levels than that per function.
+        """
+        reached = [self.true, *[self.false] * max(number, 0)]  # reached[k]: at least k of those seen
+        for function in functions:
+            if function == self.false:
+                continue
+            for k in range(len(reached) - 1, 0, -1):
+                reached[k] = self.ite(function, reached[k - 1], reached[k])
+        return reached[max(number, 0)]
+
     # quantification and substitution
 
     def exist(self, bits: Bits, function: Bdd) -> Bdd:
@@ -195,15 +214,6 @@ class Manager:
             return function
         result: Bdd = self._bdd.let(dict(values), function)
         return result
-
-    def exactly_one(self, bits: Bits, among: Bits) -> Bdd:
-        """One of the variables ``bits`` holds, and it is one of ``among``."""
-        none, one = self.true, self.false
-        for bit in sorted(bits, key=self.level, reverse=True):
-            high = self.var(bit)
-            one = self.ite(high, none if bit in among else self.false, one)
-            none = ~high & none
-        return one
 
     def cofactor(self, function: Bdd, values: Mapping[str, bool]) -> Bdd:
         """function with some variables fixed."""

@@ -18,6 +18,7 @@ from stead_sym.logic.syntax import (
     TRUE,
     And,
     Atom,
+    Binder,
     Count,
     Empty,
     Equal,
@@ -40,8 +41,8 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.fixpoint import globally
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.check.pairs import Pairs
-from stead_sym.symbolic.encode.encoding import Vector
+from stead_sym.symbolic.check.held_values import Pairs
+from stead_sym.symbolic.encode.values import Vector
 from stead_sym.symbolic.explore.reach import ReachableStates
 from stead_sym.symbolic.step.formulas import Compiler, Environment
 
@@ -130,13 +131,11 @@ class Checker:
             case Iff(left, right):
                 return everywhere & here(left).equiv(here(right))
             case Exists(binder, body):
-                return everywhere & self.compiler.exists(binder, env, lambda inner: self.sat(body, inner))
+                return everywhere & self._exists(binder, body, env)
             case Forall(binder, body):
-                return negated(self.compiler.exists(binder, env, lambda inner: ~self.sat(body, inner)))
+                return negated(self._exists(binder, Not(body), env))
             case Count(comparison, number, binder, body):
-                vector = self.compiler.bound_vector(binder, env)
-                inner = self.sat(body, {**env, binder.name: vector})
-                member = inner & self.encoding.active(vector.sort, vector)
+                vector, member = self._member(binder, body, env)
                 return everywhere & self.compiler.compare_count(comparison, number, vector, member)
             case Next("E", body):
                 return exists_next(here(body))
@@ -160,6 +159,24 @@ class Checker:
                 return negated(broken if weak else broken | exists_globally(no_g))
             case _:
                 assert_never(formula)  # type: ignore[arg-type]  # mypy does not narrow the path literals
+
+    def _member(self, binder: Binder, body: Formula, env: Environment) -> tuple[Vector, Bdd]:
+        """A vector for the variable x that is bound, and active(x) ∧ ⟦body⟧ over the state bits, the bits
+        of x and those of the body's other free variables. An active value is not dead, so that no
+        bit says that x and another variable hold the same dead value."""
+        vector = self.compiler.bound_vector(binder, env)
+        inner = {**env, binder.name: vector}
+        member = self.sat(body, inner) & self.encoding.active(vector.sort, vector)
+        terms = (inner[name] for name in free_variables(body))
+        pairs = (pair for pair in self.encoding.mortal_pairs(terms) if vector in pair)
+        return vector, self.manager.cofactor(
+            member, dict.fromkeys((self.encoding.same_dead(*pair) for pair in pairs), False)
+        )
+
+    def _exists(self, binder: Binder, body: Formula, env: Environment) -> Bdd:
+        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
+        vector, member = self._member(binder, body, env)
+        return self.manager.exist(frozenset(vector.bits), member)
 
     def globally(self, pairs: Pairs, body: Bdd) -> Bdd:
         """⟦EG f⟧ over the fair runs."""

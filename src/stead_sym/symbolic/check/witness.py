@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 from stead_sym.deployment.trace import Step
 from stead_sym.logic.syntax import Formula, free_variables
@@ -17,9 +17,9 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.fixpoint import shortest
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.check.pairs import Pairs
+from stead_sym.symbolic.check.held_values import Pairs
 from stead_sym.symbolic.check.satisfaction import Checker
-from stead_sym.symbolic.encode.encoding import Vector, bits_of
+from stead_sym.symbolic.encode.values import Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +59,26 @@ class Witness:
     def states(self, formula: Formula, assignment: Mapping[str, Value]) -> Bdd:
         """{ D ∈ R : (D, σ) ⊨ f }, over the state bits; σ under the names that the diagrams use.
 
-        With representatives a value of σ is itself where it is active, and a mark where it is dead.
+        With representatives a value of σ stands for itself where it is active, and for a dead one elsewhere.
         """
         m = self.manager
         env, _, satisfying = self._sat(formula, formula, assignment)
-        held = sorted({assignment[name] for name in env})
-        constants = self.model.deployment.sort_of_constant
-        mortal = [] if self.literal else [value for value in held if value not in constants]
+        held = {vector: assignment[name] for name, vector in env.items()}
+        mortal = sorted({value for vector, value in held.items() if self._is_mortal(vector, value)})
         found = []
-        for alive in product((True, False), repeat=len(mortal)):
-            living = {value for value, lives in zip(mortal, alive, strict=True) if lives}
-            condition = m.conj(
-                active if lives else ~active
-                for value, lives in zip(mortal, alive, strict=True)
-                for active in [self.encoding.active(self._sort(value), value)]
-            )
-            marks: dict[Value, Value] = {}
-            code: dict[str, bool] = {}
-            for name, vector in env.items():
-                value = assignment[name]
-                named = self._mark(value, marks) if value in mortal and value not in living else value
-                code.update(self.encoding.code(vector, named))
-            found.append(condition & m.cofactor(satisfying, code))
+        for number in range(len(mortal) + 1):
+            for dying in combinations(mortal, number):
+                dead = {vector: value for vector, value in held.items() if value in dying}
+                living = {vector: value for vector, value in held.items() if value not in dying}
+                there = {value: self.encoding.active(self._sort(value), value) for value in mortal}
+                condition = m.conj(~active if u in dying else active for u, active in there.items())
+                code = self.encoding.assignment_code(living, dead)
+                found.append(condition & m.cofactor(satisfying, code))
         return m.disj(found)
+
+    def _is_mortal(self, vector: Vector, value: Value) -> bool:
+        """Whether the value can die while the vector holds it."""
+        return vector.mortal and value not in self.model.deployment.constants[vector.sort]
 
     def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> Step:
         """A transition to a state of f."""
@@ -150,28 +147,10 @@ class Witness:
         self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Mapping[str, bool]:
         """The bits of (D, σ) under the names that the diagrams use."""
-        code = dict(self.encoding.encode(place.known))
-        marks: dict[Value, Value] = {}
-        for name, vector in env.items():
-            code.update(self.encoding.code(vector, self._named(assignment[name], place, marks)))
-        return code
-
-    def _named(self, value: Value, place: Place, marks: dict[Value, Value]) -> Value:
-        """The name of a value in the diagrams: its representative, itself, or the mark of a dead one."""
-        sort = self._sort(value)
-        if self.literal or value in self.model.deployment.constants[sort]:
-            return value
-        if value in place.names:
-            return place.names[value]
-        return self._mark(value, marks)
-
-    def _mark(self, value: Value, marks: dict[Value, Value]) -> Value:
-        """The mark of a dead value, the next free one of its sort where it has none yet."""
-        if value not in marks:
-            sort = self._sort(value)
-            held = sum(1 for other in marks if self._sort(other) == sort)
-            marks[value] = self.encoding.phantoms[sort][held]
-        return marks[value]
+        held = {vector: assignment[name] for name, vector in env.items()}
+        dead = {v: u for v, u in held.items() if self._is_mortal(v, u) and u not in place.names}
+        living = {v: place.names.get(u, u) for v, u in held.items() if v not in dead}
+        return {**self.encoding.encode(place.known), **self.encoding.assignment_code(living, dead)}
 
     def _run(
         self,
@@ -184,7 +163,7 @@ class Witness:
     ) -> tuple[Step, ...]:
         """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
         start = self.manager.cube(self._code(place, env, assignment))
-        bits = self.encoding.state_bits | set(bits_of(env.values()))
+        bits = self.encoding.state_bits | pairs.bits
         sets = shortest(pairs.relation, start, through, target, bits)
         if sets is None:
             raise ValueError("no such run: the caller relies on a formula that does not hold")
@@ -212,7 +191,7 @@ class Witness:
     ) -> Iterator[Place]:
         """Where a step may lead so that (D', σ) is in a set of pairs. A fresh value may be one that the
         assignment still holds."""
-        held = frozenset(bits_of(env.values()))
+        held = frozenset(self.encoding.held_bits(env.values()))
         for known in self.model.successors(place.known, self.manager.exist(held, pairs)):
             for names in self._renamings(place, known, assignment):
                 real = known.rename({name: value for value, name in names.items()})

@@ -1,17 +1,13 @@
-"""States and values as bits.
+"""States as bits, and formulas' atoms over them.
 
 A *field* holds at most one of a tuple of mutually exclusive facts, log-coded: code 0 says none of
 them, code i the i-th. A fact that shares its field with no other takes one bit, the baseline. Facts
 of relations that no effect writes have no bits: they are true or false for good.
-
-A *vector* is a log-coded variable that ranges over the values of one sort. Besides the values of
-the restriction it can name a few *phantoms*, values outside U_f that a `fresh` statement may
-draw as long as no fact of D' holds them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -19,6 +15,7 @@ from types import MappingProxyType
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
 from stead_sym.symbolic.bdd.manager import Bdd, Bits, Manager
+from stead_sym.symbolic.encode.values import Values, Vector, coded, number_in
 
 
 @dataclass(frozen=True)
@@ -44,26 +41,11 @@ class Field:
         return coded(self.bits, 0 if fact is None else self.number[fact])
 
 
-SPREAD = frozenset({"held", "risen", "name", "param"})
-"""The roles of spread vectors: variables of specifications, before and within a transition, names of a
-context, and parameters of calls."""
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """A variable of one sort. Log-coded, ``bits`` have the most significant first; ``spread``, there is
-    one bit per value, of which exactly one holds."""
-
-    sort: str
-    bits: tuple[str, ...]
-    spread: bool = False
-
-
-class Encoding:
+class Encoding(Values):
     """The bits of one restriction: atoms over state bits, and vectors over values.
 
     ``static`` are the facts that hold in every state, ``fields`` the ones that come and go; a fact in
-    neither is false in every state. ``phantoms`` says how many values beyond U_f vectors can name.
+    neither is false in every state.
     """
 
     def __init__(
@@ -71,32 +53,23 @@ class Encoding:
         manager: Manager,
         schema: Schema,
         values: Mapping[str, tuple[Value, ...]],
-        static: Iterable[Fact],
-        fields: Iterable[Field],
-        phantoms: Mapping[str, int],
+        static: Iterable[Fact] = (),
+        fields: Iterable[Field] = (),
+        beyond: Mapping[str, int] = MappingProxyType({}),
+        mortal: Set[str] = frozenset(),
         beside: Mapping[Value, str] = MappingProxyType({}),
+        at_most: Sequence[tuple[int, Sequence[Value]]] = (),
     ) -> None:
-        """``beside`` names for a value the state bit that its bits in spread vectors stand above."""
-        self.manager = manager
-        self._beside = beside
+        """``at_most``: of these values at most so many are active in any state that matters (`care`)."""
+        super().__init__(manager, values, beyond, mortal, beside)
         self.schema = schema
-        self.values = values
+        self._at_most = tuple(at_most)
         self.static = frozenset(static)
         self.fields = tuple(fields)
-        self.phantoms = {
-            sort: tuple(f"{sort}?{k}" for k in range(1, phantoms.get(sort, 0) + 1)) for sort in values
-        }
-        self._codes = {
-            sort: {value: k for k, value in enumerate((*listed, *self.phantoms[sort]))}
-            for sort, listed in values.items()
-        }
         self._field_of = {fact: field for field in self.fields for fact in field.facts}
         self._atoms: dict[tuple[Fact, bool], Bdd] = {}
-        self._vectors: dict[tuple[str, str, int], Vector] = {}
         self._relations: dict[tuple[str, tuple[Vector | Value, ...], bool], Bdd] = {}
         self._active: dict[tuple[str, Vector | Value, bool], Bdd] = {}
-        self._values: dict[tuple[Vector, Value], Bdd] = {}
-        self._valid: dict[tuple[Vector, bool], Bdd] = {}
         manager.declare_bottom(
             name for field in self.fields for bit in field.bits for name in (bit, self.primed(bit))
         )
@@ -146,11 +119,6 @@ class Encoding:
                 self._atoms[key] = self.manager.point(code)
         return self._atoms[key]
 
-    @staticmethod
-    def primed(bit: str) -> str:
-        """The successor's copy of a state bit, right below it."""
-        return f"{bit}'"
-
     @cached_property
     def primed_bits(self) -> Bits:
         return frozenset(map(self.primed, self.state_bits))
@@ -173,150 +141,9 @@ class Encoding:
     def well_coded(self, field: Field, primed: bool = False) -> Bdd:
         """The field holds a code that stands for something."""
         bits = tuple(map(self.primed, field.bits)) if primed else field.bits
-        return self._below(bits, len(field.facts) + 1)
+        return self.below(bits, len(field.facts) + 1)
 
-    # vectors
-
-    def is_phantom(self, value: Value) -> bool:
-        """The value stands for one outside U_f (its name is no identifier of the language)."""
-        return "?" in value
-
-    def vector(self, role: str, sort: str, index: int) -> Vector:
-        """The ``index``-th vector of a sort in a role (`var`: variables that are quantified at once or
-        gone through; `SPREAD`: those that stay together with sets of states).
-
-        A log-coded vector stands above the state bits: with x on top, P(x, …) is a decision tree over
-        x. Those of one sort are interleaved, so that x = y takes a node or two per bit.
-
-        A spread one has the bit "x is this case" beside the bits of this case. With x on top a set of
-        pairs (D, x) costs a copy of the states per value of x; beside its record it costs one flag,
-        "the record that x names has been seen".
-        """
-        key = (role, sort, index)
-        if key not in self._vectors:
-            declare = self._declare_spread if role in SPREAD else self._declare
-            self._vectors[key] = declare(f"{role}.{sort}.{index}", sort)
-        return self._vectors[key]
-
-    def successor(self, vector: Vector) -> Vector:
-        """The successor's copy of a spread vector: each bit right below the one it is a copy of."""
-        bits = tuple(map(self.primed, vector.bits))
-        for bit, copy in zip(vector.bits, bits, strict=True):
-            if not self.manager.has(copy):
-                self.manager.declare_below(copy, bit)
-        return Vector(vector.sort, bits, vector.spread)
-
-    def _declare(self, name: str, sort: str) -> Vector:
-        width = max(1, (len(self._codes[sort]) - 1).bit_length())
-        bits = tuple(f"{name}.{j}" for j in range(width))
-        coded = (v for v in reversed(self._vectors.values()) if v.sort == sort and not v.spread)
-        beside = next(coded, None)
-        if beside is None:
-            self.manager.declare_top(bits)
-        else:
-            for bit, neighbour in zip(bits, beside.bits, strict=True):
-                self.manager.declare_below(bit, neighbour)
-        return Vector(sort, bits)
-
-    def _declare_spread(self, name: str, sort: str) -> Vector:
-        bits = {value: f"{name}={value}" for value in self._codes[sort] or ("",)}  # a bit, to have a name
-        for value, bit in bits.items():
-            if value in self._beside:
-                self.manager.declare_above(bit, self._beside[value])
-            else:
-                self.manager.declare_top((bit,))
-        return Vector(sort, tuple(bits.values()), spread=True)
-
-    def unused(self, sort: str, taken: Iterable[Vector | Value], role: str = "var") -> Vector:
-        """The first vector of the sort and role that is not taken."""
-        used, index = set(taken), 0
-        while (vector := self.vector(role, sort, index)) in used:
-            index += 1
-        return vector
-
-    def distinct(self, sorts: Iterable[str], role: str = "var") -> tuple[Vector, ...]:
-        """Vectors of these sorts, no two of them the same."""
-        vectors: list[Vector] = []
-        for sort in sorts:
-            vectors.append(self.unused(sort, vectors, role))
-        return tuple(vectors)
-
-    def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:
-        """The bits that say vector = value."""
-        number = self._codes[vector.sort][value]
-        if vector.spread:
-            return {bit: k == number for k, bit in enumerate(vector.bits)}
-        return coded(vector.bits, number)
-
-    def value(self, vector: Vector, assignment: Mapping[str, bool]) -> Value:
-        """The value that an assignment to the vector's bits says."""
-        if vector.spread:
-            number = next(k for k, bit in enumerate(vector.bits) if assignment[bit])
-        else:
-            number = number_in(vector.bits, assignment)
-        return (*self.values[vector.sort], *self.phantoms[vector.sort])[number]
-
-    def tuples(self, function: Bdd, vectors: Sequence[Vector]) -> Iterator[tuple[Value, ...]]:
-        """The tuples of values that satisfy a function of these vectors alone."""
-        bits = bits_of(vectors)
-        while function != self.manager.false:
-            assignment = self.manager.pick(function, bits)
-            function = function & ~self.manager.cube(assignment)
-            yield tuple(self.value(vector, assignment) for vector in vectors)
-
-    def is_value(self, term: Vector | Value, value: Value) -> Bdd:
-        """term = value (for a spread vector, where exactly one of its bits holds)."""
-        if isinstance(term, str):
-            return self.manager.true if term == value else self.manager.false
-        if term.spread:
-            number = self._codes[term.sort].get(value)
-            return self.manager.false if number is None else self.manager.var(term.bits[number])
-        key = (term, value)
-        if key not in self._values:
-            known = value in self._codes[term.sort]
-            self._values[key] = self.manager.point(self.code(term, value)) if known else self.manager.false
-        return self._values[key]
-
-    def is_among(self, vector: Vector, values: Iterable[Value]) -> Bdd:
-        """The vector names one of the values."""
-        return self.table(vector, dict.fromkeys(values, self.manager.true))
-
-    def equal(self, left: Vector | Value, right: Vector | Value) -> Bdd:
-        """left = right, bit by bit."""
-        if isinstance(left, str):
-            return self.is_value(right, left)
-        if isinstance(right, str):
-            return self.is_value(left, right)
-        m = self.manager
-        if left.spread or right.spread:
-            values = self._codes[left.sort]
-            return m.disj(self.is_value(left, v) & self.is_value(right, v) for v in values)
-        pairs = zip(reversed(left.bits), reversed(right.bits), strict=True)
-        result = m.true
-        for a, b in pairs:  # least significant first: each step adds a bit on top
-            result = m.var(a).equiv(m.var(b)) & result
-        return result
-
-    def valid(self, vector: Vector, phantoms: bool = False) -> Bdd:
-        """The vector names a value of U_f, or with ``phantoms`` one of those too."""
-        key = (vector, phantoms)
-        if key not in self._valid:
-            count = len(self.values[vector.sort]) + (len(self.phantoms[vector.sort]) if phantoms else 0)
-            if vector.spread:
-                among = frozenset(vector.bits[:count])
-                self._valid[key] = self.manager.exactly_one(frozenset(vector.bits), among)
-            else:
-                self._valid[key] = self._below(vector.bits, count)
-        return self._valid[key]
-
-    def _below(self, bits: tuple[str, ...], count: int) -> Bdd:
-        """The number coded by ``bits`` (most significant first) is less than ``count``."""
-        m = self.manager
-        result = m.false
-        for j, bit in enumerate(reversed(bits)):
-            low = ~m.var(bit)
-            result = (low | result) if count >> j & 1 else (low & result)
-        return m.true if count >= 1 << len(bits) else result
+    # atoms and active values
 
     def relation(self, name: str, terms: tuple[Vector | Value, ...], primed: bool = False) -> Bdd:
         """P(t1, …, tq) over the state bits and the bits of the vectors among the terms.
@@ -331,35 +158,6 @@ class Encoding:
             self._relations[key] = self.choice(terms, leaves)
         return self._relations[key]
 
-    def choice(
-        self, terms: tuple[Vector | Value, ...], leaves: Sequence[tuple[tuple[Value, ...], Bdd]]
-    ) -> Bdd:
-        """⋁ over the leaves (u, f) of terms = u ∧ f."""
-        if not terms:
-            return self.manager.disj(leaf for _, leaf in leaves)
-        first, rest = terms[0], terms[1:]
-        groups: dict[Value, list[tuple[tuple[Value, ...], Bdd]]] = {}
-        for args, leaf in leaves:
-            groups.setdefault(args[0], []).append((args[1:], leaf))
-        if isinstance(first, str):
-            return self.choice(rest, groups.get(first, []))
-        return self.table(first, {value: self.choice(rest, group) for value, group in groups.items()})
-
-    def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
-        """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up."""
-        m = self.manager
-        if vector.spread:
-            return m.disj(self.is_value(vector, value) & entry for value, entry in entries.items())
-        codes = self._codes[vector.sort]
-        level = {codes[value]: entry for value, entry in entries.items()}
-        for bit in reversed(vector.bits):
-            high = m.var(bit)
-            level = {
-                prefix: m.ite(high, level.get(prefix << 1 | 1, m.false), level.get(prefix << 1, m.false))
-                for prefix in {number >> 1 for number in level}
-            }
-        return level.get(0, m.false)
-
     def active(self, sort: str, term: Vector | Value, primed: bool = False) -> Bdd:
         """term ∈ ad(D): the value stands in some fact of the state."""
         key = (sort, term, primed)
@@ -368,10 +166,30 @@ class Encoding:
                 facts = self._facts_holding.get(term, ())
                 self._active[key] = self.manager.disj(self.atom(fact, primed) for fact in facts)
             else:
-                entries = {value: self.active(sort, value, primed) for value in self.values[sort]}
-                active = self.table(term, entries)
-                self._active[key] = active & self.valid(term) if term.spread else active
+                care = self.care if not primed else self.manager.true
+                entries = {value: self.active(sort, value, primed) & care for value in self.values[sort]}
+                self._active[key] = self.table(term, entries)
         return self._active[key]
+
+    def more_active(self, number: int, values: Iterable[Value]) -> Bdd:
+        """The states with more than ``number`` of the values active."""
+        holding = (self._facts_holding.get(value, ()) for value in values)
+        return self.manager.at_least(
+            number + 1, (self.manager.disj(map(self.atom, facts)) for facts in holding)
+        )
+
+    @cached_property
+    def care(self) -> Bdd:
+        """The states that matter, where that is a small part: functions of states and vectors are right on
+        these. Over all sets of records a function can be exponential that is small over those that can be.
+
+        Without ``at_most`` it is everything; codes that stand for no state are then in it too.
+        """
+        m = self.manager
+        if not self._at_most:
+            return m.true
+        within = (~self.more_active(number, values) for number, values in self._at_most)
+        return m.conj([*within, *map(self.well_coded, self.fields)])
 
     @cached_property
     def _facts_holding(self) -> Mapping[Value, tuple[Fact, ...]]:
@@ -381,19 +199,3 @@ class Encoding:
             for value in set(fact.args):
                 holding.setdefault(value, []).append(fact)
         return {value: tuple(facts) for value, facts in holding.items()}
-
-
-def coded(bits: Sequence[str], number: int) -> Mapping[str, bool]:
-    """The values of the bits, the most significant first, that say a number."""
-    last = len(bits) - 1
-    return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(bits)}
-
-
-def number_in(bits: Iterable[str], assignment: Mapping[str, bool]) -> int:
-    """The number that the bits say, 0 for those that the assignment leaves out."""
-    return int("".join("01"[assignment.get(bit, False)] for bit in bits), 2)
-
-
-def bits_of(terms: Iterable[Vector | Value]) -> tuple[str, ...]:
-    """The bits of the vectors among the terms, in order; a value has none."""
-    return tuple(bit for term in terms if isinstance(term, Vector) for bit in term.bits)

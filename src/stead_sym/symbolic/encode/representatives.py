@@ -1,38 +1,50 @@
-"""Which names a `fresh` statement may draw: all of them (`theorem`), or representatives (`normal`).
+r"""Which names a `fresh` statement may draw: all of them (`theorem`), or representatives (`normal`).
 
 Why representatives are exact
 -----------------------------
-Write (D, ν) ≡ (E, μ) as in the proof of the theorem on exact finite verification: a sort-preserving
-bijection between ad(D) ∪ C ∪ ν(V) and ad(E) ∪ C ∪ μ(V) that fixes C, is an isomorphism of the
-instances and carries ν to μ; V are the free variables of the temporal formula at hand. By (M)
-of that proof ≡ is a bisimulation, by (I) no formula with free variables in V tells equivalent pairs
-apart. So a transition system over pairs stays exact when each successor (D', ν) is replaced by any
-pair equivalent to it, as long as every class of successors keeps a member.
+Write (D, ν) ≡ (E, μ) as in the proof of Theorem "Exact finite verification": a sort-preserving bijection
+between ad(D) ∪ C ∪ ν(V) and ad(E) ∪ C ∪ μ(V) that fixes C, is an isomorphism of the instances and
+carries ν to μ; V are the variables that a formula holds. By (M) of that proof ≡ is a bisimulation, by
+(I) no formula with free variables in V tells equivalent pairs apart. So a transition system over pairs
+stays exact when each successor (D', ν) is replaced by any pair equivalent to it, as long as every class
+of successors keeps a member.
 
-*Which successors are equivalent.* Let one alternative draw w1, …, wk fresh. The wi are inactive and
-no constants, so the successors for two draws differ by a renaming of inactive values. It carries
-ν to itself unless a variable of V holds one of the drawn values. The classes are therefore told apart
-by one thing only: which drawn values are values that variables of V still hold.
+*What an assignment is.* Call a value dead in D if it is active in no fact of D and no constant. A
+bijection as above fixes or renames the living values together with D; the dead ones it may take to any
+others. So D being given, all that ≡ sees of ν is (ν̂, ∼):
 
-*What a pinned value becomes.* A value that a variable holds and that is active in no fact is *dead*.
-All dead values not in C are alike but for which variables share them. So a pair is stored as
-(D, ν̂): ν̂(x) is an active value, a constant, or one of |V_S| marks λ1, λ2, … for "dead, the same one
-as every variable with this mark". When a value dies its variables get a free mark (`retire`). When an
-alternative draws fresh values, each dead value may be among them (it comes back): then its
-variables take the name that the drawn value gets (`rebirth`). Renaming ν̂ along with D is allowed
-because ≡ renames both.
+    ν̂(x) = ν(x) where that lives, and "dead" elsewhere;
+    x ∼ y  iff  x and y are dead and ν(x) = ν(y)      (an equivalence on the dead variables of each sort).
 
-*Which domain suffices.* A state never holds a mark, so D needs names for its own values only: at most
-b_S active ones outside C, and the f_S values that one effect draws beside them: |C_S| + b_S + f_S.
-For an `ensure`, which may replace every value at once and exceed the bound doing so,
-f_S = b_S + 1. The marks, |V_S| of them, are codes of variables and no values.
+Conversely, two assignments over D with the same (ν̂, ∼) are equivalent: the identity on ad(D) ∪ C,
+joined with ν(x) ↦ μ(x) for the dead x, is a function and injective since ∼ is the same, and misses ad(D)
+∪ C on both sides. A pair is therefore stored as (D, ν̂, ∼), with no choice left in how: there is one
+code for each class, however many variables there are and in whatever order their values died. And
+nothing in the code of x and y refers to another variable, so the code of ν restricted to V' ⊂ V is the
+code of ν with the other variables left out: a set computed over V' is the set over V, for any V that the
+formula is part of.
 
-*Which representative.* Any choice is exact that depends on the state and the action only. The default
-is the least name that is not active. Where an effect attaches what it creates to another value (a
-case to the handler it is routed to, a task to the case drawn before it) the name goes with that
-value instead, the i-th name with the i-th value (an *anchor*): then the state needs to remember no
-permutation. If some reachable state finds an anchored name taken, the anchor is given up and the
-search starts anew.
+*Which successors there are.* Let D → D' draw W = ad(D') \ (ad(D) ∪ C), the new values that facts of D'
+hold: other values of D' are active in D or constants. In the infinite domain the drawn values are any
+that are neither active in D nor constants, no two the same; so each dead value of ν is either one of
+them, or not. Up to ≡ the successors of (D, ν) are the injections of some of the classes of ∼ into W,
+sort by sort, and each of them occurs. Such a class takes the name of the value it comes back as; a
+living value keeps its name, and is dead afterwards where D' does not hold it; and two variables are the
+same afterwards, dead or alive, iff they were before. `check.held_values` has these conditions as a
+relation. Values that die together get apart as they were apart while they lived; one that died before is
+no value that dies now.
+
+*Which names D' takes.* Any renaming of W yields an equivalent pair, ν̂ being renamed with it. Any choice
+of names is exact that depends on the state and the action only. The default is the least name that is
+not active. Where an effect attaches what it creates to another value (a case to the handler it is routed
+to, a task to the case drawn before it) the name goes with that value instead, the i-th name with the
+i-th value (an *anchor*): then the state needs to remember no permutation. If some reachable state finds
+an anchored name taken, the anchor is given up and the search starts anew.
+
+*Which domain suffices.* A state holds no dead value, so D needs names for its own values only: at most
+b_S active ones outside C, and the f_S values that one effect draws beside them: |C_S| + b_S + f_S. For
+an `ensure`, which may replace every value at once and exceed the bound doing so, f_S = b_S + 1. Dead
+values have no names at all.
 """
 
 from __future__ import annotations

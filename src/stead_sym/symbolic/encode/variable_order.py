@@ -23,8 +23,8 @@ _HUB = 6  # a value linked to more others than this orders nothing
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The fields in the order of their bits, from the top; and for values of clusters that own fields
-    the first bit of the cluster."""
+    """The fields in the order of their bits, from the top; and for each value its first bit: that of the
+    first field that it owns or, where it owns none, of its cluster."""
 
     fields: tuple[Field, ...]
     beside: Mapping[Value, str]
@@ -41,22 +41,28 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
         graph.add_edges_from(pairwise(sorted(owners)))
     for fact in sorted(static):
         graph.add_edges_from(pairwise(sorted(set(fact.args) - rigid)))
-    hubs = {value for value, degree in graph.degree if degree > _HUB}
+    degree = dict(graph.degree)
+    hubs = {value for value in degree if degree[value] > _HUB}
     graph.remove_edges_from([edge for edge in graph.edges if hubs & set(edge)])
     rank = {value: k for k, value in enumerate(nx.utils.reverse_cuthill_mckee_ordering(graph))}
     components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
     cluster = {value: k for k, values in enumerate(components) for value in values}
 
     def place(field: Field) -> tuple[int, int, tuple[Fact, ...]]:
+        """With the owner that the fewest others are linked to: the record, not the employee who has many."""
         owners = _owners(field, rigid)
-        first_cluster = min((cluster[u] for u in owners), default=-1)
-        return (first_cluster, min((rank[u] for u in owners), default=-1), field.facts)
+        if not owners:
+            return (-1, -1, field.facts)
+        record = min(owners, key=lambda value: (degree[value], rank[value]))
+        return (cluster[record], rank[record], field.facts)
 
     ordered = tuple(sorted(listed, key=place))
     first: dict[int, str] = {}
     for field in ordered:
         first.setdefault(place(field)[0], field.bits[0])
     beside = {value: first[k] for value, k in cluster.items() if k in first}
+    for field in reversed(ordered):
+        beside |= dict.fromkeys(_owners(field, rigid), field.bits[0])
     return Order(ordered, beside)
 
 

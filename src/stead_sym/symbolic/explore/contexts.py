@@ -8,7 +8,7 @@ are those of Eq. (wrapper), symmetric contexts included, without any automorphis
 States are picked once per context, never once per state.
 
 match_K is built over all states, reachable or not, so that whatever else the state holds is decided
-with it: background records cost nothing. Names are spread vectors, each bit beside the record it may
+with it: background records cost nothing. Names are one-hot vectors, each bit beside the record it may
 name, so that match_K is as long as there are records, not as their square. Where the agent is
 shown so much that this relation explodes (the orbit of a whole state under renaming), it is built
 anew for the states at hand.
@@ -29,7 +29,7 @@ from stead_sym.logic.syntax import TRUE, Formula
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.encode.encoding import Vector, bits_of
+from stead_sym.symbolic.encode.values import Vector, bits_of
 from stead_sym.symbolic.step.effects import ToolInterface
 from stead_sym.symbolic.step.formulas import Compiler
 
@@ -78,7 +78,7 @@ class ContextFinder:
         self.deployment = deployment
         self.compiler = compiler  # to go through what is shown and offered
         self.encoding = compiler.encoding
-        self._beside = Compiler(compiler.encoding, role="param")  # conditions on names beside records
+        self._beside = Compiler(compiler.encoding, "param")  # conditions on names beside records
         self.manager = compiler.manager
         self.tools = tools
         self.wrapper = wrapper
@@ -187,7 +187,7 @@ class ContextFinder:
 
     def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
         """match_K over ``among``, or all states: x names exactly what D shows and offers."""
-        matching = self.manager.true if among is None else among
+        matching = self.encoding.care if among is None else among
         few = (self._at_most(name, number) for name, number in self._numbers(context))
         for condition in chain(self._present(context, naming), few):
             matching = matching & condition
@@ -252,7 +252,7 @@ class ContextFinder:
         """The states in which at most ``number`` tuples of a relation are shown, or of a tool offered."""
         if (name, number) not in self._few:
             counted = self._counted(name)
-            self._few[name, number] = ~self.compiler.at_least(number + 1, counted)
+            self._few[name, number] = ~self.manager.at_least(number + 1, counted)
         return self._few[name, number]
 
     def _counted(self, name: str) -> Sequence[Bdd]:

@@ -20,8 +20,8 @@ from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.symbolic.encode.encoding import bits_of
 from stead_sym.symbolic.encode.representatives import Draw
+from stead_sym.symbolic.encode.values import bits_of
 from stead_sym.symbolic.explore.contexts import ContextFinder
 from stead_sym.symbolic.plan.planner import Plan
 from stead_sym.symbolic.step.transitions import Transitions
@@ -125,7 +125,12 @@ class ReachableStates:
     @cached_property
     def _exceeded(self) -> Mapping[str, Bdd]:
         """Per sort the states with more active values outside C than its bound."""
-        return {sort: self._more_active(sort, bound) for sort, bound in self.deployment.bounds.items()}
+        found: dict[str, Bdd] = {}
+        for sort, bound in self.deployment.bounds.items():
+            constants = self.deployment.constants[sort]
+            others = [v for v in self.restriction.values[sort] if v not in constants]
+            found[sort] = self.encoding.more_active(bound, others)
+        return found
 
     @cached_property
     def _dead(self) -> Mapping[str, Bdd]:
@@ -140,19 +145,21 @@ class ReachableStates:
         return frozenset(bits_of(self.tools[name].interface.params))
 
     def _check_room(self, states: Bdd) -> None:
-        """No selected call inserts more fresh values than U_f has left: it would exceed the bound,
-        since an exact U_f has room for b_S more values than a state holds."""
+        """No selected call exceeds a bound, or inserts more fresh values than U_f has left: it would exceed
+        the bound too, since an exact U_f has room for b_S more values than a state holds."""
         for name, tool in self.tools.items():
-            leaving = states & tool.overflow & self.selected[name]
-            if self.restriction.exact and leaving != self.manager.false:
+            over = tool.exceeding | tool.overflow if self.restriction.exact else tool.exceeding
+            leaving = states & over & self.selected[name]
+            if leaving != self.manager.false:
                 trace = self.trace_to(self.manager.exist(self._selectors(name), leaving))
-                raise self._exceeding(self._last_step_outside(trace, name))
+                raise self._exceeding(self._with_last_step(trace, name))
 
-    def _last_step_outside(self, trace: Trace, name: str) -> Trace:
-        """The trace with a call of the tool at its end that leaves U_f and exceeds a bound."""
+    def _with_last_step(self, trace: Trace, name: str) -> Trace:
+        """The trace with a call of the tool at its end that exceeds a bound, inside U_f or beyond it."""
         for call in sorted(self.calls(trace.last)):
             if call.tool == name:
-                for state in successors(self.deployment, call, trace.last, self.restriction).outside:
+                found = successors(self.deployment, call, trace.last, self.restriction)
+                for state in (*found.inside, *found.outside):
                     if exceeded(self.deployment, state) is not None:
                         return replace(trace, steps=(*trace.steps, Step(call, state)))
         raise AssertionError(f"no call of {name} exceeds a bound from {trace.last}")
@@ -168,12 +175,6 @@ class ReachableStates:
             trace,
             self.deployment.bound_spans.get(sort),
         )
-
-    def _more_active(self, sort: str, bound: int) -> Bdd:
-        """The states with more than ``bound`` active values of the sort outside C."""
-        others = self.deployment.outside(sort, self.restriction.values[sort])
-        active = [self.encoding.active(sort, value) for value in others]
-        return self.compiler.at_least(bound + 1, active)
 
     def _without_effect(self, name: str, trace: Trace) -> NoEffect | Undecided:
         """The error for a run to a state that offers a call of the tool without a successor."""

@@ -111,9 +111,7 @@ def explain(
         theorem_restriction(deployment, chosen, sizes) if literal else normal_restriction(deployment)
     )
     refused = Refused()
-    # vectors get codes for dead values; states have none, so that their number does not matter here
-    marks = {} if literal else {sort.name: 1 for sort in deployment.schema.sorts}
-    planned = plan(deployment, restriction, literal, marks, refused, backend)
+    planned = plan(deployment, restriction, literal, refused, backend)
     single = singles(deployment, refused.keys)
     return Explanation(
         deployment=deployment,

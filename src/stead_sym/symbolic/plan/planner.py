@@ -8,7 +8,7 @@ given up and the plan made anew.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from stead_sym.deployment.deployment import Deployment
@@ -17,9 +17,10 @@ from stead_sym.logic.syntax import Binder
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend, Bdd, Manager
-from stead_sym.symbolic.encode.encoding import Encoding, Vector
+from stead_sym.symbolic.encode.encoding import Encoding
 from stead_sym.symbolic.encode.mutex import Key, fields, singles
 from stead_sym.symbolic.encode.representatives import Draw, Naming, Place, anchors
+from stead_sym.symbolic.encode.values import Vector
 from stead_sym.symbolic.encode.variable_order import arranged
 from stead_sym.symbolic.plan.relaxation import Relaxation
 from stead_sym.symbolic.step.effects import CompiledTool, EffectCompiler
@@ -51,14 +52,13 @@ def plan(
     deployment: Deployment,
     restriction: Restriction,
     literal: bool,
-    marks: Mapping[str, int],
     refused: Refused,
     backend: Backend | None = None,
 ) -> Plan:
     """Compile a deployment for a restriction.
 
-    ``literal``: fresh values are any unused ones of U_f; otherwise representatives, and vectors get
-    ``marks`` codes per sort for dead values. ``refused`` is added to where a key is not invariant.
+    ``literal``: fresh values are any unused ones of U_f; otherwise representatives. ``refused`` is added
+    to where a key is not invariant.
     """
     while True:
         prepared = _prepare(deployment, restriction, literal, refused, backend)
@@ -69,8 +69,10 @@ def plan(
             prepared.restriction.values,
             prepared.static,
             order.fields,
-            fresh_values(deployment) if literal else marks,
+            fresh_values(deployment) if literal else {},
+            frozenset() if literal else _mortal(deployment, prepared.restriction),
             order.beside,
+            _at_most(deployment, prepared.restriction) if literal else (),
         )
         compiler = Compiler(encoding)
         writer = Writer(compiler, prepared.single)
@@ -79,6 +81,18 @@ def plan(
         if not writer.broken:
             return Plan(deployment, prepared.restriction, prepared.naming, encoding, compiler, tools)
         refused.keys |= writer.broken
+
+
+def _at_most(deployment: Deployment, restriction: Restriction) -> Sequence[tuple[int, Sequence[Value]]]:
+    """The bounds, as the encoding wants them. The literal domain has names for many more records than can
+    be there at once; representatives have hardly any to spare."""
+    return [(b, deployment.outside(s, restriction.values[s])) for s, b in deployment.bounds.items()]
+
+
+def _mortal(deployment: Deployment, restriction: Restriction) -> Set[str]:
+    """The sorts with values that can leave the state: those that are no constants."""
+    constants = deployment.constants
+    return frozenset(s for s, values in restriction.values.items() if len(values) > len(constants[s]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +117,7 @@ def _prepare(
     while True:
         tried = {} if literal else anchors(deployment, refused.anchors)
         namer = _Namer(deployment, restriction, literal, tried)
-        encoding = Encoding(Manager(backend), deployment.schema, namer.values, (), (), namer.lacking)
+        encoding = Encoding(Manager(backend), deployment.schema, namer.values, beyond=namer.lacking)
         namer.encoding = encoding
         single = singles(deployment, refused.keys)
         facts = Relaxation(deployment, encoding, namer, single)
@@ -168,7 +182,7 @@ class _Namer:
         assert isinstance(vector, Vector)
         if draw not in self.tried:
             unused = self.deployment.outside(sort, self.restriction.values[sort])
-            return self.encoding.is_among(vector, unused or self.encoding.phantoms[sort])
+            return self.encoding.is_among(vector, unused or self.encoding.beyond[sort])
         anchor = scope[self.tried[draw].name]
         assert isinstance(anchor, Vector)
         others = frozenset(possible.support - set(anchor.bits))

@@ -42,8 +42,9 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.symbolic.encode.encoding import Encoding, Vector, bits_of
+from stead_sym.symbolic.encode.encoding import Encoding
 from stead_sym.symbolic.encode.representatives import Place
+from stead_sym.symbolic.encode.values import Vector, bits_of
 from stead_sym.symbolic.step.formulas import Environment, denoted
 
 
@@ -99,7 +100,7 @@ class Relaxation:
     def _facts(self, name: str, tuples: Bdd) -> Iterator[Fact]:
         vectors = self._columns[name]
         for args in self.encoding.tuples(tuples, vectors):
-            if not any(map(self.encoding.is_phantom, args)):
+            if not any(map(self.encoding.is_beyond, args)):
                 yield Fact(name, args)
 
     def _single_facts(self, single: Set[str]) -> Mapping[str, tuple[str, tuple[Vector, ...]]]:
@@ -145,7 +146,8 @@ class Relaxation:
         allowed = self._possible_singles()
         for param in tool.params:
             env[param.name] = vector = self.bound_vector(param, env)
-            allowed = allowed & self.active(vector)
+            finite = self.deployment.schema.sort(vector.sort).values is not None
+            allowed = allowed & (self.encoding.valid(vector) if finite else self.active(vector))
         allowed = allowed & self.reads(tool.guard, env)
         for number, effect in enumerate(tool.effects):
             if effect.is_ensure:

@@ -10,17 +10,18 @@ writes; `frame_conditions` joins a tool's actions to one relation, in which all 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
-from stead_sym.logic.syntax import Binder, conjunction, free_variables
+from stead_sym.logic.syntax import TRUE, Binder, conjunction, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.encode.encoding import Vector, bits_of
 from stead_sym.symbolic.encode.representatives import Draw, Naming, Place
+from stead_sym.symbolic.encode.values import Vector, bits_of
 from stead_sym.symbolic.step.formulas import Compiler, Environment
 from stead_sym.symbolic.step.frame_conditions import Action, framed
 from stead_sym.symbolic.step.updates import Write, Writer
@@ -48,8 +49,10 @@ class CompiledTool:
 
     ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
     ``actions`` is the number of actions in it.
-    ``overflow``, over the state bits and the selectors: an alternative inserts fresh values of a
-    sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
+    ``exceeding``, over the state bits and the selectors: a successor over U_f exceeds a bound. Where the
+    compiler has a care set, ``steps`` leads to no such state.
+    ``overflow``, over the same: an alternative inserts fresh values of a sort, more than U_f has left. At
+    the sizes of the theorem the bound is exceeded then.
     ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
     value: the name is taken.
     """
@@ -57,6 +60,7 @@ class CompiledTool:
     interface: ToolInterface
     steps: Bdd
     actions: int
+    exceeding: Bdd
     overflow: Bdd
     stuck: Mapping[Draw, Bdd]
 
@@ -79,8 +83,8 @@ class EffectCompiler:
         params = self.encoding.distinct(sorts)
         selectors = self.encoding.distinct(sorts, "param")
         env = {binder.name: vector for binder, vector in zip(tool.params, params, strict=True)}
-        offered = self.compiler.offered(tool, params)
-        effective, overflow = m.false, m.false
+        offered = self.compiler.offered(tool, params) & self.encoding.care
+        effective, exceeding, overflow = m.false, m.false, m.false
         stuck: dict[Draw, Bdd] = {}
         actions: list[Action] = []
         for number, effect in enumerate(tool.effects):
@@ -88,24 +92,32 @@ class EffectCompiler:
             if effect.is_ensure:
                 relation = self._ensure(env, effect)
                 effective = effective | m.exist(self.encoding.primed_bits, relation)
-                actions.append(
-                    Action(
-                        self._by_selectors(params, selectors, {}, offered & relation),
-                        self.encoding.state_bits | set(bits_of(selectors)),
-                    )
-                )
+                made = self._by_selectors(params, selectors, {}, offered & relation)
+                exceeding = exceeding | m.and_exist(self.encoding.primed_bits, made, ~self._care_after)
+                touched = self.encoding.state_bits | set(bits_of(selectors))
+                actions.append(Action(made & self._care_after, touched))
                 continue
             scope, condition, drawn, taken = self._condition(place, effect, env)
             local = frozenset(bits_of(term for name, term in scope.items() if name not in env))
             effective = effective | m.and_exist(local, condition, drawn)
             stuck |= {draw: m.exist(local, offered & where) for draw, where in taken.items()}
             possible = offered & condition & drawn
+            room = self._room(effect)
+            if room is not None and (too_many := possible & ~room) != m.false:
+                found = self._by_selectors(params, selectors, {}, m.exist(local, too_many))
+                exceeding, possible = exceeding | found, possible & room
             for values, case, written in self._ground(env, scope, possible, effect):
                 named = ((v, values.get(b.name)) for b, v in zip(tool.params, params, strict=True))
                 fixed = {vector: value for vector, value in named if value is not None}
                 if (no_room := self._no_room(effect, values, case & written.outside)) != m.false:
                     overflow = overflow | self._by_selectors(params, selectors, fixed, no_room)
-                if (inside := case & ~written.outside) != m.false:
+                inside = case & ~written.outside
+                if effect.fresh and room is None:
+                    kept = m.substitute(self.encoding.care, written.updates)
+                    if (too_many := inside & ~kept) != m.false:
+                        exceeding = exceeding | self._by_selectors(params, selectors, fixed, too_many)
+                    inside = inside & kept
+                if inside != m.false:
                     after = m.conj(
                         m.var(self.encoding.primed(bit)).equiv(new) for bit, new in written.updates.items()
                     )
@@ -114,7 +126,13 @@ class EffectCompiler:
                     actions.append(Action(enabled & after, about | written.updates.keys()))
         interface = ToolInterface(tool, params, selectors, offered, effective)
         steps = framed(self.encoding, actions, selectors)
-        return CompiledTool(interface, steps, len(actions), overflow, stuck)
+        return CompiledTool(interface, steps, len(actions), exceeding, overflow, stuck)
+
+    @cached_property
+    def _care_after(self) -> Bdd:
+        """The care set over the successor's copies."""
+        copies = {bit: self.manager.var(self.encoding.primed(bit)) for bit in self.encoding.state_bits}
+        return self.manager.substitute(self.encoding.care, copies)
 
     def _by_selectors(
         self,
@@ -192,7 +210,7 @@ class EffectCompiler:
             taken = [encoding.active(vector.sort, vector)]
             taken.append(encoding.is_among(vector, self.deployment.constants[vector.sort]))
             taken += [encoding.equal(vector, other) for other in others]
-            return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
+            return encoding.valid(vector, beyond=True) & ~m.disj(taken)
         draw = (place, binder.name)
         if draw in self.naming.anchors:
             anchor = scope[self.naming.anchors[draw].name]
@@ -213,6 +231,27 @@ class EffectCompiler:
             earlier_taken = earlier_taken & taken_here
         return encoding.table(vector, entries)
 
+    def _room(self, effect: Effect) -> Bdd | None:
+        """For an effect that only inserts, and all its fresh values in any case: the states that have room
+        for them within the bounds. For others None: that shows in what they write only. Without fresh
+        values no value outside C becomes active."""
+        m, encoding = self.manager, self.encoding
+        if encoding.care == m.true or not effect.fresh:
+            return m.true
+        if any(isinstance(s, Delete | Clear) for s in effect.statements):
+            return None
+        inserts = [s for s in effect.statements if isinstance(s, Insert)]
+        sure = _mentioned(s for s in inserts if s.where == TRUE and not s.binders)
+        fresh = [binder for binder in effect.fresh if binder.name in _mentioned(inserts)]
+        if not sure.issuperset(binder.name for binder in fresh):
+            return None
+        drawn = Counter(binder.sort for binder in fresh)
+        outside = self.deployment.outside
+        return ~m.disj(
+            encoding.more_active(self.deployment.bounds[sort] - number, outside(sort, encoding.values[sort]))
+            for sort, number in drawn.items()
+        )
+
     # fresh values that U_f has not
 
     def _lacks(self, effect: Effect, values: Mapping[str, Value]) -> Bdd:
@@ -224,7 +263,7 @@ class EffectCompiler:
             if drawn + self.deployment.bounds[sort] > len(others):
                 active = [self.encoding.active(sort, value) for value in others]
                 kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
-                lacking.append(self.compiler.at_least(len(others) + 1, active + kept))
+                lacking.append(self.manager.at_least(len(others) + 1, active + kept))
         return self.manager.disj(lacking)
 
     def _inserts(self, effect: Effect, name: str, values: Mapping[str, Value]) -> Bdd:
@@ -301,3 +340,9 @@ def _written_variables(effect: Effect) -> frozenset[str]:
             own = {binder.name for binder in s.binders}
             names |= (free_variables(s.atom) | free_variables(s.where)) - own
     return frozenset(names)
+
+
+def _mentioned(inserts: Iterable[Insert]) -> frozenset[str]:
+    """The variables of an effect that its insertions mention, their own binders excepted."""
+    names = (free_variables(s.atom) - {binder.name for binder in s.binders} for s in inserts)
+    return frozenset[str]().union(*names)

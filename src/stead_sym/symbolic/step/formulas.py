@@ -38,15 +38,18 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.encode.encoding import Encoding, Vector
+from stead_sym.symbolic.encode.encoding import Encoding
+from stead_sym.symbolic.encode.values import Vector
 
 Environment: TypeAlias = Mapping[str, Vector | Value]
 """What each variable in scope stands for: a vector, or a value already fixed."""
 
 
 class Compiler:
-    """Compiles formulas over one encoding; results are kept. ``role`` is that of bound variables'
-    vectors (`Encoding.vector`)."""
+    """Compiles formulas over one encoding; results are kept.
+
+    ``role`` is that of bound variables' vectors (`Values.vector`). Results are right on `Encoding.care`.
+    """
 
     def __init__(self, encoding: Encoding, role: str = "var") -> None:
         self.encoding = encoding
@@ -127,17 +130,25 @@ class Compiler:
         """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
         vector = self.bound_vector(binder, env)
         inner = body({**env, binder.name: vector})
-        return self.manager.and_exist(frozenset(vector.bits), self._active(vector, joint), inner)
+        among = self._active(vector, joint) & self.encoding.care
+        return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
     def _active(self, vector: Vector, joint: bool) -> Bdd:
         active = self.encoding.active(vector.sort, vector)
         return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
 
     def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
-        """Where the call of the tool with these arguments is offered: they are active, the guard holds."""
+        """Where the call of the tool with these arguments is offered: the guard holds, and arguments of
+        unbounded sorts are active."""
         env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
-        active = (self.encoding.active(binder.sort, env[binder.name]) for binder in tool.params)
-        return self.manager.conj([*active, self.formula(tool.guard, env)])
+        possible = (self._possible(binder.sort, env[binder.name]) for binder in tool.params)
+        return self.manager.conj([*possible, self.formula(tool.guard, env)])
+
+    def _possible(self, sort: str, argument: Vector | Value) -> Bdd:
+        """The argument is one that a parameter of the sort ranges over."""
+        if self.encoding.schema.sort(sort).values is None:
+            return self.encoding.active(sort, argument)
+        return self.manager.true if isinstance(argument, str) else self.encoding.valid(argument)
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
         """The first vector of the binder's sort that nothing in scope uses."""
@@ -156,22 +167,11 @@ class Compiler:
         ]
         match comparison:
             case "atleast":
-                return self.at_least(number, members)
+                return m.at_least(number, members)
             case "atmost":
-                return ~self.at_least(number + 1, members)
+                return ~m.at_least(number + 1, members)
             case _:
-                return self.at_least(number, members) & ~self.at_least(number + 1, members)
-
-    def at_least(self, number: int, members: Sequence[Bdd]) -> Bdd:
-        """At least ``number`` of the functions hold."""
-        m = self.manager
-        reached = [m.true, *[m.false] * max(number, 0)]  # reached[k]: at least k of those seen
-        for member in members:
-            if member == m.false:
-                continue
-            for k in range(len(reached) - 1, 0, -1):
-                reached[k] = m.ite(member, reached[k - 1], reached[k])
-        return reached[max(number, 0)]
+                return m.at_least(number, members) & ~m.at_least(number + 1, members)
 
 
 def denoted(term: Term, env: Environment) -> Vector | Value:

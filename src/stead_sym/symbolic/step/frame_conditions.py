@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.symbolic.encode.encoding import Encoding, Vector
+from stead_sym.symbolic.encode.encoding import Encoding
+from stead_sym.symbolic.encode.values import Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ def framed(encoding: Encoding, actions: Iterable[Action], selectors: Sequence[Ve
     does not write stays, a selector has one value."""
     m = encoding.manager
     idle = {bit: m.var(encoding.primed(bit)).equiv(m.var(bit)) for bit in encoding.order}
-    idle |= {bit: ~m.var(bit) for vector in selectors if vector.spread for bit in vector.bits}
+    idle |= {bit: ~m.var(bit) for vector in selectors if vector.one_hot for bit in vector.bits}
 
     def still(bits: Set[str]) -> Bdd:
         """Nothing happens to these bits; no selector names these values."""

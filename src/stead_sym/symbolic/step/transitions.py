@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from stead_sym.progress import Pulse
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.bdd.relation import Relation
-from stead_sym.symbolic.encode.encoding import Encoding, bits_of
+from stead_sym.symbolic.encode.encoding import Encoding
+from stead_sym.symbolic.encode.values import bits_of
 from stead_sym.symbolic.step.effects import CompiledTool
 
 

@@ -18,8 +18,9 @@ from stead_sym.logic.syntax import Var
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.encode.encoding import Field, Vector, bits_of, number_in
+from stead_sym.symbolic.encode.encoding import Field
 from stead_sym.symbolic.encode.mutex import Key, keys_of
+from stead_sym.symbolic.encode.values import Vector, bits_of, number_in
 from stead_sym.symbolic.step.formulas import Compiler, denoted
 
 
@@ -154,7 +155,7 @@ class Writer:
                 stays = stays & ~gone
             twice = m.disj(when & stays & ~self.encoding.atom(fact) for fact, when in come.items())
             if len(come) > 1:
-                twice = twice | self.compiler.at_least(2, list(come.values()))
+                twice = twice | m.at_least(2, list(come.values()))
             if case & twice != m.false:
                 self.broken.add((relation, ()))
 
@@ -180,8 +181,8 @@ class Writer:
             occupied = ~m.point(field.code(None)) & ~leaving
             twice = m.disj(when & occupied & ~atom(fact) for fact, when in inserted.items())
             if len(inserted) > 1:
-                twice = twice | self.compiler.at_least(2, list(inserted.values()))
-            if case & twice != m.false:
+                twice = twice | m.at_least(2, list(inserted.values()))
+            if not m.implies(case, ~twice):
                 self.broken |= keys_of(field)
         kept = ~leaving & ~arriving
         news: dict[str, list[Bdd]] = {bit: [m.var(bit) & kept] for bit in field.bits}
@@ -193,13 +194,13 @@ class Writer:
 
     def _settle(self, bit: str, new: Bdd, case: Bdd) -> Bdd | None:
         """The new value of a bit, constant where the case makes it so; None where it stays."""
-        m = self.manager
-        if case & new == m.false:
-            new = m.false
-        elif case & ~new == m.false:
-            new = m.true
-        stays = case & ~new.equiv(m.var(bit)) == m.false
-        return None if stays else new
+        m, old = self.manager, self.manager.var(bit)
+        if new not in (m.true, m.false):
+            if m.implies(case, ~new):
+                new = m.false
+            elif m.implies(case, new):
+                new = m.true
+        return None if m.implies(case, new.equiv(old)) else new
 
     # which facts a statement is about
 
@@ -229,10 +230,10 @@ class Writer:
         if not in_atom:
             yield Fact(atom.relation, fixed), when
             return
-        phantom = next(filter(self.encoding.is_phantom, fixed), None)
-        if phantom is not None:  # no such fact has bits: all that matters is whether there is one
+        beyond = next(filter(self.encoding.is_beyond, fixed), None)
+        if beyond is not None:  # no such fact has bits: all that matters is whether there is one
             some = frozenset(bits_of(bound[name] for name in in_atom))
-            yield Fact(atom.relation, (phantom,)), m.exist(some, when)
+            yield Fact(atom.relation, (beyond,)), m.exist(some, when)
             return
         places = tuple(bound[name] for name in sorted(in_atom))
         for assignment, here in m.cases(when & self._possible(atom.relation, terms), bits_of(places)):
