@@ -7,7 +7,6 @@ whatever it is doing.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import resource
 import signal
 import sys
@@ -17,12 +16,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import families
 
 import stead_sym as st
+from stead_sym.memory import resident
 
 FAMILIES: Mapping[str, Callable[[int], st.Deployment]] = {
     "desks": families.desks,
@@ -147,6 +146,7 @@ def supervised(run: Run, limits: Limits, progress: Callable[[str], None] = lambd
     process = context.Process(target=measure, args=(run, sender), daemon=True)
     started = time.monotonic()
     process.start()
+    assert process.pid is not None
     sender.close()
     reached = "start"
     try:
@@ -164,7 +164,7 @@ def supervised(run: Run, limits: Limits, progress: Callable[[str], None] = lambd
             progress(f"{reached} ({elapsed:.0f} s)")
             if elapsed > limits.seconds:
                 return {**row_of(run, "time"), "limit": limits.seconds, "reached": reached}
-            if _resident(process.pid) > limits.mib:
+            if resident(process.pid) > limits.mib * 2**20:
                 return {**row_of(run, "memory"), "limit": limits.mib, "reached": reached}
     finally:
         process.kill()
@@ -181,15 +181,6 @@ def row_of(run: Run, outcome: str) -> Row:
         "setting": run.setting,
         "outcome": outcome,
     }
-
-
-def _resident(pid: int | None) -> int:
-    """The resident memory of a process in MiB; 0 where the system does not tell, or it has ended."""
-    try:
-        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
-    except OSError:
-        return 0
-    return int(pages) * os.sysconf("SC_PAGE_SIZE") // 2**20
 
 
 def differences(rows: Iterable[Row]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from stead_sym.deployment.semantics import exceeded, offer, successors, view
 from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, NothingOffered
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.verification import in_terms_of, wrap
+from stead_sym.verification import wrap
 
 MAX_STATES = 120
 
@@ -56,7 +56,7 @@ def engines(deployment, agent="any", specs=None, max_states=None):
 
 def sentence(deployment, text):
     """A sentence over the deployment, resolved and expanded."""
-    return in_terms_of(deployment, text, {})
+    return deployment.formula(text)
 
 
 def fault(build):

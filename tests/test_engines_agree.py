@@ -55,7 +55,7 @@ def assert_agreement(pair):
         first, second = pair.wrappers
         assert (first.contexts, first.queries) == (second.contexts, second.queries)
         assert dict(first.decisions) == dict(second.decisions)
-    for spec in pair.deployment.core.specs:
+    for spec in pair.deployment.specs:
         assert symbolic.holds(spec.formula) == explicit.holds(spec.formula), spec
         for formula, scope in scoped_subformulas(spec.formula):
             for sigma in assignments(scope, pair.restriction.values):
@@ -170,7 +170,7 @@ def test_representatives_for_fresh_values_give_the_same_verdicts(deployment, see
         "some": some_by_name(seed),
     }
     pair = compared(deployment, agents[kind])
-    expected = {spec.name: pair.explicit.holds(spec.formula) for spec in deployment.core.specs}
+    expected = {spec.name: pair.explicit.holds(spec.formula) for spec in deployment.specs}
     result = verify(deployment, agents[kind], domain="normal")
     assert answers(result) == expected
     assert result.states <= pair.explicit.states

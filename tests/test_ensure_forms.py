@@ -1,8 +1,8 @@
 """Effects in the paper's own form, `ensure` formulas over D ⊕ D', against the same effects as statements.
 
-The refund tools have the formulas ψ of the paper's appendix. There is one trap in them: their
-quantifiers range over ad(D ⊕ D'), so that `forall x, q. CaseStatus'(x, q) <-> x = c & q = open` says
-nothing where `open` is active neither in D nor in D'. The reading that is meant says in so many
+The refund tools have the formulas ψ of the paper's section "Workflow and Deployment". There is one trap in
+them: their quantifiers range over ad(D ⊕ D'), so that `forall x, q. CaseStatus'(x, q) <-> x = c & q = open`
+says nothing where `open` is active neither in D nor in D'. The reading that is meant says in so many
 words that the new fact holds.
 """
 
@@ -254,13 +254,11 @@ def as_ensure(schema, effect):
 
 
 def ensured(deployment):
-    return replace(
-        deployment,
-        tools=tuple(
-            replace(tool, effects=tuple(as_ensure(deployment.schema, e) for e in tool.effects))
-            for tool in deployment.core.tools
-        ),
+    tools = tuple(
+        replace(tool, effects=tuple(as_ensure(deployment.schema, e) for e in tool.effects))
+        for tool in deployment.tools
     )
+    return replace(deployment, written=replace(deployment.written, tools=tools))
 
 
 @settings(max_examples=examples(40))
@@ -290,7 +288,7 @@ def test_statements_and_the_equivalent_ensure_agree(deployment):
             statements.explicit.states,
             statements.explicit.transitions,
         )
-        for spec in deployment.core.specs:
+        for spec in deployment.specs:
             assert engine.holds(spec.formula) == statements.explicit.holds(spec.formula)
 
 

@@ -102,9 +102,12 @@ def shuffled(draw, deployment):
     sorts = [
         s if s.values is None else replace(s, values=any_order(s.values)) for s in deployment.schema.sorts
     ]
-    tools = [replace(t, effects=any_order([effect(e) for e in t.effects])) for t in deployment.tools]
+    written = deployment.written
+    tools = tuple(replace(t, effects=any_order([effect(e) for e in t.effects])) for t in written.tools)
     changed = replace(
-        deployment, schema=Schema(tuple(sorts), deployment.schema.relations), tools=tuple(tools)
+        deployment,
+        schema=Schema(tuple(sorts), deployment.schema.relations),
+        written=replace(written, tools=tools),
     )
     return parse_deployment("\n".join(any_order(list(items(changed)))))
 

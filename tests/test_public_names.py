@@ -8,7 +8,7 @@ LIST = """
 Relation Schema Sort Value
 
 FALSE TRUE And Atom Binder Const Count Definition Empty Equal Exists Forall Formula Future Globally Iff
-Implies Next Not Or Same Term Truth Until Var
+Implies Name Next Not Or Same Term Truth Until Use Var
 
 parse_formula print_formula AF AG AU AW AX EF EG EU EW EX atleast atmost atom empty equal exactly exists
 forall iff same holds
@@ -17,7 +17,7 @@ Fact Instance
 
 CanonicalForm canonical_form isomorphic orbit
 
-Call Choose Clear Delete Deployment Effect Ensure Fresh Insert Policy Rule Spec Statement Tool View
+Call Choose Clear Delete Deployment Effect Ensure Fresh Insert Parts Policy Rule Spec Statement Tool View
 build_deployment lint load packaged_examples parse_deployment print_deployment read_deployment rigid tool
 
 Step Successors Trace offer successors view

@@ -44,7 +44,8 @@ def specs_of_kinds(deployment, parts):
         "ex_eg": Next("E", Globally("E", f)),
     }
     some = deployment.specs[0]
-    return replace(deployment, specs=tuple(replace(some, name=n, formula=f) for n, f in formulas.items()))
+    specs = tuple(replace(some, name=n, formula=f) for n, f in formulas.items())
+    return replace(deployment, written=replace(deployment.written, specs=specs))
 
 
 @st.composite
@@ -118,7 +119,7 @@ def test_runs_replay_and_show_what_they_claim(engine, domain):
     @given(deployments_with_parts(), st.sampled_from(["any", "policy", "names"]), st.integers(0, 9))
     def check(drawn, kind, seed):
         deployment, (f, g) = drawn
-        deployment = replace(deployment, fair=())
+        deployment = replace(deployment, written=replace(deployment.written, fair=()))
         agent = {"any": "any", "policy": deployment.policy("p"), "names": by_name(seed)}[kind]
         try:
             verify(deployment, agent, engine="explicit", max_states=MAX_STATES)
@@ -164,7 +165,7 @@ def test_traces_of_any_specification_replay(deployment, seed):
                 continue
             over = restriction if domain == "theorem" else result.engine.restriction
             replay(deployment, over, wrap(deployment, agent), verdict.trace)
-            formula = deployment.core.spec(spec).formula
+            formula = deployment.spec(spec).formula
             if verdict.holds is False and isinstance(formula, Globally) and formula.path == "A":
                 assert is_temporal(formula.body) or not holds(formula.body, verdict.trace.last)
 
@@ -196,7 +197,7 @@ def test_the_counterexample_of_the_worked_example(engine, domain, agent):
     assert (trace.bindings["c"], trace.bindings["s"]) in last.tuples("Handler")
     assert (trace.bindings["s"], trace.bindings["a"]) in last.tuples("Approver")
     assert (task, trace.bindings["a"]) not in last.tuples("Approved")
-    body = deployment.core.spec("auth").formula.body
+    body = deployment.spec("auth").formula.body
     assert isinstance(body, Forall)
     assert not holds(body, last)
     assert all(holds(body, state) for state in trace.states[:-1])

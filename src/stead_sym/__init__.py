@@ -14,7 +14,7 @@ from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import rigid, tool
-from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
+from stead_sym.deployment.deployment import Deployment, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.language import parse_deployment, read_deployment
 from stead_sym.deployment.lint import lint
 from stead_sym.deployment.printer import print_deployment
@@ -93,6 +93,7 @@ from stead_sym.logic.syntax import (
     Globally,
     Iff,
     Implies,
+    Name,
     Next,
     Not,
     Or,
@@ -100,6 +101,7 @@ from stead_sym.logic.syntax import (
     Term,
     Truth,
     Until,
+    Use,
     Var,
 )
 from stead_sym.progress import Progress
@@ -136,6 +138,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Globally",
     "Iff",
     "Implies",
+    "Name",
     "Next",
     "Not",
     "Or",
@@ -143,6 +146,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Term",
     "Truth",
     "Until",
+    "Use",
     "Var",
     # formula: text, composition, truth in an instance
     "parse_formula",
@@ -186,6 +190,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Ensure",
     "Fresh",
     "Insert",
+    "Parts",
     "Policy",
     "Rule",
     "Spec",

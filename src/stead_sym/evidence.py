@@ -1,8 +1,8 @@
 """Why a formula holds or fails in a state: a run read off the formula's structure.
 
 The walk is the same for every engine; an engine contributes the truth of subformulas and the runs for
-the three existential operators. A universal claim that holds (an `AG` that holds, say) has no single
-run as evidence; the walk stops there and says so by stopping.
+the three existential operators. A claim about all runs that holds (an `AG`, say) is shown by no single
+run: where the walk meets one it ends, and the run found so far is the evidence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Protocol, assert_never
 
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.logic.sorts import substitute
+from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     TRUE,
     And,
@@ -24,6 +24,7 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
+    Expanded,
     Forall,
     Formula,
     Future,
@@ -36,6 +37,7 @@ from stead_sym.logic.syntax import (
     Same,
     Truth,
     Until,
+    Use,
     is_temporal,
 )
 from stead_sym.relational.instance import Instance
@@ -43,24 +45,24 @@ from stead_sym.relational.schema import Value
 
 
 class Model(Protocol):
-    """What an engine knows of a checked deployment; states are reachable, formulas expanded."""
+    """What an engine knows of a checked deployment; states are reachable."""
 
-    def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
+    def holds(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """(D, σ) ⊨ f."""
         ...
 
-    def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> Step:
+    def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> Step:
         """A transition to a state of f; there is one."""
         ...
 
     def until(
-        self, left: Formula, right: Formula, state: Instance, assignment: Mapping[str, Value]
+        self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[Step, ...]:
         """A shortest run through states of f to one of g; there is one."""
         ...
 
     def forever(
-        self, body: Formula, state: Instance, assignment: Mapping[str, Value]
+        self, body: Expanded, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[tuple[Step, ...], int]:
         """A run that stays in f for ever, with its loop as in `Trace`; there is one."""
         ...
@@ -84,7 +86,7 @@ class _Reason:
         return _Reason(self.claim, self.steps, self.loop, {binder.name: value, **self.bindings})
 
 
-def evidence(model: Model, formula: Formula, state: Instance, holds: bool) -> Trace:
+def evidence(model: Model, formula: Expanded, state: Instance, holds: bool) -> Trace:
     """The run that shows why the sentence holds, or fails, in the state; ``holds`` says which.
 
     Every state of it is real: each step is a transition of the restriction under the agent.
@@ -116,7 +118,7 @@ def _explain(
     if not is_temporal(formula) and not isinstance(formula, Exists | Forall | Implies | Not):
         return plain
     match formula:
-        case Truth() | Equal() | Atom() | Same() | Empty() | Count():
+        case Truth() | Equal() | Atom() | Use() | Same() | Empty() | Count():
             return plain
         case Not(body):
             return here(body, not value) if is_temporal(body) else plain
@@ -134,7 +136,7 @@ def _explain(
         case Exists(binder, body) | Forall(binder, body):
             if value != isinstance(formula, Exists):
                 return plain  # all active values matter: no single one is evidence
-            for u in sorted(state.active_domain[str(binder.sort)]):
+            for u in sorted(state.active_domain[binder.sort]):
                 inner = {**sigma, binder.name: u}
                 if model.holds(body, state, inner) == value:
                     return _explain(model, body, state, inner, value).binding(binder, u)

@@ -40,7 +40,7 @@ def load_text(source: str | Path) -> tuple[str, str]:
         example = files("stead_sym").joinpath("examples", f"{source}{_SUFFIX}")
         return example.read_text(encoding="utf-8"), f"{source}{_SUFFIX}"
     if path.name != str(source) or path.suffix:
-        return read_text(source), str(source)  # raises: there is no such file
+        return read_text(source), str(source)  # which raises, since there is no such file
     raise InputError(
         f"{source}: neither a file nor a packaged example; give the path of a {_SUFFIX} file, or one of "
         + ", ".join(packaged_examples())

@@ -27,9 +27,7 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.errors import InputError, RestrictionError
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.html import paragraph, table
-from stead_sym.logic.parser import parse_formula
-from stead_sym.logic.sorts import Names, expand, resolve
-from stead_sym.logic.syntax import Formula
+from stead_sym.logic.syntax import Expanded, Raw, Resolved
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -53,7 +51,7 @@ class StateSet(Protocol):
 
 
 class Engine(Protocol):
-    """What an engine answers once it has explored; formulas are resolved and expanded."""
+    """What an engine answers once it has explored."""
 
     name: str
 
@@ -65,14 +63,14 @@ class Engine(Protocol):
     def statistics(self) -> Mapping[str, int]: ...
     @property
     def restriction(self) -> Restriction: ...
-    def holds(self, formula: Formula) -> bool: ...
-    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
-    def evidence(self, formula: Formula, holds: bool) -> Trace: ...
+    def holds(self, formula: Expanded) -> bool: ...
+    def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> StateSet: ...
+    def evidence(self, formula: Expanded, holds: bool) -> Trace: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to one specification.
+    """The answer to one specification, whose ``formula`` stands here as it was written.
 
     ``holds`` is None for `unknown`, with the ``reason``. ``trace`` is the evidence: for a
     specification that fails a run that shows it, for one that holds a witness where it has one, else
@@ -80,7 +78,7 @@ class Verdict:
     """
 
     spec: str
-    formula: Formula
+    formula: Resolved
     holds: bool | None
     reason: str = ""
     trace: Trace | None = None
@@ -125,11 +123,11 @@ class Verification:
         """The size of every sort's domain."""
         return self.restriction.sizes
 
-    def satisfying(self, formula: Formula | str, assignment: Mapping[str, Value] | None = None) -> StateSet:
+    def satisfying(self, formula: Raw | str, assignment: Mapping[str, Value] | None = None) -> StateSet:
         """The reachable states of the restriction in which a formula holds, under values of its
         free variables. Raises `DeclarationError` for a formula that does not fit the deployment."""
         sigma = dict(assignment or {})
-        return self.engine.satisfying(in_terms_of(self.deployment, formula, self._scope(sigma)), sigma)
+        return self.engine.satisfying(self.deployment.formula(formula, self._scope(sigma)), sigma)
 
     def _scope(self, assignment: Mapping[str, Value]) -> Mapping[str, str]:
         sort_of = {value: sort for sort, values in self.restriction.values.items() for value in values}
@@ -154,14 +152,6 @@ class Verification:
         return paragraph(self.summary) + table("", ("spec", "verdict", "what shows it"), rows)
 
 
-def in_terms_of(deployment: Deployment, formula: Formula | str, scope: Mapping[str, str]) -> Formula:
-    """The formula, or the text of one, resolved against a deployment and expanded."""
-    raw = parse_formula(formula) if isinstance(formula, str) else formula
-    definitions = {definition.name: definition for definition in deployment.definitions}
-    names = Names(deployment.schema, deployment.sort_of_constant, definitions)
-    return expand(resolve(raw, names, scope, temporal=True), definitions)
-
-
 def wrap(deployment: Deployment, agent: AgentLike) -> CanonicalWrapper | None:
     """The canonical wrapper around an agent; None for the one that selects everything offered."""
     base: Agent
@@ -172,8 +162,8 @@ def wrap(deployment: Deployment, agent: AgentLike) -> CanonicalWrapper | None:
         case "any" | Everything():
             return None
         case Policy(name):
-            rules = deployment.core.policy(name)
-            base, known = RuleAgent(rules, deployment.core.tools), rules.constants
+            base = RuleAgent.of(deployment, name)
+            known = base.constants
         case Agent():
             base = agent
         case _:
@@ -211,7 +201,6 @@ def verify(
     """
     started = time.perf_counter()
     chosen = deployment.specs if specs is None else tuple(map(deployment.spec, specs))
-    formulas = {spec: in_terms_of(deployment, spec.formula, {}) for spec in chosen}
     literal = engine == "explicit" or not wrapped if domain is None else domain != "normal"
     if not literal and not wrapped:
         raise RestrictionError("without the wrapper there is the literal domain only; take `theorem`")
@@ -242,7 +231,8 @@ def verify(
         except InputError as error:  # its frames hold the diagrams, which would live as long as it does
             raise error.with_traceback(None) from error.__cause__
     beyond = frozenset() if wrapper is None else wrapper.rigid - frozenset(deployment.sort_of_constant)
-    verdicts = {spec.name: _verdict(built, spec, formulas[spec], restriction, beyond) for spec in chosen}
+    written = {spec.name: spec.formula for spec in deployment.written.specs}
+    verdicts = {spec.name: _verdict(built, spec, written[spec.name], restriction, beyond) for spec in chosen}
     return Verification(
         deployment=deployment,
         agent="any" if wrapper is None else wrapper.agent.name,
@@ -278,11 +268,11 @@ def _telling_apart(
 
 
 def _verdict(
-    engine: Engine, spec: Spec, formula: Formula, restriction: Restriction, beyond: frozenset[Value]
+    engine: Engine, spec: Spec, written: Resolved, restriction: Restriction, beyond: frozenset[Value]
 ) -> Verdict:
     """The verdict; ``beyond`` is B minus C, which the theorem wants empty."""
-    holds = engine.holds(formula)
-    trace: Trace | None = engine.evidence(formula, holds)
+    holds = engine.holds(spec.formula)
+    trace: Trace | None = engine.evidence(spec.formula, holds)
     if holds and trace is not None and not trace.steps and not trace.bindings:
         trace = None  # the claim alone would only repeat the specification
     found = "holds" if holds else "fails"
@@ -291,12 +281,12 @@ def _verdict(
             f"it {found} on the literal domain for an agent that tells {min(beyond)} from other values;"
             " nothing carries over without the wrapper"
         )
-        return Verdict(spec.name, spec.formula, None, reason, trace)
+        return Verdict(spec.name, written, None, reason, trace)
     if restriction.exact:
-        return Verdict(spec.name, spec.formula, holds, trace=trace)
+        return Verdict(spec.name, written, holds, trace=trace)
     small = ", ".join(
         f"{d.sort}={d.size} (the theorem asks for {d.required})"
         for d in restriction.derivation.values()
         if d.size < d.required
     )
-    return Verdict(spec.name, spec.formula, None, f"it {found} on the forced domain {small}", trace)
+    return Verdict(spec.name, written, None, f"it {found} on the forced domain {small}", trace)

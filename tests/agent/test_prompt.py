@@ -155,7 +155,8 @@ def test_the_prompt_of_the_worked_example(tmp_path):
     )
     # The tools' descriptions are data of the deployment; their serialization must be that of the listing.
     words = {tool["name"]: tool["description"] for tool in json.loads(paper["Tool-schema serialization"])}
-    worked = replace(desk, tools=tuple(replace(tool, description=words[tool.name]) for tool in desk.tools))
+    tools = tuple(replace(tool, description=words[tool.name]) for tool in desk.written.tools)
+    worked = replace(desk, written=replace(desk.written, tools=tools))
     prompt = Prompt.of(worked, folder)
     system, user = prompt.messages(context)
     assert system.content == paper["System message"]

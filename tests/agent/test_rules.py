@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.deployment import Deployment, Policy, Rule
+from stead_sym.deployment.deployment import Deployment, Parts, Policy, Rule
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError, DeclarationError, Span
 from stead_sym.logic.syntax import (
@@ -30,6 +30,7 @@ from stead_sym.logic.syntax import (
     Implies,
     Not,
     Or,
+    Use,
     Var,
 )
 from stead_sym.relational.instance import Instance
@@ -118,9 +119,11 @@ def test_the_policy_of_a_deployment_has_its_definitions_expanded():
         schema=SCHEMA,
         init=Instance.of(SCHEMA, OPEN),
         bounds={"task": 0, "person": 0},
-        tools=TOOLS,
-        definitions=(opened,),
-        policies=(Policy("p", (Rule("close", (T,), Atom("opened", (T,))),)),),
+        written=Parts(
+            tools=TOOLS,
+            definitions=(opened,),
+            policies=(Policy("p", (Rule("close", (T,), Use("opened", (T,))),)),),
+        ),
     )
     agent = RuleAgent.of(deployment, "p")
     assert agent.name == "p"
@@ -147,9 +150,13 @@ def formulas(draw, schema, scope, depth=2):
     if shape == "not":
         return Not(left)
     right = draw(formulas(schema, scope, depth - 1))
-    return {"and": And((left, right)), "or": Or((left, right))}.get(shape) or (
-        Implies(left, right) if shape == "implies" else Iff(left, right)
-    )
+    joined = {
+        "and": And((left, right)),
+        "or": Or((left, right)),
+        "implies": Implies(left, right),
+        "iff": Iff(left, right),
+    }
+    return joined[shape]
 
 
 def atoms(schema, scope):

@@ -34,7 +34,6 @@ def test_a_file_of_the_collection_prints_and_reads_back(case):
     again = parse_deployment(printed)
     assert again == deployment
     assert print_deployment(again) == printed
-    assert again.core == deployment.core
 
 
 def test_the_desks_print_and_read_back():
@@ -56,15 +55,15 @@ def test_sizes_of_the_collection_follow_from_bounds_constants_and_variables():
     folder = shared_folder() / "conformance"
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     for name, runs in expected.items():
-        core = read_deployment(folder / f"{name}.stead").core
-        counts = [variables_by_sort(spec.formula) for spec in core.specs]
+        deployment = read_deployment(folder / f"{name}.stead")
+        counts = [variables_by_sort(spec.formula) for spec in deployment.specs]
         sizes = {
             s.name: len(s.values)
             if s.values is not None
-            else 2 * core.bounds[s.name]
-            + len(core.constants[s.name])
+            else 2 * deployment.bounds[s.name]
+            + len(deployment.constants[s.name])
             + max(len(count.get(s.name, ())) for count in counts)
-            for s in core.schema.sorts
+            for s in deployment.schema.sorts
         }
         assert sizes == runs["p"]["domain"], name
 
@@ -347,7 +346,7 @@ def test_the_deepest_formula_goes_all_the_way():
     deep = "~" * (MAX_DEPTH - 6) + "N"  # the items around a formula count as well
     d = parse_deployment(BASE + f"define D() = {deep} tool t() guard {deep} effect ensure {deep} spec s AG D")
     assert parse_deployment(print_deployment(d)) == d
-    assert holds(d.core.tools[0].guard, d.init) is False
+    assert holds(d.tools[0].guard, d.init) is False
     assert lint(d) == ()
 
 

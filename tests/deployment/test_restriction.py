@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stead_sym.deployment.deployment import Deployment, Spec
+from stead_sym.deployment.deployment import Deployment, Parts, Spec
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import RestrictionError
 from stead_sym.logic.parser import parse_formula
@@ -24,9 +24,9 @@ def spec(name, text):
     return Spec(name, resolve(parse_formula(text), NAMES, temporal=True))
 
 
-def deployment(case=1, task=2, definitions=()):
+def deployment(case=1, task=2, **parts):
     init = Instance.of(SCHEMA, [("P", ("c", "task1"))])
-    return Deployment("small", SCHEMA, init, {"case": case, "task": task}, (), definitions=definitions)
+    return Deployment("small", SCHEMA, init, {"case": case, "task": task}, Parts(**parts))
 
 
 ONE = spec("one", "AG forall x: case. EX exists x: case, y: task. P(x, y)")
@@ -45,7 +45,10 @@ def test_variables_of_definitions_count():
     busy = Definition("busy", (), resolve(parse_formula("exists u, v: case. u != v"), NAMES))
     names = Names(SCHEMA, NAMES.constants, {"busy": busy})
     uses = Spec("uses", resolve(parse_formula("AG (exists x: case. x = x) & busy()"), names, temporal=True))
-    assert theorem_restriction(deployment(definitions=(busy,)), [uses]).sizes["case"] == 2 * 1 + 1 + 3
+    deployed = deployment(definitions=(busy,), specs=(uses,))
+    assert theorem_restriction(deployed, deployed.specs).sizes["case"] == 2 * 1 + 1 + 3
+    with pytest.raises(TypeError, match=r"busy\(\) uses the definition busy, which is not expanded"):
+        theorem_restriction(deployed, [uses])
 
 
 def test_constants_come_first_and_no_name_comes_twice():
@@ -62,7 +65,7 @@ def test_names_of_two_sorts_never_meet():
     schema = Schema((Sort("a"), Sort("a1"), Sort("B"), Sort("b")), (Relation("Z", ()),))
     bounds = {"a": 60, "a1": 60, "B": 2, "b": 2}
     empty = Instance(schema, frozenset())
-    restriction = theorem_restriction(Deployment("names", schema, empty, bounds, ()), [])
+    restriction = theorem_restriction(Deployment("names", schema, empty, bounds), [])
     assert len(restriction.members) == sum(restriction.sizes.values()) == 248
     further = [value for sort in bounds for value in restriction.beyond(sort, 40)]
     assert len(set(further)) == 160

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stead_sym.deployment.deployment import Deployment, View
+from stead_sym.deployment.deployment import Deployment, Parts, View
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded, offer, successors, view, within
 from stead_sym.deployment.tool import Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
@@ -38,7 +38,7 @@ def atom(relation, *names):
 
 
 def deployment(*tools, init=("P c",), bound=1, views=()):
-    return Deployment("small", SCHEMA, instance(*init), {"a": bound}, tools, views=views)
+    return Deployment("small", SCHEMA, instance(*init), {"a": bound}, Parts(tools=tools, views=views))
 
 
 def tool(*statements, params=(), guard=TRUE, when=TRUE):

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, Parts
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import Graph, explore
-from stead_sym.logic.parser import parse_formula
-from stead_sym.logic.sorts import Names, resolve
 from stead_sym.logic.syntax import Atom, Future, Globally, Iff, Implies, Next, Not, Until
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
@@ -40,14 +36,13 @@ def graphs(draw):
 
 
 def graph_of(states, targets, fair=()):
-    deployment = Deployment("graph", states[0].schema, states[0], {}, (), fair=tuple(fair))
+    deployment = Deployment("graph", states[0].schema, states[0], {}, Parts(fair=tuple(fair)))
     edges = tuple(tuple((CALL, target) for target in out) for out in targets)
-    restriction = theorem_restriction(deployment, ())
-    return Graph(deployment, restriction, tuple(states), edges, (None,) * len(states))
+    return Graph(deployment, tuple(states), edges)
 
 
 def labelled(graph):
-    return Labelling(graph, graph.restriction)
+    return Labelling(graph, theorem_restriction(graph.deployment, ()))
 
 
 def lassos(graph, path):
@@ -202,7 +197,7 @@ def jobs_hold(text):
     deployment = parse_deployment(f"{JOBS}spec s\n  {text}\n", "jobs.stead")
     restriction = theorem_restriction(deployment, deployment.specs)
     graph = explore(deployment, None, restriction)
-    return Labelling(graph, restriction).holds_initially(deployment.spec("s"))
+    return Labelling(graph, restriction).holds_initially(deployment.spec("s").formula)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +240,7 @@ def test_definitions_are_expanded():
     deployment = parse_deployment(text, "jobs.stead")
     restriction = theorem_restriction(deployment, deployment.specs)
     labelling = Labelling(explore(deployment, None, restriction), restriction)
-    assert labelling.holds_initially(deployment.spec("s"))
+    assert labelling.holds_initially(deployment.spec("s").formula)
 
 
 def test_an_assignment_for_the_free_variables():
@@ -253,8 +248,7 @@ def test_an_assignment_for_the_free_variables():
     restriction = theorem_restriction(deployment, (), {"job": 3})
     graph = explore(deployment, None, restriction)
     labelling = Labelling(graph, restriction)
-    names = Names(deployment.schema)
-    done_next = resolve(parse_formula("AX Done(x)"), names, MappingProxyType({"x": "job"}), temporal=True)
+    done_next = deployment.formula("AX Done(x)", {"x": "job"})
     for value in restriction.values["job"]:
         waiting = Instance(deployment.schema, frozenset({Fact("Waiting", (value,))}))
         assert labelling.satisfying(done_next, {"x": value}) == {waiting}

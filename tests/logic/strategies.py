@@ -20,12 +20,14 @@ from stead_sym.logic.syntax import (
     Globally,
     Iff,
     Implies,
+    Name,
     Next,
     Not,
     Or,
     Same,
     Truth,
     Until,
+    Use,
     Var,
 )
 from stead_sym.relational.instance import Fact, Instance
@@ -46,9 +48,9 @@ def truths():
 
 @st.composite
 def syntax(draw, bound=frozenset(), depth=4):
-    """Any closed formula as `parse_formula` may give it: no schema, sorts known or not."""
+    """Any raw formula as `parse_formula` may give it."""
     term = st.sampled_from(["c0", "c1", "U", "AX_", *sorted(bound)]).map(
-        lambda n: Var(n) if n in bound else Const(n)
+        lambda n: Var(n) if n in bound else Name(n)
     )
     relation = st.sampled_from(["P", "Q1", "A", "E", "call", "same"])
 
@@ -116,7 +118,8 @@ def well_sorted(draw, scope=None, depth=3, names=NAMES):
         symbols = {**{r.name: r.sorts for r in SCHEMA.relations}}
         symbols |= {n: tuple(p.sort for p in d.params) for n, d in names.definitions.items()}
         name = draw(st.sampled_from(sorted(symbols)))
-        return Atom(name, tuple(pick(sort) for sort in symbols[name]))
+        symbol = Use if name in names.definitions else Atom
+        return symbol(name, tuple(pick(sort) for sort in symbols[name]))
     below = well_sorted(scope, depth - 1, names)
     match draw(st.integers(0, 6)):
         case 0:

@@ -28,7 +28,7 @@ from stead_sym.logic.compose import (
     same,
 )
 from stead_sym.logic.parser import MAX_DEPTH, parse_binders, parse_formula
-from stead_sym.logic.syntax import FALSE, TRUE, And, Atom, Binder, Const, Exists, Or, Var
+from stead_sym.logic.syntax import FALSE, TRUE, And, Atom, Binder, Exists, Name, Or, Var
 
 P, Q, N = atom("P", "x"), atom("Q", "x"), atom("N")
 
@@ -79,12 +79,12 @@ def test_reads_as(text, formula):
 
 def test_a_name_is_a_variable_only_under_its_quantifier():
     formula = parse_formula("P(x) & exists x. R(x, y)")
-    assert formula == And((Atom("P", (Const("x"),)), Exists(Binder("x"), Atom("R", (Var("x"), Const("y"))))))
+    assert formula == And((Atom("P", (Name("x"),)), Exists(Binder("x"), Atom("R", (Var("x"), Name("y"))))))
 
 
 def test_a_variable_without_a_sort_has_the_next_sort_of_its_list_as_default():
     binders = parse_binders("x, y: s, z, w: t, v")
-    assert [(b.name, b.sort, b.default) for b in binders] == [
+    assert [(b.name, b.known_sort, b.default) for b in binders] == [
         ("x", None, "s"), ("y", "s", None), ("z", None, "t"), ("w", "t", None), ("v", None, None),
     ]  # fmt: skip
 

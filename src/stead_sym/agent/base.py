@@ -1,4 +1,5 @@
-"""Decision contexts, and what a base agent is (Definition 3: the policy Π)."""
+"""Decision contexts, and what a base agent is: the policy Π of Definition "Stateful Tool-Enabled Agentic
+Deployment"."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ class FunctionAgent:
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """The agent that selects everything offered: what no agent at all would leave possible."""
+    """The agent that selects everything offered, so that whatever any agent could do is possible."""
 
     name: str = "any"
 

@@ -45,10 +45,10 @@ class Connection:
             total=tries - 1,
             backoff_factor=0.5,
             status_forcelist=_BUSY,
-            allowed_methods=None,  # asking the same twice changes nothing, POST or not
+            allowed_methods=None,  # POST too: to ask a second time changes nothing on the server
             raise_on_status=False,
         )
-        # What is got comes first: a wrong address should show at once.
+        # The first request to a server is a GET: with few tries a wrong address is soon reported.
         self._retries = {"POST": retry, "GET": retry.new(total=min(tries, 2) - 1)}
 
     def get(self, path: str, *, optional: bool = False) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What an inference engine says when it samples one token, checked, and put together to log-probabilities.
 
-The decision: an engine is given the constraint and is not believed. It samples one token greedily among
-those allowed and reports the log-probabilities of the ones asked about. A token that is not allowed, or not
-the likeliest, shows an engine that decodes otherwise than it was told, and a decision of it would be another
-policy's.
+The decision: an engine gets the constraint, and its answer is checked against it. It samples one token
+greedily among those allowed and reports the log-probabilities of the ones asked about. A token that is not
+allowed, or not the likeliest, shows that the engine decodes in another way than it was told to; its decisions
+would be those of another policy, so that this is an error.
 
 The log-probabilities are those of the engine, from before the constraint where it can be told so: log-softmax
 over the whole vocabulary. An engine that reports them from after it (`processed_logprobs` of vLLM) has a

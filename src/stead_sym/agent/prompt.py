@@ -158,7 +158,7 @@ class Prompt:
                 found |= values
         for call in context.calls:
             params = self._tool(call.tool).params
-            found |= {v for p, v in zip(params, call.args, strict=True) if str(p.sort).upper() == name}
+            found |= {v for p, v in zip(params, call.args, strict=True) if p.sort.upper() == name}
         return found
 
     def _tool(self, name: str) -> Tool:
@@ -175,7 +175,7 @@ def tool_schemas(tools: Sequence[Tool]) -> str:
             {
                 "name": tool.name,
                 "description": tool.description,
-                "arguments": {param.name: str(param.sort) for param in tool.params},
+                "arguments": {param.name: param.sort for param in tool.params},
             }
             for tool in sorted(tools, key=lambda tool: tool.name)
         ],

@@ -14,8 +14,8 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.deployment.deployment import Deployment, Policy, Rule
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError
-from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Const
+from stead_sym.logic.evaluate import holds, value_of
+from stead_sym.logic.syntax import Var
 from stead_sym.relational.schema import Value
 
 
@@ -24,8 +24,8 @@ class RuleAgent:
     """The agent of a `policy`: the first rule that matches some offered call selects all its matches.
 
     Rule `call w(t) when f` matches w(u) if t takes the value u under some assignment σ, and
-    (view, σ) ⊨ f. ``policy`` has its definitions expanded (`Deployment.core`); ``tools`` give the
-    sorts of the calls' arguments.
+    (view, σ) ⊨ f. ``policy`` is expanded, as those of a `Deployment` are (`TypeError` otherwise); ``tools``
+    give the sorts of the calls' arguments.
 
     A rule agent is C-equivariant for the C of its ``constants``: wrapped with these as ``known``, its
     selections do not change (Theorem "Enforcement and preservation"). Without, it never meets those
@@ -35,17 +35,19 @@ class RuleAgent:
     policy: Policy
     tools: tuple[Tool, ...]
 
+    def __post_init__(self) -> None:
+        _ = self.constants  # looks at every formula and refuses one that is not expanded
+
     @classmethod
     def of(cls, deployment: Deployment, policy: str) -> RuleAgent:
         """The agent of the policy of that name; `DeclarationError` if there is none."""
-        core = deployment.core
-        return cls(core.policy(policy), core.tools)
+        return cls(deployment.policy(policy), deployment.tools)
 
     @property
     def name(self) -> str:
         return self.policy.name
 
-    @property
+    @cached_property
     def constants(self) -> frozenset[Value]:
         """The values that the policy mentions by name."""
         return self.policy.constants
@@ -71,7 +73,7 @@ class RuleAgent:
 
     @cached_property
     def _signatures(self) -> Mapping[str, tuple[str, ...]]:
-        return {tool.name: tuple(str(param.sort) for param in tool.params) for tool in self.tools}
+        return {tool.name: tuple(param.sort for param in tool.params) for tool in self.tools}
 
     def _shown(self, context: DecisionContext) -> Mapping[str, Set[Value]]:
         """The values that the context shows, per sort: those of the view and of the offered calls."""
@@ -88,7 +90,7 @@ def match_rule(rule: Rule, call: Call) -> dict[str, Value] | None:
         return None
     sigma: dict[str, Value] = {}
     for term, value in zip(rule.args, call.args, strict=True):
-        wanted = term.value if isinstance(term, Const) else sigma.setdefault(term.name, value)
+        wanted = sigma.setdefault(term.name, value) if isinstance(term, Var) else value_of(term, sigma)
         if wanted != value:
             return None
     return sigma

@@ -1,8 +1,8 @@
 """The store of decisions: one SQLite file, to which rows are only ever added.
 
 The decision: two tables. `node` has what the model said at one branching node, written the moment it is
-known; `decision` has the finished answers. So a process that dies in mid-batch loses nothing that was paid
-for: the next one finds the nodes. A row carries the digest of its contents, and every read checks it.
+known; `decision` has the finished answers. So a process that ends in the middle of a batch loses no answer of
+the model: the next one finds the nodes. A row carries the digest of its contents, and every read checks it.
 """
 
 from __future__ import annotations

@@ -25,11 +25,6 @@ class Template:
     text: str
     source: str
 
-    @property
-    def placeholders(self) -> frozenset[str]:
-        """Whatever stands in brackets and is spelled like a placeholder."""
-        return frozenset(match[1] for match in _BRACKETS.finditer(self.text))
-
     def check(self, known: Collection[str]) -> None:
         """Raise `InputError` for a placeholder in capitals, or of the form `Relation.2`, that is not
         known."""

@@ -85,11 +85,6 @@ class Trie:
                     f"the tokens of call {number + 1} begin another call; append an end token to each"
                 )
 
-    @property
-    def depth(self) -> int:
-        """The length of the longest sequence."""
-        return max(map(len, self.sequences))
-
     def forced(self, path: Tokens) -> Tokens:
         """``path`` with the forced tokens appended: a branching node or a whole sequence."""
         while len(children := self._children.get(path, ())) == 1:

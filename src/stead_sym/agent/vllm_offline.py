@@ -18,10 +18,10 @@ from stead_sym.agent.model import Request
 from stead_sym.agent.tokenizer import ChatTokenizer, library, reporting
 
 _DEFAULTS = {
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # no second process to start and to end
-    "VLLM_CPU_KVCACHE_SPACE": "4",  # GiB; else vLLM wants nearly all of the memory of a CPU
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the engine runs in this process, not in one of its own
+    "VLLM_CPU_KVCACHE_SPACE": "4",  # GiB; by default vLLM takes nearly all memory of a machine without a GPU
     "VLLM_LOGGING_LEVEL": "ERROR",
-    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is for the report
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is kept for the report of the command
     "VLLM_NO_USAGE_STATS": "1",
 }
 _MOST = 128
@@ -80,10 +80,10 @@ class VllmOffline:
                 revision=revision,
                 tokenizer_revision=revision,
                 dtype=dtype or ("float32" if on_cpu else "auto"),
-                max_model_len=-1,  # as long as memory allows
+                max_model_len=-1,  # the longest window that memory allows
                 enforce_eager=True,  # one token per request: compiling costs more than it saves
                 enable_prefix_caching=True,
-                block_size=32 if on_cpu else None,  # the default of 128 there shares less
+                block_size=32 if on_cpu else None,  # of shared prefixes; 128 there by default
                 logprobs_mode="raw_logprobs",
                 disable_log_stats=True,
                 use_tqdm_on_load=False,

@@ -6,7 +6,7 @@ agent's answer to the canonical pair, Eq. (wrapper) is
 
     Π^can(D, A) = ⋃ { ρ⁻¹(R̂) : ρ ∈ Lab_B(D, A) } = { α(a) : a ∈ σ⁻¹(R̂), α ∈ Aut_B(D, A) },
 
-since ρ⁻¹ = α ∘ σ⁻¹ for some automorphism α. So an orbit under generators stands for the union. Where
+since ρ⁻¹ = α ∘ σ⁻¹ for some automorphism α. So the union is computed as an orbit under generators. Where
 Offer is equivariant and the view is the whole state, Aut_B(D, A) = Aut_B(D), as in the paper.
 
 Verification and production use the same class: give it live instances and the calls offered there.
@@ -179,12 +179,4 @@ class WrappedAgent:
 
 def _call_relation(tool: Tool) -> Relation:
     """The relation that holds the offered calls of ``tool``; no relation of a file has a space."""
-    sorts: list[str] = []
-    for param in tool.params:
-        if param.sort is None:
-            raise DeclarationError(
-                f"parameter {param.name} of tool {tool.name} has no sort; write {param.name}: SORT",
-                param.span,
-            )
-        sorts.append(param.sort)
-    return Relation(f"call {tool.name}", tuple(sorts))
+    return Relation(f"call {tool.name}", tuple(param.sort for param in tool.params))

@@ -20,8 +20,8 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
+from stead_sym.memory import resident
 from stead_sym.progress import Progress
 
 AVAILABLE = os.name == "posix"
@@ -139,21 +139,9 @@ class _Watch:
         limits = self._limits
         if limits.seconds is not None and time.monotonic() - self._started > limits.seconds:
             return f"stopped at the limit of {limits.seconds:g} s (--timeout)"
-        if limits.memory is not None and (used := _resident(self._pid) // _MIB) > limits.memory:
+        if limits.memory is not None and (used := resident(self._pid) // _MIB) > limits.memory:
             return f"stopped at {used:,} MiB, past the limit of {limits.memory:,} MiB (--memory)"
         return ""
-
-
-def _resident(pid: int) -> int:
-    """The resident memory of a process in bytes; 0 where it has ended."""
-    if sys.platform == "linux":
-        try:
-            pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
-        except (FileNotFoundError, ProcessLookupError):
-            return 0
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-    listed = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return int(listed.stdout or 0) * 1024
 
 
 # the child's side

@@ -1,8 +1,9 @@
-"""The deployment A = ⟨E, T, Π⟩ as data: what a `.stead` file says, names and sorts resolved.
+"""The deployment A = ⟨E, T, Π⟩ as data: what a `.stead` file says.
 
-`Deployment` holds formulas as they were written (uses of `define` included), so that it prints back
-as a file; `Deployment.core` is the same deployment with every `define` expanded, which is what
-the semantics and the engines read.
+One decision: definitions are expanded here and nowhere else (`logic.syntax` tells of the phases of formulas).
+`Deployment.written` holds the parts as they were written, uses of `define` included, for whoever prints or
+reviews them. The other attributes, and `Deployment.formula`, give expanded formulas, which is what the
+semantics and the engines take.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from typing import assert_never
 
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.sorts import expand
-from stead_sym.logic.syntax import TRUE, Binder, Const, Definition, Formula, Term, constants
+from stead_sym.logic.names import Names, constants, constants_among
+from stead_sym.logic.parser import parse_formula
+from stead_sym.logic.sorts import resolve
+from stead_sym.logic.substitution import expand
+from stead_sym.logic.syntax import TRUE, Binder, Definition, Expanded, Formula, Raw, Resolved, Term
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Value
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +58,10 @@ class Policy:
 
     @property
     def constants(self) -> frozenset[Value]:
-        """The values that the policy mentions (definitions expanded). Their identity matters to it,
-        so they belong to the set B that its wrapper leaves alone."""
-        named = {t.value for rule in self.rules for t in rule.args if isinstance(t, Const)}
-        return frozenset(named).union(*(constants(rule.when) for rule in self.rules))
+        """The values that the policy mentions. Their identity matters to it, so they belong to the set B that
+        its wrapper leaves alone. `TypeError` for a policy that is not expanded."""
+        named = constants_among(term for rule in self.rules for term in rule.args)
+        return named.union(*(constants(rule.when) for rule in self.rules))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +73,56 @@ class Spec:
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a deployment that hold formulas. ``fair`` are the fairness constraints of the file."""
+
+    tools: tuple[Tool, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    views: tuple[View, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    fair: tuple[Formula, ...] = ()
+    specs: tuple[Spec, ...] = ()
+
+    def expanded(self) -> Parts:
+        """The same parts with every use of a definition expanded, and no definitions left."""
+        by_name = {definition.name: definition for definition in self.definitions}
+
+        def closed(formula: Resolved) -> Expanded:
+            return expand(formula, by_name)
+
+        return Parts(
+            tools=tuple(
+                replace(
+                    tool,
+                    guard=closed(tool.guard),
+                    effects=tuple(_map_effect(closed, effect) for effect in tool.effects),
+                )
+                for tool in self.tools
+            ),
+            views=tuple(replace(view, where=closed(view.where)) for view in self.views),
+            policies=tuple(
+                replace(p, rules=tuple(replace(r, when=closed(r.when)) for r in p.rules))
+                for p in self.policies
+            ),
+            fair=tuple(map(closed, self.fair)),
+            specs=tuple(replace(spec, formula=closed(spec.formula)) for spec in self.specs),
+        )
+
+
 @dataclass(frozen=True)
 class Deployment:
     """A STEAD but for its agent: schema, D0, bounds, tools, views, specifications.
 
-    ``bounds`` has every unbounded sort as a key (0 where the file has no line).
-    ``fair`` is kept for the fairness constraints of the file.
+    ``bounds`` has every unbounded sort as a key (0 where the file has no line). ``written`` holds resolved
+    formulas; ``tools``, ``views``, ``policies``, ``fair`` and ``specs`` are the same parts expanded.
     """
 
     name: str
     schema: Schema
     init: Instance
     bounds: Mapping[str, int]
-    tools: tuple[Tool, ...]
-    definitions: tuple[Definition, ...] = ()
-    views: tuple[View, ...] = ()
-    policies: tuple[Policy, ...] = ()
-    fair: tuple[Formula, ...] = ()
-    specs: tuple[Spec, ...] = ()
+    written: Parts = Parts()
     system: str | None = None
     instructions: str | None = None
     bound_spans: Mapping[str, Span] = field(
@@ -114,33 +152,56 @@ class Deployment:
         """The sort of every value of C."""
         return MappingProxyType({v: s for s, values in self.constants.items() for v in values})
 
+    def outside(self, sort: str, values: Iterable[Value]) -> tuple[Value, ...]:
+        """Those of the S-values that are not in C, in the order given."""
+        known = frozenset(self.constants[sort])
+        return tuple(value for value in values if value not in known)
+
+    # The parts, expanded
+
     @cached_property
-    def core(self) -> Deployment:
-        """The same deployment with every `define` expanded, and no definitions left."""
-        by_name = {d.name: d for d in self.definitions}
+    def _expanded(self) -> Parts:
+        return self.written.expanded()
 
-        def closed(formula: Formula) -> Formula:
-            return expand(formula, by_name)
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """Ω with guards and effects."""
+        return self._expanded.tools
 
-        return replace(
-            self,
-            definitions=(),
-            tools=tuple(
-                replace(
-                    tool,
-                    guard=closed(tool.guard),
-                    effects=tuple(_map_effect(closed, effect) for effect in tool.effects),
-                )
-                for tool in self.tools
-            ),
-            views=tuple(replace(view, where=closed(view.where)) for view in self.views),
-            policies=tuple(
-                replace(p, rules=tuple(replace(r, when=closed(r.when)) for r in p.rules))
-                for p in self.policies
-            ),
-            fair=tuple(map(closed, self.fair)),
-            specs=tuple(replace(spec, formula=closed(spec.formula)) for spec in self.specs),
-        )
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The `view` lines; without any the agent is shown the whole state."""
+        return self._expanded.views
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The white-box agents of the file."""
+        return self._expanded.policies
+
+    @property
+    def fair(self) -> tuple[Expanded, ...]:
+        """The fairness constraints."""
+        return self._expanded.fair
+
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        """The specifications."""
+        return self._expanded.specs
+
+    @cached_property
+    def names(self) -> Names:
+        """What formulas over the deployment may mention."""
+        definitions = {definition.name: definition for definition in self.written.definitions}
+        return Names(self.schema, self.sort_of_constant, definitions)
+
+    def formula(self, formula: Raw | str, scope: Mapping[str, str] = _NOTHING) -> Expanded:
+        """A formula over the deployment, or the text of one, resolved and expanded.
+
+        ``scope`` gives the sorts of its free variables; temporal operators are allowed. Raises `ParseError`
+        and `DeclarationError`.
+        """
+        raw = parse_formula(formula) if isinstance(formula, str) else formula
+        return expand(resolve(raw, self.names, scope, temporal=True), self.names.definitions)
 
     def tool(self, name: str, span: Span | None = None) -> Tool:
         """The tool of that name; `DeclarationError` if there is none."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias, TypeVar, assert_never
 
-from stead_sym.logic.evaluate import value_of
+from stead_sym.logic.evaluate import fact_of, value_of
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -20,6 +20,7 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
+    Expanded,
     Forall,
     Formula,
     Future,
@@ -32,6 +33,8 @@ from stead_sym.logic.syntax import (
     Same,
     Truth,
     Until,
+    Use,
+    unexpanded,
 )  # fmt: skip
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
@@ -151,15 +154,15 @@ def _branching_atom(proposition: Proposition) -> int:
 
 
 def ensured(
-    formula: Formula,
+    formula: Expanded,
     state: Instance,
     domain: Mapping[str, Sequence[Value]],
     assignment: Mapping[str, Value],
 ) -> Iterator[Instance]:
     """{ D' over ``domain`` : (D ⊕ D', σ) ⊨ f }, quantifiers over ad(D ⊕ D').
 
-    ``domain`` gives the values of each sort and holds ad(D) and C. ``formula`` is first-order,
-    resolved, and has its definitions expanded. Raises `ValueError` for a temporal operator.
+    ``domain`` gives the values of each sort and holds ad(D) and C. Raises `TypeError` for a formula that
+    is not expanded, `ValueError` for a temporal operator.
     """
     ground = _Grounding(state, domain)
     number = ground.number
@@ -188,9 +191,9 @@ class _Grounding:
                 return YES if value else NO
             case Equal(left, right):
                 return YES if value_of(left, sigma) == value_of(right, sigma) else NO
-            case Atom(relation, args, primed):
-                fact = Fact(relation, tuple(value_of(t, sigma) for t in args))
-                if primed:
+            case Atom():
+                fact = fact_of(formula, sigma, self.state.schema)
+                if formula.primed:
                     return self.number.get(fact, NO)
                 return YES if fact in self.state else NO
             case Not(body):
@@ -206,7 +209,7 @@ class _Grounding:
                 a, b = self(left, sigma), self(right, sigma)
                 return disjunction(conjunction(a, b), conjunction(negation(a), negation(b)))
             case Forall(binder, body):
-                sort = str(binder.sort)
+                sort = binder.sort
                 return self._all(
                     self.domain[sort],
                     lambda u: negation(
@@ -214,14 +217,16 @@ class _Grounding:
                     ),
                 )
             case Exists(binder, body):
-                return self._at_least(1, str(binder.sort), binder.name, body, sigma)
+                return self._at_least(1, binder.sort, binder.name, body, sigma)
             case Count(comparison, number, binder, body):
-                sort = str(binder.sort)
+                sort = binder.sort
                 enough = self._at_least(number, sort, binder.name, body, sigma)
                 if comparison == "atleast":
                     return enough
                 no_more = negation(self._at_least(number + 1, sort, binder.name, body, sigma))
                 return no_more if comparison == "atmost" else conjunction(enough, no_more)
+            case Use():
+                raise unexpanded(formula)
             case Same(relation):
                 return self._extension(relation, self.state.tuples(relation))
             case Empty(relation):

@@ -2,7 +2,7 @@
 
 One decision: this module only reads. It turns the tree of `deployment.lark` into `Items`, unresolved and
 with their places; every check and all resolution of names is in `deployment.resolve`, which
-the Python door (`deployment.build`) goes through as well.
+deployments built in Python (`deployment.build`) go through as well.
 """
 
 from __future__ import annotations

@@ -1,24 +1,21 @@
-"""Warnings: what is right by the language and yet hardly what its author means.
+"""Warnings: what the language allows although its author hardly means it.
 
 One decision: a warning never changes what a file means and never stops anything. Those about how
-a formula is written (its parentheses) need the text; the rest is seen on the deployment.
+a formula is written (its parentheses) need the text; the others need the deployment only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, Parts
 from stead_sym.deployment.tool import Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.errors import Span
-from stead_sym.logic.sorts import expand
 from stead_sym.logic.syntax import (
     And,
-    Atom,
     Binder,
     Const,
-    Equal,
     Exists,
     Forall,
     Formula,
@@ -27,9 +24,12 @@ from stead_sym.logic.syntax import (
     Not,
     Or,
     Quantified,
+    Resolved,
     Truth,
+    Use,
     free_variables,
     subformulas,
+    terms,
 )
 
 
@@ -86,30 +86,30 @@ def _tool_formulas(tool: Tool) -> Iterator[Formula]:
                     pass
 
 
-def _formulas(d: Deployment) -> Iterator[Formula]:
-    """Every formula that the deployment holds, as written."""
-    yield from (definition.body for definition in d.definitions)
-    for tool in d.tools:
+def _formulas(parts: Parts) -> Iterator[Resolved]:
+    yield from (definition.body for definition in parts.definitions)
+    for tool in parts.tools:
         yield from _tool_formulas(tool)
-    yield from (view.where for view in d.views)
-    yield from (rule.when for policy in d.policies for rule in policy.rules)
-    yield from d.fair
-    yield from (spec.formula for spec in d.specs)
+    yield from (view.where for view in parts.views)
+    yield from (rule.when for policy in parts.policies for rule in policy.rules)
+    yield from parts.fair
+    yield from (spec.formula for spec in parts.specs)
 
 
-def _parts(d: Deployment) -> Iterator[Formula]:
-    return (part for formula in _formulas(d) for part in subformulas(formula))
+def _subformulas(d: Deployment) -> Iterator[Resolved]:
+    """Every formula that the deployment holds and all below it, as written."""
+    return (part for formula in _formulas(d.written) for part in subformulas(formula))
 
 
 def _unused_definitions(d: Deployment) -> Iterator[Warning_]:
-    used = {part.relation for part in _parts(d) if isinstance(part, Atom)}
-    for definition in d.definitions:
+    used = {part.definition for part in _subformulas(d) if isinstance(part, Use)}
+    for definition in d.written.definitions:
         if definition.name not in used:
             yield Warning_(definition.span, f"the define {definition.name} is not used; remove it")
 
 
 def _unused_variables(d: Deployment) -> Iterator[Warning_]:
-    for part in _parts(d):
+    for part in _subformulas(d):
         if isinstance(part, Quantified) and not isinstance(part.body, Truth):
             name = part.binder.name
             if name not in free_variables(part.body):
@@ -133,15 +133,15 @@ def _effect_binders(effect: Effect) -> Iterator[Binder]:
 
 def _binders(d: Deployment) -> Iterator[Binder]:
     """Every variable that the deployment declares."""
-    for definition in d.definitions:
+    for definition in d.written.definitions:
         yield from definition.params
-    for tool in d.tools:
+    for tool in d.written.tools:
         yield from tool.params
         for effect in tool.effects:
             yield from _effect_binders(effect)
-    for view in d.views:
+    for view in d.written.views:
         yield from view.params
-    yield from (part.binder for part in _parts(d) if isinstance(part, Quantified))
+    yield from (part.binder for part in _subformulas(d) if isinstance(part, Quantified))
 
 
 def _shadowed_constants(d: Deployment) -> Iterator[Warning_]:
@@ -154,37 +154,22 @@ def _shadowed_constants(d: Deployment) -> Iterator[Warning_]:
             )
 
 
-def _constants(formula: Formula) -> Iterator[Const]:
-    for part in subformulas(formula):
-        match part:
-            case Atom(_, args):
-                yield from (term for term in args if isinstance(term, Const))
-            case Equal(left, right):
-                yield from (term for term in (left, right) if isinstance(term, Const))
-            case _:
-                pass
-
-
 def _known_constants(d: Deployment) -> Iterator[Warning_]:
-    definitions = {definition.name: definition for definition in d.definitions}
     for policy in d.policies:
         for rule in policy.rules:
-            mentioned: Iterable[Const] = (
-                *(term for term in rule.args if isinstance(term, Const)),
-                *_constants(expand(rule.when, definitions)),
-            )
-            for constant in mentioned:
-                if constant.value not in d.schema.rigid:
+            inside = (term for part in subformulas(rule.when) for term in terms(part))
+            for term in (*rule.args, *inside):
+                if isinstance(term, Const) and term.value not in d.schema.rigid:
                     yield Warning_(
-                        constant.span or rule.span,
-                        f"{constant.value} is not rigid: policy {policy.name} knows it by name, but a "
+                        term.span or rule.span,
+                        f"{term.value} is not rigid: policy {policy.name} knows it by name, but a "
                         "language model is shown another in its place; make its sort rigid or leave it out",
                     )
 
 
 def _reaching_negations(d: Deployment, text: str) -> Iterator[Warning_]:
     starts = _line_starts(text)
-    for part in _parts(d):
+    for part in _subformulas(d):
         match part:
             case Not(Exists(_, body) | Forall(_, body)):
                 while isinstance(body, Exists | Forall):

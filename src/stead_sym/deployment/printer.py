@@ -13,14 +13,14 @@ from stead_sym.logic.syntax import TRUE, Formula
 
 def print_deployment(deployment: Deployment) -> str:
     """The text of the whole deployment, in the order in which its parts build on each other."""
-    d = deployment
+    d, parts = deployment, deployment.written
     bounds = [f"bound {sort} {number}" for sort, number in d.bounds.items() if number]
     definitions = [
-        f"define {x.name}({print_binders(x.params)}) = {print_formula(x.body)}" for x in d.definitions
+        f"define {x.name}({print_binders(x.params)}) = {print_formula(x.body)}" for x in parts.definitions
     ]
     views = [
         f"view {v.relation}({', '.join(p.name for p in v.params)}){_clause('where', v.where)}"
-        for v in d.views
+        for v in parts.views
     ]
     texts = [("system", d.system), ("instructions", d.instructions)]
     blocks: list[Iterable[str]] = [
@@ -31,10 +31,10 @@ def print_deployment(deployment: Deployment) -> str:
         bounds,
         definitions,
         views,
-        *(_tool(tool) for tool in d.tools),
-        *(_policy(policy) for policy in d.policies),
-        [f"fair {print_formula(formula)}" for formula in d.fair],
-        [f"spec {spec.name}\n  {print_formula(spec.formula)}" for spec in d.specs],
+        *(_tool(tool) for tool in parts.tools),
+        *(_policy(policy) for policy in parts.policies),
+        [f"fair {print_formula(formula)}" for formula in parts.fair],
+        [f"spec {spec.name}\n  {print_formula(spec.formula)}" for spec in parts.specs],
         [f'{word} """{text}"""' for word, text in texts if text is not None],
     ]
     return "\n\n".join(text for text in ("\n".join(block) for block in blocks) if text) + "\n"

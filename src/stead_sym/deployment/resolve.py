@@ -1,8 +1,8 @@
 """From items as they were written to a `Deployment`, with every check of what they declare.
 
-One decision: both doors, the file and Python, hand over the same `Items`, whose parts are the classes
-of the result with names and sorts unresolved. Items stand in any order, so this goes by kind:
-schema, D0 and its constants, definitions, and then everything that holds formulas.
+One decision: deployments read from a file and those built in Python come as the same `Items`, whose parts
+are the classes of the result with raw formulas. Items stand in any order, so this goes by kind: schema, D0
+and its constants, definitions, and then everything that holds formulas.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
+from stead_sym.deployment.deployment import Deployment, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve_tools import (
     declared_params,
     refuse_doubles,
@@ -22,7 +22,7 @@ from stead_sym.deployment.resolve_tools import (
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.sorts import Names, check_name, expand, nearest, resolve
-from stead_sym.logic.syntax import Atom, Const, Definition, Formula, Term, Var
+from stead_sym.logic.syntax import Atom, Const, Definition, Raw, Term, Use, Var
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 
@@ -57,7 +57,7 @@ class Items:
     tools: tuple[Tool, ...] = ()
     views: tuple[View, ...] = ()
     policies: tuple[Policy, ...] = ()
-    fair: tuple[Formula, ...] = ()
+    fair: tuple[Raw, ...] = ()
     specs: tuple[Spec, ...] = ()
     systems: tuple[Text, ...] = ()
     instructions: tuple[Text, ...] = ()
@@ -70,7 +70,7 @@ def resolve_items(items: Items) -> Deployment:
     definitions = _definitions(items.definitions, schema, constants)
     names = Names(schema, constants, {d.name: d for d in definitions})
     for definition in definitions:
-        use = Atom(definition.name, tuple(Var(p.name) for p in definition.params), span=definition.span)
+        use = Use(definition.name, tuple(Var(p.name) for p in definition.params), span=definition.span)
         expand(use, names.definitions)  # refuses a cycle
     refuse_doubles("tool", ((t.name, t.span) for t in items.tools))
     refuse_doubles("view of", ((v.relation, v.span) for v in items.views))
@@ -78,17 +78,20 @@ def resolve_items(items: Items) -> Deployment:
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_tool(tool, names) for tool in items.tools)
     by_name = {tool.name: tool for tool in tools}
-    return Deployment(
-        name=_title(items.titles),
-        schema=schema,
-        init=init,
-        bounds=_bounds(items.bounds, schema),
+    written = Parts(
         tools=tools,
         definitions=definitions,
         views=tuple(_view(view, names) for view in items.views),
         policies=tuple(_policy(policy, by_name, names) for policy in items.policies),
         fair=tuple(resolve(formula, names) for formula in items.fair),
         specs=tuple(_spec(spec, names) for spec in items.specs),
+    )
+    return Deployment(
+        name=_title(items.titles),
+        schema=schema,
+        init=init,
+        bounds=_bounds(items.bounds, schema),
+        written=written,
         system=_text("system", items.systems),
         instructions=_text("instructions", items.instructions),
         bound_spans=MappingProxyType({b.sort: b.span for b in items.bounds if b.span is not None}),
@@ -211,13 +214,15 @@ def _view(view: View, names: Names) -> View:
     refuse_doubles(f"column of the view of {view.relation},", ((p.name, p.span) for p in view.params))
     for param, sort in zip(view.params, signature, strict=True):
         check_name("column", param.name, param.span)
-        if param.sort not in (None, sort):
+        if param.known_sort not in (None, sort):
             raise DeclarationError(
-                f"column {param.name} of {view.relation} is of sort {sort}, not {param.sort}; "
+                f"column {param.name} of {view.relation} is of sort {sort}, not {param.known_sort}; "
                 "leave the sort out",
                 param.span or view.span,
             )
-    params = tuple(replace(p, sort=s, default=None) for p, s in zip(view.params, signature, strict=True))
+    params = tuple(
+        replace(p, known_sort=s, default=None) for p, s in zip(view.params, signature, strict=True)
+    )
     return replace(view, params=params, where=resolve(view.where, names, scope_of(params)))
 
 
@@ -242,9 +247,9 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
     scope: dict[str, str] = {}
     args: list[Term] = []
     for term, param in zip(rule.args, params, strict=True):
-        name, sort = str(term), str(param.sort)
-        if isinstance(term, Const) and name not in scope and names.constants.get(name) == sort:
-            args.append(term)
+        name, sort = str(term), param.sort
+        if not isinstance(term, Var) and name not in scope and names.constants.get(name) == sort:
+            args.append(Const(name, span=term.span))
             continue
         if scope.setdefault(name, sort) != sort:
             raise DeclarationError(

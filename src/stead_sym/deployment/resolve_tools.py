@@ -1,4 +1,4 @@
-"""Names and sorts of tools: parameters, guards and the statements of effects.
+"""From raw tools to resolved ones: names and sorts of parameters, guards and the statements of effects.
 
 One decision: every variable of an effect gets a name of its own. A `choose` or `fresh` that declares a
 name again is renamed here, so that nothing that reads effects has to think of shadowing.
@@ -14,7 +14,7 @@ from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fre
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.sorts import Names, check_name, resolve, substitute
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import And, Atom, Binder, Exists, Formula, Term, Var
+from stead_sym.logic.syntax import And, Atom, Binder, Exists, Formula, Raw, Resolved, Term, Var
 
 
 def refuse_doubles(kind: str, named: Iterable[tuple[str, Span | None]]) -> None:
@@ -34,18 +34,18 @@ def declared_params(owner: str, params: tuple[Binder, ...], names: Names) -> tup
     found = []
     for param in params:
         check_name("parameter", param.name, param.span)
-        sort = param.sort or param.default
+        sort = param.known_sort or param.default
         if sort is None:
             raise DeclarationError(
                 f"the parameter {param.name} of {owner} has no sort; write `{param.name}: SORT`", param.span
             )
-        found.append(replace(param, sort=names.sort(sort, param.span), default=None))
+        found.append(replace(param, known_sort=names.sort(sort, param.span), default=None))
     return tuple(found)
 
 
 def scope_of(binders: Iterable[Binder]) -> dict[str, str]:
     """The sort of each variable, as `resolve` wants it."""
-    return {binder.name: str(binder.sort) for binder in binders}
+    return {binder.name: binder.sort for binder in binders}
 
 
 def resolve_tool(tool: Tool, names: Names) -> Tool:
@@ -73,7 +73,7 @@ class _Block:
     def declare(self, word: str, binder: Binder, span: Span | None) -> Binder:
         span = binder.span or span
         check_name("variable", binder.name, span)
-        sort = binder.sort or binder.default
+        sort = binder.known_sort or binder.default
         if sort is None:
             raise DeclarationError(
                 f"`{word} {binder.name}` has no sort; write `{word} {binder.name}: SORT`", span
@@ -84,9 +84,9 @@ class _Block:
             name = fresh_name(name, self.used | self.names.constants.keys())
             self.renaming[binder.name] = Var(name)
         self.used.add(name)
-        return replace(binder, name=name, sort=sort, default=None)
+        return replace(binder, name=name, known_sort=sort, default=None)
 
-    def formula(self, formula: Formula, *, primed: bool = False) -> Formula:
+    def formula(self, formula: Raw, *, primed: bool = False) -> Resolved:
         return substitute(resolve(formula, self.names, self.scope, primed=primed), self.renaming)
 
 
@@ -111,7 +111,7 @@ def _statement(statement: Statement, block: _Block) -> Statement:
             return replace(statement, binder=binder, where=block.formula(where))
         case Fresh(binder):
             binder = block.declare("fresh", binder, statement.span)
-            if block.names.schema.sort(str(binder.sort)).values is not None:
+            if block.names.schema.sort(binder.sort).values is not None:
                 raise DeclarationError(
                     f"sort {binder.sort} is finite: its values are all constants, so none is fresh; "
                     "use `choose`",

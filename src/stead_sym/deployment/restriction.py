@@ -18,8 +18,8 @@ from types import MappingProxyType
 from stead_sym.deployment.deployment import Deployment, Spec
 from stead_sym.errors import RestrictionError
 from stead_sym.html import table
-from stead_sym.logic.sorts import expand, variables_by_sort
-from stead_sym.relational.schema import Value
+from stead_sym.logic.sorts import variables_by_sort
+from stead_sym.relational.schema import Sort, Value
 
 _NO_OVERRIDES: Mapping[str, int] = MappingProxyType({})
 
@@ -125,35 +125,17 @@ def theorem_restriction(
     for name in overrides:
         if name not in sorts:
             raise RestrictionError(f"domain {name}: there is no such sort; the sorts are {', '.join(sorts)}")
-    definitions = {definition.name: definition for definition in deployment.definitions}
-    variables = {spec.name: variables_by_sort(expand(spec.formula, definitions)) for spec in specs}
-    constants = deployment.constants
-    taken = frozenset(value for values in constants.values() for value in values)
-
-    derivation: dict[str, Derivation] = {}
-    values: dict[str, tuple[Value, ...]] = {}
+    variables = {spec.name: variables_by_sort(spec.formula) for spec in specs}
+    derivation = []
     for sort in schema.sorts:
         numbers = {spec: len(by_sort.get(sort.name, ())) for spec, by_sort in variables.items()}
         largest = max(numbers, key=numbers.__getitem__, default=None)
         number = 0 if largest is None else numbers[largest]
-        derived = Derivation(
-            sort=sort.name,
-            bound=deployment.bounds.get(sort.name, 0),
-            constants=len(constants[sort.name]),
-            variables=number,
-            spec=largest if number else None,
-            finite=sort.values is not None,
-            size=0,
-        )
+        derived = _derivation(deployment, sort, number, largest if number else None)
         size = overrides.get(sort.name, derived.required)
         _refuse(derived, size, force)
-        derivation[sort.name] = Derivation(
-            derived.sort, derived.bound, derived.constants, number, derived.spec, derived.finite, size
-        )
-        generated = islice(_names(sort.name, sorts, taken), size - derived.constants)
-        values[sort.name] = (*constants[sort.name], *generated)
-    exact = all(derived.size >= derived.required for derived in derivation.values())
-    return Restriction(MappingProxyType(values), MappingProxyType(derivation), exact)
+        derivation.append(replace(derived, size=size))
+    return _restriction(deployment, derivation)
 
 
 def normal_restriction(deployment: Deployment) -> Restriction:
@@ -162,27 +144,42 @@ def normal_restriction(deployment: Deployment) -> Restriction:
     The proof is in `symbolic.encode.representatives`. The specifications do not matter: values that
     only their variables hold need no names there.
     """
-    schema = deployment.schema
-    sorts = tuple(sort.name for sort in schema.sorts)
     fresh = fresh_values(deployment)
-    taken = frozenset(value for values in deployment.constants.values() for value in values)
-    derivation: dict[str, Derivation] = {}
-    values: dict[str, tuple[Value, ...]] = {}
-    for sort in schema.sorts:
-        derived = Derivation(
-            sort=sort.name,
-            bound=deployment.bounds.get(sort.name, 0),
-            constants=len(deployment.constants[sort.name]),
-            variables=0,
-            spec=None,
-            finite=sort.values is not None,
-            size=0,
-            fresh=fresh[sort.name],
-        )
-        derivation[sort.name] = replace(derived, size=derived.required)
-        generated = islice(_names(sort.name, sorts, taken), derived.required - derived.constants)
-        values[sort.name] = (*deployment.constants[sort.name], *generated)
-    return Restriction(MappingProxyType(values), MappingProxyType(derivation))
+    sorts = deployment.schema.sorts
+    return _restriction(deployment, [_derivation(deployment, s, fresh=fresh[s.name]) for s in sorts])
+
+
+def _derivation(
+    deployment: Deployment, sort: Sort, variables: int = 0, spec: str | None = None, fresh: int | None = None
+) -> Derivation:
+    """The derivation for one sort, its size the one that is required."""
+    derived = Derivation(
+        sort=sort.name,
+        bound=deployment.bounds.get(sort.name, 0),
+        constants=len(deployment.constants[sort.name]),
+        variables=variables,
+        spec=spec,
+        finite=sort.values is not None,
+        size=0,
+        fresh=fresh,
+    )
+    return replace(derived, size=derived.required)
+
+
+def _restriction(deployment: Deployment, derivation: Sequence[Derivation]) -> Restriction:
+    """The restriction with the sizes of the derivations: per sort C ∩ U_S, then generated names."""
+    sorts = tuple(d.sort for d in derivation)
+    constants = deployment.constants
+    taken = frozenset(value for values in constants.values() for value in values)
+    values = {
+        d.sort: (*constants[d.sort], *islice(_names(d.sort, sorts, taken), d.size - d.constants))
+        for d in derivation
+    }
+    return Restriction(
+        MappingProxyType(values),
+        MappingProxyType({d.sort: d for d in derivation}),
+        exact=all(d.size >= d.required for d in derivation),
+    )
 
 
 def fresh_values(deployment: Deployment) -> Mapping[str, int]:
@@ -191,7 +188,7 @@ def fresh_values(deployment: Deployment) -> Mapping[str, int]:
     most: Counter[str] = Counter()
     for tool in deployment.tools:
         for effect in tool.effects:
-            most |= Counter(str(binder.sort) for binder in effect.fresh)
+            most |= Counter(binder.sort for binder in effect.fresh)
             if effect.is_ensure:
                 most |= Counter({sort: bound + 1 for sort, bound in deployment.bounds.items()})
     return most

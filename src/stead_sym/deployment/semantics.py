@@ -1,6 +1,6 @@
 """What a deployment does in a concrete state: the calls it offers, what it shows, where a call leads.
 
-Written from the definitions, on `Deployment.core`. The one decision: successors are computed over
+Written from the definitions. The one decision: successors are computed over
 U_f and a few values beyond it (`Restriction.beyond`), since the restriction →_f = → ∩ (D(U_f) × D(U_f))
 constrains the two states of a transition, not the witnesses of `fresh`.
 """
@@ -27,7 +27,7 @@ def offer(deployment: Deployment, state: Instance) -> frozenset[Call]:
     """Offer(D) = { ω(u) : u over ad(D), or over all of U_S where the sort S is finite, D ⊨ guard_ω(u) }."""
     return frozenset(
         Call(tool.name, args)
-        for tool in deployment.core.tools
+        for tool in deployment.tools
         for args in product(*(_arguments(deployment, param, state) for param in tool.params))
         if holds(tool.guard, state, {p.name: u for p, u in zip(tool.params, args, strict=True)})
     )
@@ -35,8 +35,7 @@ def offer(deployment: Deployment, state: Instance) -> frozenset[Call]:
 
 def _arguments(deployment: Deployment, param: Binder, state: Instance) -> Sequence[Value]:
     """What a parameter ranges over: a listed value can be chosen whether or not a fact mentions it."""
-    sort = str(param.sort)
-    return deployment.schema.sort(sort).values or sorted(state.active_domain[sort])
+    return deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
 
 
 def view(deployment: Deployment, state: Instance) -> Instance:
@@ -44,11 +43,10 @@ def view(deployment: Deployment, state: Instance) -> Instance:
 
     A fact is shown if some line for its relation has a `where` that holds of its values in D.
     """
-    core = deployment.core
-    if not core.views:
+    if not deployment.views:
         return state
     shown: set[Fact] = set()
-    for line in core.views:
+    for line in deployment.views:
         names = tuple(param.name for param in line.params)
         shown.update(
             Fact(line.relation, args)
@@ -109,8 +107,7 @@ def outcomes(
     An outcome outside U_f but within the bounds needs no following at the theorem's sizes: D ⊕ D' has at
     most 2·b_S values outside C, so some renaming that fixes ad(D) ∪ C takes D' to an outcome over U_f.
     """
-    core = deployment.core
-    tool = core.tool(call.tool)
+    tool = deployment.tool(call.tool)
     sigma = {param.name: value for param, value in zip(tool.params, call.args, strict=True)}
     if not holds(tool.guard, state, sigma):
         return
@@ -121,13 +118,13 @@ def outcomes(
             domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
             yield from ensured(_postcondition(effect), state, domain, sigma)
         else:
-            yield from _Write(core, state, restriction, effect)(effect.statements, _Draft(sigma))
+            yield from _Write(deployment, state, restriction, effect)(effect.statements, _Draft(sigma))
 
 
 def exceeded(deployment: Deployment, state: Instance) -> str | None:
     """A sort S with |(ad(D) \\ C) ∩ U_S| > b_S, or None if the state keeps within all bounds."""
     for sort, active in state.active_domain.items():
-        if len(active.difference(deployment.constants[sort])) > deployment.bounds.get(sort, 0):
+        if len(deployment.outside(sort, active)) > deployment.bounds.get(sort, 0):
             return sort
     return None
 
@@ -161,10 +158,12 @@ class _Draft:
 class _Write:
     """{ (D minus deletes) plus inserts } for every way to choose the values of one alternative."""
 
-    def __init__(self, core: Deployment, state: Instance, restriction: Restriction, effect: Effect) -> None:
+    def __init__(
+        self, deployment: Deployment, state: Instance, restriction: Restriction, effect: Effect
+    ) -> None:
         self.state = state
-        self.known = {s: state.active_domain[s].union(core.constants[s]) for s in restriction.values}
-        sorts = [str(binder.sort) for binder in effect.fresh]
+        self.known = {s: state.active_domain[s].union(deployment.constants[s]) for s in restriction.values}
+        sorts = [binder.sort for binder in effect.fresh]
         self.unused = {
             s: [u for u in restriction.values[s] if u not in self.known[s]] for s in dict.fromkeys(sorts)
         }
@@ -178,12 +177,12 @@ class _Write:
         first, rest = statements[0], statements[1:]
         match first:
             case Choose(binder, where):
-                for value in sorted(self.known[str(binder.sort)]):
+                for value in sorted(self.known[binder.sort]):
                     bound = draft.bind(binder, value)
                     if holds(where, self.state, bound.sigma):
                         yield from self(rest, bound)
             case Fresh(binder):
-                for value in self._fresh(str(binder.sort), draft):
+                for value in self._fresh(binder.sort, draft):
                     yield from self(rest, replace(draft.bind(binder, value), fresh=(*draft.fresh, value)))
             case Insert(atom, binders, where):
                 facts = self._facts(atom.relation, atom.args, binders, where, draft)
@@ -200,7 +199,8 @@ class _Write:
                 assert_never(first)
 
     def _fresh(self, sort: str, draft: _Draft) -> Iterator[Value]:
-        """The values of U_f outside ad(D) ∪ C and not taken, then one beyond U_f: these are alike."""
+        """The values of U_f outside ad(D) ∪ C and not taken, then one beyond U_f. One is enough there: a
+        renaming that keeps everything else exchanges any two of them."""
         yield from (u for u in self.unused[sort] if u not in draft.fresh)
         yield from [u for u in self.beyond[sort] if u not in draft.fresh][:1]
 
@@ -225,5 +225,5 @@ def _assignments(
 ) -> Iterator[dict[str, Value]]:
     """The extensions of σ by values of ad(D) for the binders, in a fixed order."""
     names = tuple(binder.name for binder in binders)
-    for values in product(*(sorted(state.active_domain[str(binder.sort)]) for binder in binders)):
+    for values in product(*(sorted(state.active_domain[binder.sort]) for binder in binders)):
         yield {**(sigma or {}), **dict(zip(names, values, strict=True))}

@@ -14,13 +14,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar, assert_never
 
-from stead_sym.deployment.deployment import Spec
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.explicit.explore import Graph
-from stead_sym.logic.evaluate import value_of
-from stead_sym.logic.sorts import expand
+from stead_sym.logic.evaluate import fact_of, value_of
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -29,6 +27,7 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
+    Expanded,
     Forall,
     Formula,
     Future,
@@ -41,16 +40,18 @@ from stead_sym.logic.syntax import (
     Same,
     Truth,
     Until,
+    Use,
     free_variables,
+    unexpanded,
 )  # fmt: skip
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 _K = TypeVar("_K")
 
 
 class Labelling:
-    """⟦f⟧σ ⊆ Reach for FO-CTL formulas f, resolved and with definitions expanded.
+    """⟦f⟧σ ⊆ Reach for FO-CTL formulas f; `TypeError` for one that is not expanded.
 
     ⟦f⟧σ is computed once per subformula and assignment of its free variables. The evidence that it gives
     (`step`, `until`, `forever`) is a run of the restriction.
@@ -70,24 +71,25 @@ class Labelling:
         )
         self._free: dict[Formula, tuple[str, ...]] = {}
         self._memo: dict[tuple[Formula, tuple[Value, ...]], int] = {}
-        self._constraints = tuple(self._sat(f, {}) for f in graph.deployment.core.fair)
+        self._constraints = tuple(self._sat(f, {}) for f in graph.deployment.fair)
         self._fair = self._eg(self._all)
 
     def satisfying(
-        self, formula: Formula, assignment: Mapping[str, Value] | None = None
+        self, formula: Expanded, assignment: Mapping[str, Value] | None = None
     ) -> frozenset[Instance]:
         """The reachable states D with (D, σ) ⊨ f."""
         states = self.graph.states
         return frozenset(states[i] for i in _indices(self._sat(formula, assignment or {})))
 
-    def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value] | None = None) -> bool:
+    def holds(
+        self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
+    ) -> bool:
         """Whether (D, σ) ⊨ f; `KeyError` for a state that is not reachable."""
         return bool(self._sat(formula, assignment or {}) >> self.graph.index[state] & 1)
 
-    def holds_initially(self, spec: Spec) -> bool:
-        """M ↾ U_f ⊨ f: whether the specification holds at D0."""
-        definitions = {definition.name: definition for definition in self.graph.deployment.definitions}
-        return self.holds(expand(spec.formula, definitions), self.graph.deployment.init)
+    def holds_initially(self, formula: Expanded) -> bool:
+        """M ↾ U_f ⊨ f: whether the sentence holds at D0."""
+        return self.holds(formula, self.graph.deployment.init)
 
     # The clauses of satisfaction, as sets of states
 
@@ -109,8 +111,8 @@ class Labelling:
                 return self._all if value else 0
             case Equal(left, right):
                 return self._all if value_of(left, sigma) == value_of(right, sigma) else 0
-            case Atom(relation, args, False):
-                return self._holding.get(Fact(relation, tuple(value_of(t, sigma) for t in args)), 0)
+            case Atom(primed=False):
+                return self._holding.get(fact_of(formula, sigma, self.graph.deployment.schema), 0)
             case Not(body):
                 return self._not(sat(body))
             case And(parts):
@@ -145,6 +147,8 @@ class Labelling:
             case Until(_, left, right, weak):  # A[f W g] = ¬E[¬g U ¬f ∧ ¬g], A[f U g] = A[f W g] ∧ AF g
                 f, g = self._not(sat(left)), self._not(sat(right))
                 return self._not(self._eu(g, f & g) | (0 if weak else self._eg(g)))
+            case Use():
+                raise unexpanded(formula)
             case Same() | Empty() | Atom():
                 raise ValueError(f"a formula about the next state outside `ensure`: {formula}")
             case _:
@@ -155,9 +159,8 @@ class Labelling:
 
     def _instances(self, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> Iterator[int]:
         """Per value u of the sort: the states where u is active and satisfies the body."""
-        sort = str(binder.sort)
-        for u in self._domain[sort]:
-            if active := self._active.get((sort, u), 0):
+        for u in self._domain[binder.sort]:
+            if active := self._active.get((binder.sort, u), 0):
                 yield active & self._sat(body, {**sigma, binder.name: u})
 
     def _at_least(self, number: int, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> int:
@@ -203,13 +206,13 @@ class Labelling:
 
     # Runs that show why
 
-    def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
+    def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
         """A step to a successor that satisfies f. The caller knows (D, σ) ⊨ EX f; `ValueError` if not."""
         path = self._path(self.graph.index[state], 0, self._sat(formula, assignment or {}) & self._fair)
         return path[0]
 
     def until(
-        self, left: Formula, right: Formula, state: Instance, assignment: Mapping[str, Value] | None = None
+        self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> tuple[Step, ...]:
         """A shortest run through states of f to a state of g; no step if g holds now.
 
@@ -220,7 +223,7 @@ class Labelling:
         return () if goal >> start & 1 else self._path(start, self._sat(left, sigma), goal)
 
     def forever(
-        self, body: Formula, state: Instance, assignment: Mapping[str, Value] | None = None
+        self, body: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> tuple[tuple[Step, ...], int]:
         """A run that stays in f for ever: its steps, and how many come before the loop (as in `Trace`).
 

@@ -12,14 +12,14 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import explore
-from stead_sym.logic.syntax import Formula
+from stead_sym.logic.syntax import Expanded
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 
 class ExplicitEngine:
-    """Explores on construction, then answers. Formulas are resolved and expanded."""
+    """Explores on construction, then answers."""
 
     name = "explicit"
 
@@ -51,15 +51,15 @@ class ExplicitEngine:
         """What the answer took: calls on the edges."""
         return {"edges": sum(map(len, self._graph.edges))}
 
-    def holds(self, formula: Formula) -> bool:
+    def holds(self, formula: Expanded) -> bool:
         """M ↾ U_f ⊨ f, at the initial state."""
-        return self._labelling.holds(formula, self._graph.deployment.init)
+        return self._labelling.holds_initially(formula)
 
-    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> ExplicitStateSet:
+    def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
 
-    def evidence(self, formula: Formula, holds: bool) -> Trace:
+    def evidence(self, formula: Expanded, holds: bool) -> Trace:
         """The run that shows why the sentence holds, or fails, at the initial state."""
         return evidence(self._labelling, formula, self._graph.deployment.init, holds)
 

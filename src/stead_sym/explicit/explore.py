@@ -37,15 +37,12 @@ class Wrapper(Protocol):
 class Graph:
     """The reachable states of the restriction and the transitions between them.
 
-    ``states`` stand in breadth-first order, D0 first. ``edges[i]`` are the pairs (call, target) of state
-    i, ``parents[i]`` the state and call by which a shortest run first reaches i (None for D0).
+    ``states`` stand in breadth-first order, D0 first. ``edges[i]`` are the pairs (call, target) of state i.
     """
 
     deployment: Deployment
-    restriction: Restriction
     states: tuple[Instance, ...]
     edges: tuple[tuple[tuple[Call, int], ...], ...]
-    parents: tuple[tuple[int, Call] | None, ...]
 
     @cached_property
     def index(self) -> Mapping[Instance, int]:
@@ -61,10 +58,6 @@ class Graph:
     def transitions(self) -> int:
         """The number of pairs D → D'; two calls with the same effect are one transition."""
         return sum(map(len, self.targets))
-
-    def trace_to(self, index: int) -> Trace:
-        """A shortest run from D0 to the state."""
-        return _trace(self.states, self.parents, index)
 
 
 def explore(
@@ -84,7 +77,7 @@ def explore(
     states = [deployment.init]
     number = {deployment.init: 0}
     edges: list[tuple[tuple[Call, int], ...]] = []
-    parents: list[tuple[int, Call] | None] = [None]
+    parents: list[tuple[int, Call] | None] = [None]  # by which a shortest run first reaches the state
     while len(edges) < len(states):
         source = len(edges)
         state = states[source]
@@ -127,7 +120,7 @@ def explore(
             progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
     if progress is not None:
         progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
-    return Graph(deployment, restriction, tuple(states), tuple(edges), tuple(parents))
+    return Graph(deployment, tuple(states), tuple(edges))
 
 
 def _trace(states: Sequence[Instance], parents: Sequence[tuple[int, Call] | None], index: int) -> Trace:
@@ -163,7 +156,7 @@ def _bound_exceeded(
     deployment: Deployment, sort: str, call: Call, after: Instance, run: Trace
 ) -> BoundExceeded:
     bound = deployment.bounds.get(sort, 0)
-    active = len(after.active_domain[sort].difference(deployment.constants[sort]))
+    active = len(deployment.outside(sort, after.active_domain[sort]))
     values = "value" if active == 1 else "values"
     are = "is" if active == 1 else "are"
     message = (

@@ -1,7 +1,7 @@
 """Formulas composed in Python: ``forall("c", AG(atom("Open", "c") >> AF(atom("Closed", "c"))))``.
 
 One decision: names are strings, told apart as in text. A name becomes a variable when a quantifier is
-put around it, so that a composed formula equals the parsed one.
+put around it, so that a composed formula equals the parsed one: it is raw, like it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from stead_sym.logic.syntax import (
     Atom,
     Binder,
     Comparison,
-    Const,
     Count,
     Empty,
     Equal,
@@ -24,6 +23,7 @@ from stead_sym.logic.syntax import (
     Future,
     Globally,
     Iff,
+    Name,
     Next,
     Quantified,
     Same,
@@ -36,12 +36,12 @@ from stead_sym.logic.syntax import (
 
 def atom(relation: str, *args: str) -> Atom:
     """`P(t1, …, tq)`; with a prime at the end of the name, `P'(…)`."""
-    return Atom(relation.removesuffix("'"), tuple(map(Const, args)), primed=relation.endswith("'"))
+    return Atom(relation.removesuffix("'"), tuple(map(Name, args)), primed=relation.endswith("'"))
 
 
 def equal(left: str, right: str) -> Equal:
     """`t = u`."""
-    return Equal(Const(left), Const(right))
+    return Equal(Name(left), Name(right))
 
 
 def iff(left: Formula, right: Formula) -> Iff:
@@ -151,7 +151,7 @@ def _bound(formula: Formula, name: str) -> Formula:
     """The formula with ``name`` a variable wherever no inner quantifier binds it."""
 
     def term(t: Term) -> Term:
-        return Var(name) if isinstance(t, Const) and t.value == name else t
+        return Var(name) if isinstance(t, Name) and t.text == name else t
 
     match formula:
         case Atom(_, args):

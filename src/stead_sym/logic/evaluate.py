@@ -7,9 +7,10 @@ holds it; equality compares identifiers, active or not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from stead_sym.logic.syntax import (
+    RESOLVE_FIRST,
     And,
     Atom,
     Const,
@@ -17,6 +18,7 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
+    Expanded,
     Forall,
     Formula,
     Future,
@@ -30,13 +32,19 @@ from stead_sym.logic.syntax import (
     Term,
     Truth,
     Until,
+    Use,
+    Var,
+    unexpanded,
+    unresolved,
 )
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Schema, Value
+
+_T = TypeVar("_T")
 
 
 def holds(
-    formula: Formula,
+    formula: Expanded,
     state: Instance,
     assignment: Mapping[str, Value] | None = None,
     *,
@@ -45,9 +53,9 @@ def holds(
 ) -> bool:
     """Whether (D, σ) ⊨ f, or (D ⊕ D', σ) ⊨ f when ``after`` gives D'.
 
-    ``formula`` is resolved (every binder has its sort), has its definitions expanded and no temporal
-    operator. Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``.
-    Raises `ValueError` for a temporal operator, and for a primed symbol without ``after``.
+    Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``. Raises `TypeError`
+    for a formula that is not expanded or has a relation that the schema lacks, and `ValueError` for a
+    temporal operator, and for a primed symbol without ``after``.
     """
     if active is None:
         active = state.active_domain
@@ -73,9 +81,10 @@ def _holds(
             return value
         case Equal(left, right):
             return value_of(left, sigma) == value_of(right, sigma)
-        case Atom(relation, args, primed):
-            fact = Fact(relation, tuple(value_of(t, sigma) for t in args))
-            return fact in (_primed(after) if primed else state)
+        case Atom():
+            return fact_of(formula, sigma, state.schema) in (_primed(after) if formula.primed else state)
+        case Use():
+            raise unexpanded(formula)
         case Not(body):
             return not here(body)
         case And(parts):
@@ -87,11 +96,11 @@ def _holds(
         case Iff(left, right):
             return here(left) == here(right)
         case Exists(binder, body):
-            return any(here(body, (binder.name, u)) for u in active[str(binder.sort)])
+            return any(here(body, (binder.name, u)) for u in active[binder.sort])
         case Forall(binder, body):
-            return all(here(body, (binder.name, u)) for u in active[str(binder.sort)])
+            return all(here(body, (binder.name, u)) for u in active[binder.sort])
         case Count(comparison, number, binder, body):
-            count = sum(here(body, (binder.name, u)) for u in active[str(binder.sort)])
+            count = sum(here(body, (binder.name, u)) for u in active[binder.sort])
             return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[
                 comparison
             ]
@@ -105,9 +114,32 @@ def _holds(
             assert_never(formula)
 
 
-def value_of(term: Term, assignment: Mapping[str, Value]) -> Value:
-    """The identifier that a term denotes; `KeyError` for a variable without a value."""
-    return term.value if isinstance(term, Const) else assignment[term.name]
+def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
+    """What a term denotes: a constant itself, a variable what is assigned to it.
+
+    Raises `KeyError` for a variable without a value, `TypeError` for a name of a raw formula.
+    """
+    if isinstance(term, Var):
+        return assignment[term.name]
+    if isinstance(term, Const):
+        return term.value
+    raise unresolved(term)
+
+
+def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact:
+    """The fact that an atom says, primed or not.
+
+    Raises like `value_of`, and `TypeError` where the schema lacks the relation: the formula is about another
+    schema, or is a raw one that uses a definition.
+    """
+    refuse_unknown(atom.relation, schema)
+    return Fact(atom.relation, tuple(value_of(term, assignment) for term in atom.args))
+
+
+def refuse_unknown(relation: str, schema: Schema) -> None:
+    """Raises `TypeError` where the schema lacks the relation."""
+    if not schema.has_relation(relation):
+        raise TypeError(f"{relation} is no relation here; if it is a definition, {RESOLVE_FIRST}")
 
 
 def _primed(after: Instance | None) -> Instance:

@@ -1,4 +1,4 @@
-"""What a formula may mention, and what may be a name at all."""
+"""What a formula may mention, what it does mention, and what may be a name at all."""
 
 from __future__ import annotations
 
@@ -7,9 +7,22 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import assert_never
 
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.syntax import Definition
+from stead_sym.logic.syntax import (
+    Const,
+    Definition,
+    Expanded,
+    Name,
+    Term,
+    Use,
+    Var,
+    subformulas,
+    terms,
+    unexpanded,
+    unresolved,
+)
 from stead_sym.relational.schema import Schema, Value
 
 WORDS = frozenset(
@@ -56,7 +69,7 @@ class Names:
     def signature(self, name: str, span: Span | None = None) -> tuple[str, ...]:
         """The sorts of the positions of a relation or a definition; `DeclarationError` if it is neither."""
         if name in self.definitions:
-            return tuple(str(p.sort) for p in self.definitions[name].params)
+            return tuple(p.sort for p in self.definitions[name].params)
         if not self.schema.has_relation(name):
             known = [r.name for r in self.schema.relations]
             hint = nearest(name, (*known, *self.definitions), f"declare it with `relation {name}(…)`")
@@ -86,3 +99,29 @@ def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
     """A question after a known name close to ``name``, or ``otherwise``."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
     return f"did you mean {close[0]}?" if close else otherwise
+
+
+def constants(formula: Expanded) -> frozenset[str]:
+    """con(f): the constants that occur in the formula; `TypeError` for one that is not expanded."""
+    found: frozenset[str] = frozenset()
+    for part in subformulas(formula):
+        if isinstance(part, Use):
+            raise unexpanded(part)
+        found |= constants_among(terms(part))
+    return found
+
+
+def constants_among(listed: Iterable[Term]) -> frozenset[str]:
+    """The values of those of the terms that are constants; `TypeError` for a `Name`, which may be one."""
+    found: set[str] = set()
+    for term in listed:
+        match term:
+            case Const(value):
+                found.add(value)
+            case Name():
+                raise unresolved(term)
+            case Var():
+                pass
+            case _:
+                assert_never(term)
+    return frozenset(found)

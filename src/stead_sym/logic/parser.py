@@ -1,7 +1,7 @@
 """From text to formulas, and from lark's errors to one line.
 
-One decision: the parser knows no schema. A name is a `Var` where a quantifier of the text binds it, a
-`Const` elsewhere; `logic.sorts.resolve` tells the rest apart. The grammar is `formula.lark`;
+One decision: the parser knows no schema, so its formulas are raw. A name is a `Var` where a quantifier of the
+text binds it, and a `Name` elsewhere, which `logic.sorts.resolve` tells apart. The grammar is `formula.lark`;
 `deployment.language` adds its own rules to it and reads the formulas in its trees with `FormulaReader`.
 """
 
@@ -22,7 +22,6 @@ from stead_sym.logic.syntax import (
     Atom,
     Binder,
     Comparison,
-    Const,
     Count,
     Empty,
     Equal,
@@ -33,10 +32,12 @@ from stead_sym.logic.syntax import (
     Globally,
     Iff,
     Implies,
+    Name,
     Next,
     Not,
     Or,
     Path,
+    Raw,
     Same,
     Term,
     Truth,
@@ -73,8 +74,8 @@ PHRASES: Mapping[str, str] = {
 """What a message calls a terminal; those that stand for their whole group stand for it alone."""
 
 
-def parse_formula(text: str, *, source: str = "<formula>") -> Formula:
-    """The formula that the text is, its sorts and names not yet resolved.
+def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
+    """The formula that the text is.
 
     `<->` associates to the left, `->` to the right; `a & b & c` is one conjunction of three parts, and
     parentheses are kept as nesting. A relation without arguments may stand without `()`. Raises `ParseError`.
@@ -197,7 +198,7 @@ class FormulaReader:
         default: str | None = None
         for child in reversed(trees_of(node)):
             binder = self.binder(child, default)
-            default = binder.sort or default
+            default = binder.known_sort or default
             found.append(binder)
         return tuple(reversed(found))
 
@@ -210,7 +211,7 @@ class FormulaReader:
             else Binder(str(name), None, default, span=self.span(name))
         )
 
-    def formula(self, node: Node, bound: frozenset[str] = frozenset()) -> Formula:
+    def formula(self, node: Node, bound: frozenset[str] = frozenset()) -> Raw:
         """The formula of a tree, inside quantifiers for the variables ``bound``."""
         span, tokens = self.span(node), tokens_of(node)
         match node.data:
@@ -266,7 +267,7 @@ class FormulaReader:
 
     def _term(self, token: Token, bound: frozenset[str]) -> Term:
         name, span = str(token), self.span(token)
-        return Var(name, span=span) if name in bound else Const(name, span=span)
+        return Var(name, span=span) if name in bound else Name(name, span=span)
 
 
 def _path(tokens: list[Token]) -> Literal["A", "E"]:

@@ -30,6 +30,7 @@ from stead_sym.logic.syntax import (
     Same,
     Truth,
     Until,
+    Use,
     conjunction,
     disjunction,
 )
@@ -46,7 +47,8 @@ class _Level(IntEnum):
 
 
 def print_formula(formula: Formula) -> str:
-    """The text of the formula; parsing it gives an equal formula, with the sorts that are known.
+    """The text of a formula of any phase, with the sorts that are known. For a raw formula, parsing the text
+    gives an equal one; for a resolved formula, parsing and resolving it does.
 
     Two things have no text of their own: a conjunction or disjunction of fewer than two parts, and an
     atom of one argument whose relation is named `same` or `empty` (the abbreviation, until resolved).
@@ -70,6 +72,8 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
             return f"{left} != {right}"
         case Atom(relation, args, primed):
             return f"{relation}{chr(39) * primed}({', '.join(map(str, args))})"
+        case Use(definition, args):
+            return f"{definition}({', '.join(map(str, args))})"
         case Same(relation):
             return f"same({relation})"
         case Empty(relation):
@@ -154,7 +158,7 @@ def _reads_back(binders: list[Binder]) -> bool:
     """Whether every binder without a sort gets the default that it has."""
     default: str | None = None
     for binder in reversed(binders):
-        if binder.sort is None and binder.default != default:
+        if binder.known_sort is None and binder.default != default:
             return False
-        default = binder.sort or default
+        default = binder.known_sort or default
     return True

@@ -1,4 +1,4 @@
-"""The names of a formula told apart, and the sort of each variable in it.
+"""The step from raw to resolved formulas: names told apart, and the sort of each variable.
 
 One decision: a variable that its binder gives no sort gets the one that its uses ask for, found by
 union-find over the binders (positions of atoms, equalities). A sort that is written always wins,
@@ -24,25 +24,31 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
+    Expanded,
     Forall,
     Formula,
     Future,
     Globally,
     Iff,
     Implies,
+    Name,
     Next,
     Not,
     Or,
     Quantified,
+    Raw,
+    Resolved,
     Same,
     Term,
     Truth,
     Until,
+    Use,
     Var,
     conjunction,
     disjunction,
     map_children,
     subformulas,
+    unexpanded,
 )  # fmt: skip
 
 __all__ = ["WORDS", "Names", "check_name", "expand", "nearest", "resolve", "substitute", "variables_by_sort"]
@@ -51,14 +57,14 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def resolve(
-    formula: Formula,
+    formula: Raw,
     names: Names,
     scope: Mapping[str, str] = _NOTHING,
     *,
     temporal: bool = False,
     primed: bool = False,
-) -> Formula:
-    """The formula with every name told apart and every binder given its sort.
+) -> Resolved:
+    """The formula with names told apart, sorts given to binders, and definitions told from relations.
 
     A name is a variable where a quantifier of the formula or ``scope`` (variable → sort) declares it, and
     a constant otherwise. ``temporal`` and ``primed`` allow temporal operators, and primed symbols
@@ -71,8 +77,8 @@ def resolve(
 
 
 def _with_sorts(formula: Formula, solution: Iterator[str]) -> Formula:
-    if isinstance(formula, Quantified) and formula.binder.sort is None:
-        formula = replace(formula, binder=replace(formula.binder, sort=next(solution)))
+    if isinstance(formula, Quantified) and formula.binder.known_sort is None:
+        formula = replace(formula, binder=replace(formula.binder, known_sort=next(solution)))
     return map_children(lambda f: _with_sorts(f, solution), formula)
 
 
@@ -112,10 +118,12 @@ class _Inference:
                 return self._equal(formula, scope)
             case Atom():
                 return self._atom(formula, scope)
+            case Use(name, args):
+                return self._atom(Atom(name, args, span=formula.span), scope)
             case Same(name) | Empty(name):
                 word = "same" if isinstance(formula, Same) else "empty"
                 if self.names.has_symbol(word):  # the file's own relation of that name
-                    return self._atom(Atom(word, (Const(name, span=formula.span),), span=formula.span), scope)
+                    return self._atom(Atom(word, (Name(name, span=formula.span),), span=formula.span), scope)
                 self._allow_primed(f"{word}({name})", formula.span)
                 self._relation(name, formula.span)
                 return formula
@@ -136,8 +144,8 @@ class _Inference:
         binder = formula.binder
         check_name("variable", binder.name, binder.span or formula.span)
         kind: _Type
-        if binder.sort is not None:
-            kind = self.names.sort(binder.sort, binder.span or formula.span)
+        if binder.known_sort is not None:
+            kind = self.names.sort(binder.known_sort, binder.span or formula.span)
         else:
             kind = len(self.binders)
             self.binders.append(replace(binder, span=binder.span or formula.span))
@@ -145,7 +153,7 @@ class _Inference:
         body = self.formula(formula.body, {**scope, binder.name: kind})
         return replace(formula, body=body)
 
-    def _atom(self, atom: Atom, scope: Mapping[str, _Type]) -> Atom:
+    def _atom(self, atom: Atom, scope: Mapping[str, _Type]) -> Atom | Use:
         if atom.primed:
             self._allow_primed(f"{atom.relation}'", atom.span)
             self._relation(atom.relation, atom.span)
@@ -163,6 +171,8 @@ class _Inference:
             place = f"argument {position} of {atom.relation}"
             self._expect(term, kind, sort, place, term.span or atom.span)
             args.append(term)
+        if atom.relation in self.names.definitions:
+            return Use(atom.relation, tuple(args), span=atom.span)
         return replace(atom, args=tuple(args))
 
     def _equal(self, formula: Equal, scope: Mapping[str, _Type]) -> Equal:
@@ -184,7 +194,7 @@ class _Inference:
         return replace(formula, left=left, right=right)
 
     def _term(self, term: Term, scope: Mapping[str, _Type], around: Span | None) -> tuple[Term, _Type]:
-        name = term.value if isinstance(term, Const) else term.name
+        name = str(term)
         if name in scope:
             return Var(name, span=term.span), scope[name]
         span = term.span or around
@@ -198,7 +208,7 @@ class _Inference:
                 f"unknown name {name}: no binder declares it and it is no constant of the deployment; {hint}",
                 span,
             )
-        return term, self.names.constants[name]
+        return Const(name, span=term.span), self.names.constants[name]
 
     def _expect(self, term: Term, kind: _Type, sort: str, place: str, span: Span | None) -> None:
         found = self._sort(kind)
@@ -266,13 +276,19 @@ def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
 
 
-def variables_by_sort(formula: Formula) -> Mapping[str, frozenset[str]]:
+def variables_by_sort(formula: Expanded) -> Mapping[str, frozenset[str]]:
     """var_S: the distinct names of the variables that the quantifiers of sort S bind.
 
-    ``formula`` is resolved, with its definitions expanded. A sort without variables is no key.
+    A sort without variables is no key. Raises `TypeError` for a formula that is not expanded: the variables
+    of its definitions would be missing.
     """
     variables: dict[str, set[str]] = {}
     for f in subformulas(formula):
-        if isinstance(f, Quantified):
-            variables.setdefault(str(f.binder.sort), set()).add(f.binder.name)
+        match f:
+            case Exists(binder) | Forall(binder) | Count(_, _, binder):
+                variables.setdefault(binder.sort, set()).add(binder.name)
+            case Use():
+                raise unexpanded(f)
+            case _:
+                pass
     return {sort: frozenset(found) for sort, found in variables.items()}

@@ -5,13 +5,26 @@
 node stood in its source) never take part in equality.
 
 Formulas compose with Python's operators: ``f & g``, ``f | g``, ``~f`` and ``f >> g`` (implies).
+
+A formula goes through three phases, and each step leaves fewer constructors:
+
+- *raw*, as `logic.parser` and `logic.compose` give it: a name that no quantifier of the formula binds is
+  a `Name`, a binder may lack its sort, and an `Atom` may stand for the use of a definition;
+- *resolved* by `logic.sorts.resolve`: terms are `Var` or `Const`, binders have their sorts, and the use of
+  a definition is a `Use`. This is what prints back as it was written;
+- *expanded* by `logic.substitution.expand`: no `Use` is left. Truth, runs, diagrams and the counting of
+  variables are defined for expanded formulas, and raise `TypeError` where they meet anything earlier.
+
+An expanded formula is also a resolved one and a resolved one also raw: each step leaves what is past it as
+it is. `Deployment` takes both. The aliases `Raw`, `Resolved` and `Expanded` of `Formula` say in a signature
+which phase is meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, NoReturn, TypeAlias, assert_never
 
 from stead_sym.errors import Span
 
@@ -41,24 +54,43 @@ class Const:
         return self.value
 
 
-Term: TypeAlias = Var | Const
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name in a raw formula: a variable where something around the formula declares it, else a constant."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Term: TypeAlias = Var | Const | Name
 
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """A declared variable. ``sort`` is None until `logic.sorts.resolve` has inferred it.
+    """A declared variable.
 
-    ``default`` is the sort that a later name of the same list was given (`x, y: s`); it counts
-    where the uses of the variable do not say its sort.
+    ``known_sort`` is its sort as far as it is known: in a raw formula None where it was not written.
+    ``default`` is the sort that a later name of the same list was given (`x, y: s`); it counts where the
+    uses of the variable do not say its sort.
     """
 
     name: str
-    sort: str | None = None
+    known_sort: str | None = None
     default: str | None = field(default=None, compare=False, repr=False)
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
+    @property
+    def sort(self) -> str:
+        """The sort of a resolved binder; `TypeError` where it is not known yet."""
+        if self.known_sort is None:
+            raise TypeError(f"nothing has said the sort of {self.name} yet; {RESOLVE_FIRST}")
+        return self.known_sort
+
     def __str__(self) -> str:
-        return self.name if self.sort is None else f"{self.name}: {self.sort}"
+        return self.name if self.known_sort is None else f"{self.name}: {self.known_sort}"
 
 
 class _Composable:
@@ -77,6 +109,12 @@ class _Composable:
 
     def __rshift__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
         return Implies(self, other)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "a formula has no truth value in Python: join formulas by & | ~ >>, not by `and`, `or`, `not`,"
+            " and ask `holds` whether one is true in a state"
+        )
 
     def __str__(self: Formula) -> str:  # type: ignore[misc]
         from stead_sym.logic.printer import print_formula  # the printer imports this module
@@ -105,12 +143,21 @@ class Equal(_Composable):
 class Atom(_Composable):
     """`P(t1, …, tq)`, or, with ``primed``, `P'(…)` read in the successor state (only in `ensure`).
 
-    Before `expand`, the name may also be that of a `define`.
+    In a raw formula the name may also be that of a definition.
     """
 
     relation: str
     args: tuple[Term, ...] = ()
     primed: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Use(_Composable):
+    """`P(t1, …, tq)` for a definition P, in a resolved formula; an expanded one has none."""
+
+    definition: str
+    args: tuple[Term, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
@@ -234,9 +281,12 @@ class Empty(_Composable):
 
 
 Formula: TypeAlias = (
-    Truth | Equal | Atom | Not | And | Or | Implies | Iff | Exists | Forall | Count
+    Truth | Equal | Atom | Use | Not | And | Or | Implies | Iff | Exists | Forall | Count
     | Next | Future | Globally | Until | Same | Empty
 )  # fmt: skip
+Raw: TypeAlias = Formula
+Resolved: TypeAlias = Formula
+Expanded: TypeAlias = Formula
 Quantified: TypeAlias = Exists | Forall | Count
 Temporal: TypeAlias = Next | Future | Globally | Until
 
@@ -250,14 +300,14 @@ class Definition:
 
     name: str
     params: tuple[Binder, ...]
-    body: Formula
+    body: Raw | Resolved
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
     """The immediate subformulas, in the order written."""
     match formula:
-        case Truth() | Equal() | Atom() | Same() | Empty():
+        case Truth() | Equal() | Atom() | Use() | Same() | Empty():
             return ()
         case Not(body) | Next(_, body) | Future(_, body) | Globally(_, body):
             return (body,)
@@ -274,11 +324,9 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 def map_children(transform: Callable[[Formula], Formula], formula: Formula) -> Formula:
     """The same constructor over the transformed immediate subformulas."""
     match formula:
-        case Truth() | Equal() | Atom() | Same() | Empty():
+        case Truth() | Equal() | Atom() | Use() | Same() | Empty():
             return formula
-        case (
-            Not() | Next() | Future() | Globally() | Exists() | Forall() | Count()
-        ):  # the classes with one body
+        case Not() | Next() | Future() | Globally() | Exists() | Forall() | Count():
             return replace(formula, body=transform(formula.body))
         case And(parts) | Or(parts):
             return replace(formula, parts=tuple(transform(part) for part in parts))
@@ -300,35 +348,32 @@ def is_temporal(formula: Formula) -> bool:
     return any(isinstance(f, Temporal) for f in subformulas(formula))
 
 
+def terms(formula: Formula) -> tuple[Term, ...]:
+    """The terms that the formula itself holds, without those of its subformulas."""
+    match formula:
+        case Atom(_, args) | Use(_, args):
+            return args
+        case Equal(left, right):
+            return (left, right)
+        case _:
+            return ()
+
+
 def free_variables(formula: Formula) -> frozenset[str]:
     """The names of the variables that no quantifier of the formula binds."""
-    match formula:
-        case Equal(left, right):
-            return _names((left, right))
-        case Atom(_, args):
-            return _names(args)
-        case Exists(binder, body) | Forall(binder, body) | Count(_, _, binder, body):
-            return free_variables(body) - {binder.name}
-        case _:
-            return frozenset().union(*map(free_variables, children(formula)))
+    if isinstance(formula, Quantified):
+        return free_variables(formula.body) - {formula.binder.name}
+    own = frozenset(term.name for term in terms(formula) if isinstance(term, Var))
+    return own.union(*map(free_variables, children(formula)))
 
 
-def constants(formula: Formula) -> frozenset[str]:
-    """con(f): the constants that occur in the formula."""
-    terms: list[Term] = []
-    for f in subformulas(formula):
-        match f:
-            case Equal(left, right):
-                terms += (left, right)
-            case Atom(_, args):
-                terms += args
-            case _:
-                pass
-    return frozenset(term.value for term in terms if isinstance(term, Const))
-
-
-def _names(terms: tuple[Term, ...]) -> frozenset[str]:
-    return frozenset(term.name for term in terms if isinstance(term, Var))
+def conjuncts(formula: Formula) -> Iterator[Formula]:
+    """The parts that the formula is a conjunction of, none of them one itself; the formula, if it is none."""
+    if isinstance(formula, And):
+        for part in formula.parts:
+            yield from conjuncts(part)
+    else:
+        yield formula
 
 
 def conjunction(parts: tuple[Formula, ...]) -> Formula:
@@ -339,3 +384,16 @@ def conjunction(parts: tuple[Formula, ...]) -> Formula:
 def disjunction(parts: tuple[Formula, ...]) -> Formula:
     """`false`, the part, or the disjunction of the parts."""
     return FALSE if not parts else parts[0] if len(parts) == 1 else Or(parts)
+
+
+RESOLVE_FIRST = "resolve the formula and expand its definitions first, as `Deployment.formula` does"
+
+
+def unresolved(name: Name) -> TypeError:
+    """What to raise for a term that is not told apart yet."""
+    return TypeError(f"{name} may be a variable or a constant; {RESOLVE_FIRST}")
+
+
+def unexpanded(use: Use) -> TypeError:
+    """What to raise for the use of a definition whose body is not at hand."""
+    return TypeError(f"{use} uses the definition {use.definition}, which is not expanded; {RESOLVE_FIRST}")

@@ -18,7 +18,7 @@ The graph has a vertex per value outside B, and none for B:
   coloured by pattern and position.
 
 Sort and pattern tell at which positions a neighbour of a fact stands, so the colour-preserving
-isomorphisms of the graphs are exactly the B-isomorphisms of the instances (Definition 4).
+isomorphisms of the graphs are exactly the B-isomorphisms of the instances (Definition "C-isomorphism").
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def canonical_form(instance: Instance, rigid: Set[Value]) -> CanonicalForm:
 
 
 def isomorphic(left: Instance, right: Instance, fixed: Set[Value]) -> bool:
-    """Whether left ≃_C right for C = ``fixed`` (Definition 4); both are instances of one schema."""
+    """Whether left ≃_C right for C = ``fixed``, both of one schema (Definition "C-isomorphism")."""
     if len(left) != len(right):
         return False
     return left == right or canonical_form(left, fixed).instance == canonical_form(right, fixed).instance

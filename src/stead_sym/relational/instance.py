@@ -1,4 +1,5 @@
-"""Facts, instances and their active domains (Definition 1); renamings (Definition 4)."""
+"""Facts, instances and their active domains (Definition "Typed schema and instance"), and their renamings
+(Definition "C-isomorphism")."""
 
 from __future__ import annotations
 

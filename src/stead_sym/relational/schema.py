@@ -1,4 +1,4 @@
-"""Sorts, relation symbols and schemas (Definition 1 of the paper).
+"""Sorts, relation symbols and schemas (Definition "Typed schema and instance" of the paper).
 
 A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema
 keeps the sort of every *listed* value, an instance the sort of every value that stands in it.

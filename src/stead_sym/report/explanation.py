@@ -1,6 +1,7 @@
 """The plan of the symbolic engine on a terminal and as JSON.
 
-One decision: both say the same, the terminal in tables; a name that stands for a guess is called one.
+One decision: both say the same, the terminal in tables. Where the exploration may still change the plan, they
+say so.
 """
 
 from __future__ import annotations

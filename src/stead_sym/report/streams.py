@@ -1,6 +1,6 @@
 """What every command writes in the same way: text on a stream, and the line of an error.
 
-One decision: a stream takes what its encoding has, and a question mark for the rest.
+One decision: a character that the stream's encoding lacks is written as a question mark.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class SymbolicEngine:
         representatives in it (`encode.representatives`)."""
         refused = Refused()
         while True:
-            built = plan(deployment.core, restriction, literal, refused, backend)
+            built = plan(deployment, restriction, literal, refused, backend)
             try:
                 self._model = ReachableStates(built, wrapper, progress)
                 break

@@ -25,7 +25,7 @@ def bijections(left: Instance, right: Instance, fixed: Set[Value]) -> Iterator[d
 
 
 def isomorphisms(left: Instance, right: Instance, fixed: Set[Value]) -> Iterator[Mapping[Value, Value]]:
-    """The witnesses of left ≃_C right (Definition 4), without the values of C."""
+    """The witnesses of left ≃_C right (Definition "C-isomorphism"), without the values of C."""
     return (renaming for renaming in bijections(left, right, fixed) if left.rename(renaming) == right)
 
 

@@ -2,7 +2,7 @@
 
 The decision: a deployment is *sound* unless asked otherwise. A tool with fresh values carries a guard
 that keeps the bound, its first alternative applies always, `choose` always has a choice and `idle()`
-is always offered, so that the conditions of Definition 3 hold by construction and no example is lost.
+is always offered, so that the definition of a deployment holds by construction and no example is lost.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class _Form:
 def _tools(draw: st.DrawFn, ground: _Ground, name: str, form: _Form) -> Tool:
     sorts = st.sampled_from(ground.columns)
     params = tuple(Binder(f"p{i}", draw(sorts)) for i in range(draw(st.integers(0, 2))))
-    scope = {param.name: str(param.sort) for param in params}
+    scope = {param.name: param.sort for param in params}
     guards = [draw(formulas(ground.signature, scope, depth=2))] if draw(st.integers(0, 2)) == 2 else []
     effects: list[Effect] = []
     most: Counter[str] = Counter()
@@ -294,7 +294,7 @@ def _rules(draw: st.DrawFn, ground: _Ground, tools: Sequence[Tool]) -> list[Rule
         scope: dict[str, str] = {}
         args: list[Term] = []
         for i, param in enumerate(tool.params):
-            sort = str(param.sort)
+            sort = param.sort
             terms = ground.signature.terms(sort, scope)  # a variable again, or a constant
             if terms and draw(st.integers(0, 3)) == 3:
                 args.append(draw(st.sampled_from(terms)))

@@ -81,7 +81,7 @@ def formulas(
     temporal: bool = False,
     primed: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Formula:
-    """A resolved formula with its free variables among ``scope`` (variable → sort).
+    """A formula with its free variables among ``scope`` (variable → sort); names and sorts are resolved.
 
     ``depth`` bounds how deep connectives, quantifiers and operators nest. With ``temporal`` it may be of
     FO-CTL; ``primed`` are the relations that it may read in D', with `same` and `empty` (`ensure`).

@@ -157,6 +157,5 @@ def holding_formulas(draw: st.DrawFn, names: tuple[str, ...], *, depth: int = 3)
             return Not(draw(below))
         case _:  # a variable bound anew, where others are held that may be dead
             name = draw(st.sampled_from(names))
-            kind = draw(st.sampled_from((Exists, Forall)))
-            bound: Formula = kind(Binder(name, "a"), draw(below))
-            return bound
+            binder, body = Binder(name, "a"), draw(below)
+            return Exists(binder, body) if draw(st.booleans()) else Forall(binder, body)

@@ -33,7 +33,7 @@ from stead_sym.relational.schema import Relation, Schema
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.testing.formulas import assignments
 from stead_sym.testing.mortality import mortal_deployments
-from stead_sym.verification import in_terms_of, verify
+from stead_sym.verification import verify
 
 MOST = 250  # states of the literal domain
 
@@ -115,7 +115,7 @@ def explored(deployment):
 @given(mortal_deployments(specs=4))
 def test_verdicts_and_runs_are_those_of_the_literal_domain(deployment):
     explicit, _, _ = explored(deployment)
-    answers = {spec.name: explicit.holds(spec.formula) for spec in deployment.core.specs}
+    answers = {spec.name: explicit.holds(spec.formula) for spec in deployment.specs}
     event(f"verdicts: {len(set(answers.values()))}")
     result = verify(deployment, domain="normal")
     assert {name: verdict.holds for name, verdict in result.verdicts.items()} == answers
@@ -130,7 +130,7 @@ def test_every_subformula_has_the_classes_of_the_literal_domain_once_each(deploy
     """⟦f⟧ against the definitions, up to ≡; no two codes stand for one class over one state."""
     explicit, normal, values = explored(deployment)
     classes = Classes(deployment)
-    for spec in deployment.core.specs:
+    for spec in deployment.specs:
         for formula, names in scoped_subformulas(spec.formula):
             found, _ = classes.of_diagram(normal, formula, names)
             assert found == classes.of_states(explicit, formula, names, values), formula
@@ -141,7 +141,7 @@ def test_every_subformula_has_the_classes_of_the_literal_domain_once_each(deploy
 def test_a_formula_and_its_negation_partition_the_pairs(deployment):
     _, normal, _ = explored(deployment)
     checker, m = normal._checker, normal._model.manager
-    for spec in deployment.core.specs:
+    for spec in deployment.specs:
         for formula, names in scoped_subformulas(spec.formula):
             env = checker.vectors(formula, dict.fromkeys(names, "a"))
             everything = normal._model.reached & checker.pairs(formula, env).assignments
@@ -167,7 +167,7 @@ def test_a_set_does_not_depend_on_the_variables_that_it_is_computed_over(deploym
     """⟦f⟧ over V ∪ {z} is ⟦f⟧ over V, whatever z holds."""
     _, normal, _ = explored(deployment)
     checker = normal._checker
-    for spec in deployment.core.specs:
+    for spec in deployment.specs:
         for formula, names in scoped_subformulas(spec.formula):
             if "z" in names:
                 continue
@@ -251,7 +251,7 @@ def test_satisfying_takes_any_number_of_variables():
         "x = y | EF (P(y) & P(z) & AX ~P(x))",
         "AX P(x)",
     ):
-        formula = in_terms_of(deployment, text, dict.fromkeys("xyz", "a"))
+        formula = deployment.formula(text, dict.fromkeys("xyz", "a"))
         answers = {
             any(engine.satisfying(formula, dict(zip("xyz", chosen, strict=True))).count for chosen in triples)
             for engine, triples in (

@@ -35,6 +35,7 @@ from stead_sym.logic.syntax import (
     Same,
     Truth,
     Until,
+    Use,
     free_variables,
 )
 from stead_sym.relational.schema import Value
@@ -117,7 +118,7 @@ class Checker:
             return everywhere & ~f
 
         match formula:
-            case Truth() | Equal() | Atom() | Same() | Empty():
+            case Truth() | Equal() | Atom() | Use() | Same() | Empty():
                 return everywhere & self.compiler.formula(formula, env)
             case Not(body):
                 return negated(here(body))

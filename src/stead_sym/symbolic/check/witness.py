@@ -212,7 +212,7 @@ class Witness:
         new: list[tuple[str, Value]] = []
         for sort, values in after.active_domain.items():
             before = place.known.active_domain[sort]
-            for name in sorted(values.difference(self.model.deployment.constants[sort])):
+            for name in sorted(self.model.deployment.outside(sort, values)):
                 if name in before:
                     kept[back[name]] = name
                 else:
@@ -234,9 +234,8 @@ class Witness:
         """The name itself, or the next that no value in sight has."""
         if name not in taken:
             return name
-        constants = self.model.deployment.constants[sort]
         pool: Sequence[Value] = (
-            *(v for v in self.encoding.values[sort] if v not in constants),
+            *self.model.deployment.outside(sort, self.encoding.values[sort]),
             *self.model.restriction.beyond(sort, len(taken) + 1),
         )
         return next(value for value in pool if value not in taken)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Tool
-from stead_sym.logic.syntax import And, Atom, Exists, Formula, Not, Term, Var
+from stead_sym.logic.syntax import Atom, Exists, Formula, Not, Term, Var, conjuncts
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Value
 from stead_sym.symbolic.encode.encoding import Field
@@ -119,7 +119,7 @@ def _respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...]) 
     fresh = {binder.name for binder in effect.fresh}
     if any(_name(args[k]) in fresh for k in key):
         return True
-    required = [part for formula in _conditions(tool, effect, insert) for part in _conjuncts(formula)]
+    required = [part for formula in _conditions(tool, effect, insert) for part in conjuncts(formula)]
     return any(_clears(s, insert.atom, key, required) for s in effect.statements) or any(
         _excludes(part, insert.atom, key) for part in required
     )
@@ -163,14 +163,6 @@ def _excludes(condition: Formula, atom: Atom, key: tuple[int, ...]) -> bool:
 def _conditions(tool: Tool, effect: Effect, insert: Insert) -> Iterator[Formula]:
     yield from (tool.guard, effect.when, insert.where)
     yield from (s.where for s in effect.statements if isinstance(s, Choose))
-
-
-def _conjuncts(formula: Formula) -> Iterator[Formula]:
-    if isinstance(formula, And):
-        for part in formula.parts:
-            yield from _conjuncts(part)
-    else:
-        yield formula
 
 
 def _name(term: Term) -> str | None:

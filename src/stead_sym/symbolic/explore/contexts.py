@@ -180,7 +180,7 @@ class ContextFinder:
         for call in context.calls:
             tool = self.tools[call.tool].tool
             for binder, value in zip(tool.params, call.args, strict=True):
-                sorts[value] = str(binder.sort)
+                sorts[value] = binder.sort
         names = [value for value in sorted(sorts) if value not in self.rigid]
         vectors = self.encoding.distinct((sorts[name] for name in names), "name")
         return dict(zip(names, vectors, strict=True))

@@ -99,7 +99,8 @@ class ReachableStates:
     # hypotheses
 
     def _check(self, states: Bdd) -> None:
-        """Definition 3 on ``states``: bounds, something offered, every offered call with an effect."""
+        """Definitions "Stateful Tool-Enabled Agentic Deployment" and "C-boundedness" on ``states``: bounds,
+        something offered, every offered call with an effect."""
         m = self.manager
         for over in self._exceeded.values():
             if (there := states & over) != m.false:
@@ -167,7 +168,7 @@ class ReachableStates:
         """The error for a run whose last state exceeds a bound."""
         sort = exceeded(self.deployment, trace.last)
         assert sort is not None
-        active = len(trace.last.active_domain[sort].difference(self.deployment.constants[sort]))
+        active = len(self.deployment.outside(sort, trace.last.active_domain[sort]))
         return BoundExceeded(
             f"{active} values of sort {sort} are active outside C, but the bound is "
             f"{self.deployment.bounds[sort]}; write `bound {sort} {active}` or more, or tighten a guard",

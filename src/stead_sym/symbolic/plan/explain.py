@@ -111,8 +111,8 @@ def explain(
         theorem_restriction(deployment, chosen, sizes) if literal else normal_restriction(deployment)
     )
     refused = Refused()
-    planned = plan(deployment.core, restriction, literal, refused, backend)
-    single = singles(deployment.core, refused.keys)
+    planned = plan(deployment, restriction, literal, refused, backend)
+    single = singles(deployment, refused.keys)
     return Explanation(
         deployment=deployment,
         mode="theorem" if literal else "normal",
@@ -158,7 +158,7 @@ def _fresh(deployment: Deployment, naming: Naming) -> Iterable[ExplainedFresh]:
                     tool=tool.name,
                     alternative=number,
                     variable=binder.name,
-                    sort=str(binder.sort),
+                    sort=binder.sort,
                     anchor=None if anchor is None else anchor.name,
                     names=MappingProxyType(dict(naming.names.get(draw, {}))),
                 )

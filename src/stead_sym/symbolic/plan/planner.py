@@ -86,10 +86,7 @@ def plan(
 def _at_most(deployment: Deployment, restriction: Restriction) -> Sequence[tuple[int, Sequence[Value]]]:
     """The bounds, as the encoding wants them. The literal domain has names for many more records than can
     be there at once; representatives have hardly any to spare."""
-    constants = deployment.constants
-    return [
-        (b, [v for v in restriction.values[s] if v not in constants[s]]) for s, b in deployment.bounds.items()
-    ]
+    return [(b, deployment.outside(s, restriction.values[s])) for s, b in deployment.bounds.items()]
 
 
 def _mortal(deployment: Deployment, restriction: Restriction) -> Set[str]:
@@ -151,16 +148,14 @@ class _Namer:
         self._overrun: set[Draw] = set()
         self._taken: Counter[str] = Counter()  # per sort the most names that one anchor has taken
         self._sorts = {
-            ((tool.name, number), binder.name): str(binder.sort)
+            ((tool.name, number), binder.name): binder.sort
             for tool in deployment.tools
             for number, effect in enumerate(tool.effects)
             for binder in effect.fresh
         }
         self.values = self._pool()
         # a fresh value that no fact comes to hold needs no room in U_f
-        self.lacking = {
-            s: 1 for s, known in self.values.items() if len(known) == len(deployment.constants[s])
-        }
+        self.lacking = {s: 1 for s, known in self.values.items() if not deployment.outside(s, known)}
 
     def _siblings(self, draw: Draw) -> list[Draw]:
         """The fresh variables of the same alternative, sort and anchor, in order: they share names."""
@@ -175,19 +170,18 @@ class _Namer:
         values = dict(self.restriction.values)
         for draw, anchor in self.tried.items():
             sort, count = self._sorts[draw], len(self._siblings(draw))
-            wanted = len(self.restriction.values[str(anchor.sort)]) * count
+            wanted = len(self.restriction.values[anchor.sort]) * count
             wanted += len(self.deployment.constants[sort])
             if wanted > len(values[sort]):
                 values[sort] = self.restriction.values[sort] + self.restriction.beyond(sort, wanted)
         return values
 
     def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd) -> Bdd:
-        m, sort, draw = self.encoding.manager, str(binder.sort), (place, binder.name)
+        m, sort, draw = self.encoding.manager, binder.sort, (place, binder.name)
         vector = scope[binder.name]
         assert isinstance(vector, Vector)
         if draw not in self.tried:
-            constants = self.deployment.constants[sort]
-            unused = [value for value in self.restriction.values[sort] if value not in constants]
+            unused = self.deployment.outside(sort, self.restriction.values[sort])
             return self.encoding.is_among(vector, unused or self.encoding.beyond[sort])
         anchor = scope[self.tried[draw].name]
         assert isinstance(anchor, Vector)

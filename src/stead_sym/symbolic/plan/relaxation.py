@@ -35,6 +35,9 @@ from stead_sym.logic.syntax import (
     Same,
     Truth,
     Until,
+    Use,
+    conjuncts,
+    unexpanded,
 )
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
@@ -245,6 +248,8 @@ class Relaxation:
                     return least
                 most = ~self._at_least(number + 1, binder, body, env, not must)
                 return most if comparison == "atmost" else least & most
+            case Use():
+                raise unexpanded(formula)
             case Same() | Empty() | Next() | Future() | Globally() | Until():
                 raise ValueError(f"not a first-order formula over one state: {formula}")
             case _:
@@ -289,7 +294,7 @@ class Relaxation:
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
         """The first vector of the binder's sort that nothing in scope uses."""
-        return self.encoding.unused(str(binder.sort), env.values())
+        return self.encoding.unused(binder.sort, env.values())
 
     def _bits(self, env: Environment) -> Bits:
         return frozenset(bits_of(env.values()))
@@ -306,13 +311,5 @@ def _kept(effect: Effect, relation: str) -> bool:
         isinstance(part, Same) and part.relation == relation
         for statement in effect.statements
         if isinstance(statement, Ensure)
-        for part in _conjuncts(statement.formula)
+        for part in conjuncts(statement.formula)
     )
-
-
-def _conjuncts(formula: Formula) -> Iterator[Formula]:
-    if isinstance(formula, And):
-        for part in formula.parts:
-            yield from _conjuncts(part)
-    else:
-        yield formula

@@ -79,7 +79,7 @@ class EffectCompiler:
     def tool(self, tool: Tool) -> CompiledTool:
         """The BDDs of one tool."""
         m = self.manager
-        sorts = [str(binder.sort) for binder in tool.params]
+        sorts = [binder.sort for binder in tool.params]
         params = self.encoding.distinct(sorts)
         selectors = self.encoding.distinct(sorts, "param")
         env = {binder.name: vector for binder, vector in zip(tool.params, params, strict=True)}
@@ -223,13 +223,12 @@ class EffectCompiler:
             return named & ~m.disj(encoding.equal(vector, other) for other in others)
         entries: dict[Value, Bdd] = {}
         earlier_taken = m.true
-        for value in encoding.values[vector.sort]:
-            if value not in self.deployment.constants[vector.sort]:
-                taken_here = encoding.active(vector.sort, value) | m.disj(
-                    encoding.is_value(other, value) for other in others
-                )
-                entries[value] = earlier_taken & ~taken_here
-                earlier_taken = earlier_taken & taken_here
+        for value in self.deployment.outside(vector.sort, encoding.values[vector.sort]):
+            taken_here = encoding.active(vector.sort, value) | m.disj(
+                encoding.is_value(other, value) for other in others
+            )
+            entries[value] = earlier_taken & ~taken_here
+            earlier_taken = earlier_taken & taken_here
         return encoding.table(vector, entries)
 
     def _room(self, effect: Effect) -> Bdd | None:
@@ -246,16 +245,12 @@ class EffectCompiler:
         fresh = [binder for binder in effect.fresh if binder.name in _mentioned(inserts)]
         if not sure.issuperset(binder.name for binder in fresh):
             return None
-        drawn = Counter(str(binder.sort) for binder in fresh)
+        drawn = Counter(binder.sort for binder in fresh)
+        outside = self.deployment.outside
         return ~m.disj(
-            encoding.more_active(self.deployment.bounds[sort] - number, self._others(sort))
+            encoding.more_active(self.deployment.bounds[sort] - number, outside(sort, encoding.values[sort]))
             for sort, number in drawn.items()
         )
-
-    def _others(self, sort: str) -> list[Value]:
-        """The values of U_f outside C."""
-        constants = self.deployment.constants[sort]
-        return [value for value in self.encoding.values[sort] if value not in constants]
 
     # fresh values that U_f has not
 
@@ -264,7 +259,7 @@ class EffectCompiler:
         with the active values, from which they differ, these are more than U_f has outside C."""
         lacking = []
         for sort, drawn in _fresh_counts(effect).items():
-            others = self._others(sort)
+            others = self.deployment.outside(sort, self.encoding.values[sort])
             if drawn + self.deployment.bounds[sort] > len(others):
                 active = [self.encoding.active(sort, value) for value in others]
                 kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
@@ -324,20 +319,17 @@ class EffectCompiler:
         if not self.naming.literal:
             for sort, values in encoding.values.items():
                 smaller_used = m.true
-                for value in values:
-                    if value not in self.deployment.constants[sort]:
-                        before, after = (
-                            encoding.active(sort, value),
-                            encoding.active(sort, value, primed=True),
-                        )
-                        conditions.append(before | ~after | smaller_used)
-                        smaller_used = smaller_used & (before | after)
+                for value in self.deployment.outside(sort, values):
+                    before = encoding.active(sort, value)
+                    after = encoding.active(sort, value, primed=True)
+                    conditions.append(before | ~after | smaller_used)
+                    smaller_used = smaller_used & (before | after)
         return m.conj(conditions)
 
 
 def _fresh_counts(effect: Effect) -> Mapping[str, int]:
     """How many fresh values of each sort the effect draws."""
-    return Counter(str(binder.sort) for binder in effect.fresh)
+    return Counter(binder.sort for binder in effect.fresh)
 
 
 def _written_variables(effect: Effect) -> frozenset[str]:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.tool import Tool
+from stead_sym.logic.evaluate import refuse_unknown, value_of
 from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
-    Const,
     Count,
     Empty,
     Equal,
@@ -32,7 +32,9 @@ from stead_sym.logic.syntax import (
     Term,
     Truth,
     Until,
+    Use,
     free_variables,
+    unexpanded,
 )
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -81,6 +83,7 @@ class Compiler:
             case Atom(relation, args, primed):
                 if primed and not joint:
                     raise ValueError(f"primed symbol outside `ensure`: {formula}")
+                refuse_unknown(relation, self.encoding.schema)
                 return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
             case Not(body):
                 return ~here(body)
@@ -114,6 +117,8 @@ class Compiler:
                     return m.false
                 facts = self.encoding.dynamic_facts[relation]
                 return m.conj(~self.encoding.atom(fact, primed=True) for fact in facts)
+            case Use():
+                raise unexpanded(formula)
             case Next() | Future() | Globally() | Until():
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
@@ -136,7 +141,7 @@ class Compiler:
         """Where the call of the tool with these arguments is offered: the guard holds, and arguments of
         unbounded sorts are active."""
         env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
-        possible = (self._possible(str(binder.sort), env[binder.name]) for binder in tool.params)
+        possible = (self._possible(binder.sort, env[binder.name]) for binder in tool.params)
         return self.manager.conj([*possible, self.formula(tool.guard, env)])
 
     def _possible(self, sort: str, argument: Vector | Value) -> Bdd:
@@ -147,7 +152,7 @@ class Compiler:
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
         """The first vector of the binder's sort that nothing in scope uses."""
-        return self.encoding.unused(str(binder.sort), env.values(), self.role)
+        return self.encoding.unused(binder.sort, env.values(), self.role)
 
     def compare_count(self, comparison: str, number: int, vector: Vector, member: Bdd) -> Bdd:
         """Whether the number of values v with member[vector = v] compares as asked.
@@ -171,4 +176,4 @@ class Compiler:
 
 def denoted(term: Term, env: Environment) -> Vector | Value:
     """What a term stands for."""
-    return term.value if isinstance(term, Const) else env[term.name]
+    return value_of(term, env)
