@@ -13,14 +13,15 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
 from stead_sym.logic.sorts import held_variables
 from stead_sym.logic.syntax import Formula
-from stead_sym.progress import Progress
+from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend, Bdd
 from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.check.witness import Witness
-from stead_sym.symbolic.explore.reach import NameTaken, ReachableStates
-from stead_sym.symbolic.plan.planner import Refused, plan
+from stead_sym.symbolic.explore.reach import ReachableStates, explore
+from stead_sym.symbolic.plan.guess import Broken, first_guess
+from stead_sym.symbolic.plan.planner import Task, plan
 
 
 class SymbolicEngine:
@@ -41,15 +42,16 @@ class SymbolicEngine:
     ) -> None:
         """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
         representatives in it (`encode.representatives`), and ``specs`` say how many values formulas hold."""
-        refused = Refused()
         marks = {} if literal else _marks(deployment, specs)
+        task = Task(deployment.core, restriction, literal, marks, backend)
+        guess = first_guess(deployment.core, literal)
         while True:
-            built = plan(deployment.core, restriction, literal, marks, refused, backend)
-            try:
-                self._model = ReachableStates(built, wrapper, progress)
+            planned = plan(task, guess, Pulse(progress))
+            explored = explore(planned, wrapper, progress)
+            if not isinstance(explored, Broken):
                 break
-            except NameTaken as taken:
-                refused.anchors.add((taken.draw, built.naming.anchors[taken.draw].name))
+            guess = planned.guess.without(explored)
+        self._model = explored
         self._checker = Checker(self._model)
         self._witness = Witness(self._checker)
 

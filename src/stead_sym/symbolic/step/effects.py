@@ -17,9 +17,11 @@ from typing import assert_never
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.logic.syntax import Binder, conjunction, free_variables
+from stead_sym.progress import Pulse
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.encoding import Vector, bits_of
+from stead_sym.symbolic.encode.mutex import Key
 from stead_sym.symbolic.encode.representatives import Draw, Naming, Place
 from stead_sym.symbolic.step.formulas import Compiler, Environment
 from stead_sym.symbolic.step.frame_conditions import Action, framed
@@ -51,7 +53,7 @@ class CompiledTool:
     ``overflow``, over the state bits and the selectors: an alternative inserts fresh values of a
     sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
     ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
-    value: the name is taken.
+    value: the name is taken. ``broken``: the keys that the encoding relies on and the tool may break.
     """
 
     interface: ToolInterface
@@ -59,13 +61,17 @@ class CompiledTool:
     actions: int
     overflow: Bdd
     stuck: Mapping[Draw, Bdd]
+    broken: frozenset[Key]
 
 
 class EffectCompiler:
     """Compiles the tools of one deployment (definitions expanded)."""
 
-    def __init__(self, deployment: Deployment, compiler: Compiler, naming: Naming, writer: Writer) -> None:
+    def __init__(
+        self, deployment: Deployment, compiler: Compiler, naming: Naming, writer: Writer, report: Pulse
+    ) -> None:
         self.deployment = deployment
+        self.report = report
         self.naming = naming
         self.writer = writer
         self.compiler = compiler
@@ -83,6 +89,7 @@ class EffectCompiler:
         effective, overflow = m.false, m.false
         stuck: dict[Draw, Bdd] = {}
         actions: list[Action] = []
+        broken = frozenset[Key]()
         for number, effect in enumerate(tool.effects):
             place = (tool.name, number)
             if effect.is_ensure:
@@ -101,6 +108,7 @@ class EffectCompiler:
             stuck |= {draw: m.exist(local, offered & where) for draw, where in taken.items()}
             possible = offered & condition & drawn
             for values, case, written in self._ground(env, scope, possible, effect):
+                broken |= written.broken
                 named = ((v, values.get(b.name)) for b, v in zip(tool.params, params, strict=True))
                 fixed = {vector: value for vector, value in named if value is not None}
                 if (no_room := self._no_room(effect, values, case & written.outside)) != m.false:
@@ -114,7 +122,7 @@ class EffectCompiler:
                     actions.append(Action(enabled & after, about | written.updates.keys()))
         interface = ToolInterface(tool, params, selectors, offered, effective)
         steps = framed(self.encoding, actions, selectors)
-        return CompiledTool(interface, steps, len(actions), overflow, stuck)
+        return CompiledTool(interface, steps, len(actions), overflow, stuck, broken)
 
     def _by_selectors(
         self,
