@@ -13,6 +13,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction, fresh_values
 from stead_sym.progress import Pulse
 from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend, Manager
 from stead_sym.symbolic.encode.encoding import Encoding
 from stead_sym.symbolic.encode.mutex import fields
@@ -75,14 +76,15 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
     encoding = Encoding(
         Manager(task.backend),
         deployment.schema,
-        ground.restriction.values,
+        ground.values,
         ground.static,
         order.fields,
         fresh_values(deployment) if task.literal else task.marks,
         order.beside,
     )
     compiler = Compiler(encoding)
-    effects = EffectCompiler(deployment, compiler, ground.naming, Writer(compiler, guess.singles), report)
+    writer = Writer(compiler, guess.singles)
+    effects = EffectCompiler(deployment, ground.restriction, compiler, ground.naming, writer, report)
     tools = {tool.name: effects.tool(tool) for tool in deployment.tools}
     broken = confirm(tools.values())
     return broken or Plan(deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools)
@@ -90,9 +92,11 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """The names that fresh values take, and the facts that can hold."""
+    """The names that fresh values take, and the facts that can hold; ``values`` are those of the
+    restriction and of `_beyond`."""
 
     restriction: Restriction
+    values: Mapping[str, tuple[Value, ...]]
     naming: Naming
     static: frozenset[Fact]
     dynamic: tuple[Fact, ...]
@@ -102,7 +106,8 @@ def _grounded(task: Task, guess: Guess) -> _Ground | Broken:
     """Relaxed reachability, which also finds the values of the anchors and so the names."""
     deployment, restriction = task.deployment, task.restriction
     variables = FreshVariables(deployment, restriction, guess.anchored)
-    values = variables.pool()
+    beyond = _beyond(task)
+    values = {sort: (*known, *beyond[sort]) for sort, known in variables.pool().items()}
     # a fresh value that no fact comes to hold needs no room in U_f
     lacking = {sort: 1 for sort, known in values.items() if len(known) == len(deployment.constants[sort])}
     encoding = Encoding(Manager(task.backend), deployment.schema, values, (), (), lacking)
@@ -111,4 +116,14 @@ def _grounded(task: Task, guess: Guess) -> _Ground | Broken:
     if broken := names.broken:
         return broken
     naming = Naming(task.literal, guess.anchored, names.names)
-    return _Ground(restriction.extended(names.used), naming, facts.static, facts.dynamic)
+    used = restriction.extended(names.used)
+    values = {sort: (*known, *beyond[sort]) for sort, known in used.values.items()}
+    return _Ground(used, values, naming, facts.static, facts.dynamic)
+
+
+def _beyond(task: Task) -> Mapping[str, tuple[Value, ...]]:
+    """Per sort a value outside U_f where an `ensure` is read over the literal domain, as
+    `deployment.semantics` has it, so that a step past a bound shows. Representatives have room for it."""
+    ensures = any(effect.is_ensure for tool in task.deployment.tools for effect in tool.effects)
+    number = 1 if task.literal and ensures else 0
+    return {sort: task.restriction.beyond(sort, number) for sort in task.restriction.values}

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.logic.syntax import Binder, conjunction, free_variables
 from stead_sym.progress import Pulse
@@ -51,7 +53,8 @@ class CompiledTool:
     ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
     ``actions`` is the number of actions in it.
     ``overflow``, over the state bits and the selectors: an alternative inserts fresh values of a
-    sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
+    sort, more than U_f has left, so that at the sizes of the theorem the bound is exceeded; or an
+    `ensure` exceeds it with a value outside U_f.
     ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
     value: the name is taken. ``broken``: the keys that the encoding relies on and the tool may break.
     """
@@ -65,12 +68,23 @@ class CompiledTool:
 
 
 class EffectCompiler:
-    """Compiles the tools of one deployment (definitions expanded)."""
+    """Compiles the tools of one deployment (definitions expanded).
+
+    The encoding has the values of U_f, ``restriction``, and may have a few more (`_spare`): no state of U_f
+    has them, but an `ensure` may lead there.
+    """
 
     def __init__(
-        self, deployment: Deployment, compiler: Compiler, naming: Naming, writer: Writer, report: Pulse
+        self,
+        deployment: Deployment,
+        restriction: Restriction,
+        compiler: Compiler,
+        naming: Naming,
+        writer: Writer,
+        report: Pulse,
     ) -> None:
         self.deployment = deployment
+        self.restriction = restriction
         self.report = report
         self.naming = naming
         self.writer = writer
@@ -93,11 +107,13 @@ class EffectCompiler:
         for number, effect in enumerate(tool.effects):
             place = (tool.name, number)
             if effect.is_ensure:
-                relation = self._ensure(env, effect)
-                effective = effective | m.exist(self.encoding.primed_bits, relation)
+                relation, copies = self._ensure(env, effect), self.encoding.primed_bits
+                effective = effective | m.exist(copies, relation)
+                too_many = m.and_exist(copies, offered & relation, self._spare_exceeds)
+                overflow = overflow | self._by_selectors(params, selectors, {}, too_many)
                 actions.append(
                     Action(
-                        self._by_selectors(params, selectors, {}, offered & relation),
+                        self._by_selectors(params, selectors, {}, offered & relation & ~self._spare_active),
                         self.encoding.state_bits | set(bits_of(selectors)),
                     )
                 )
@@ -199,6 +215,7 @@ class EffectCompiler:
         if self.naming.literal:
             taken = [encoding.active(vector.sort, vector)]
             taken.append(encoding.is_among(vector, self.deployment.constants[vector.sort]))
+            taken.append(encoding.is_among(vector, self._spare[vector.sort]))
             taken += [encoding.equal(vector, other) for other in others]
             return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
         draw = (place, binder.name)
@@ -229,7 +246,7 @@ class EffectCompiler:
         with the active values, from which they differ, these are more than U_f has outside C."""
         lacking = []
         for sort, drawn in _fresh_counts(effect).items():
-            others = [v for v in self.encoding.values[sort] if v not in self.deployment.constants[sort]]
+            others = [v for v in self.restriction.values[sort] if v not in self.deployment.constants[sort]]
             if drawn + self.deployment.bounds[sort] > len(others):
                 active = [self.encoding.active(sort, value) for value in others]
                 kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
@@ -282,6 +299,31 @@ class EffectCompiler:
                 self._least_names(),
             ]
         )
+
+    @cached_property
+    def _spare(self) -> Mapping[str, tuple[Value, ...]]:
+        """Per sort the values of the encoding that U_f has not."""
+        return {
+            sort: tuple(value for value in values if value not in self.restriction.members)
+            for sort, values in self.encoding.values.items()
+        }
+
+    @cached_property
+    def _spare_active(self) -> Bdd:
+        """Over the copies of the state bits: D' is not over U_f."""
+        active = self.encoding.active
+        pairs = ((sort, value) for sort, values in self._spare.items() for value in values)
+        return self.manager.disj(active(sort, value, primed=True) for sort, value in pairs)
+
+    @cached_property
+    def _spare_exceeds(self) -> Bdd:
+        """Over the copies of the state bits: D' is not over U_f and exceeds a bound."""
+        over = []
+        for sort, values in self.encoding.values.items():
+            others = [value for value in values if value not in self.deployment.constants[sort]]
+            active = [self.encoding.active(sort, value, primed=True) for value in others]
+            over.append(self.compiler.at_least(self.deployment.bounds.get(sort, 0) + 1, active))
+        return self._spare_active & self.manager.disj(over)
 
     def _least_names(self) -> Bdd:
         """With representatives: the values that D' has and D has not are the least unused names."""

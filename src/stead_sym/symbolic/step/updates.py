@@ -142,17 +142,17 @@ class Writer:
         m = self.manager
         for relation in sorted({fact.relation for fact in inserted} & self.single):
             come = {fact: when for fact, when in inserted.items() if fact.relation == relation}
-            stays = m.true if self.encoding.static_facts[relation] else m.false
             present = self._present(relation, case)
-            cleared = any(isinstance(s, Clear) and relation in s.relations for s in effect.statements)
-            if not cleared:
-                if len(present) < len(self.encoding.dynamic_facts[relation]):
-                    held = m.disj(map(self.encoding.atom, present))
-                else:
-                    held = self._any[relation]
-                gone = {fact: when for fact, when in deleted.items() if fact.relation == relation}
-                stays = stays | (held & ~self._leaving(gone))
-            if may_meet(self.compiler, stays, come, case):
+            if any(isinstance(s, Clear) and relation in s.relations for s in effect.statements):
+                held = m.false
+            elif len(present) < len(self.encoding.dynamic_facts[relation]):
+                held = m.disj(map(self.encoding.atom, present))
+            else:
+                held = self._any[relation]
+            gone = {fact: when for fact, when in deleted.items() if fact.relation == relation}
+            stays = held & ~self._leaving(gone)
+            for_good = m.true if self.encoding.static_facts[relation] else m.false
+            if may_meet(self.compiler, stays | for_good, come, case):
                 yield relation, ()
 
     @cached_property
