@@ -13,7 +13,7 @@ from stead_sym.deployment.semantics import exceeded, offer, successors, view
 from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, NothingOffered
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.verification import in_terms_of, wrap
+from stead_sym.verification import in_terms_of, verify, wrap
 
 MAX_STATES = 120
 
@@ -133,3 +133,24 @@ def context(deployment, state):
 def examples(number):
     """How many examples a test takes: so many, or ten times as many in the profile `slow`."""
     return number * (settings().max_examples // 100)
+
+
+def assert_same_answers(deployment, agent="any", *, max_states=MAX_STATES):
+    """Asserts that both domains of the symbolic engine have the answers of the explicit one, and the literal
+    domain its states and transitions. Returns the answers by specification, or the name of the error."""
+    expected, counted = _answers(deployment, agent, engine="explicit", max_states=max_states)
+    for domain in ("theorem", "normal"):
+        found, states = _answers(deployment, agent, domain=domain)
+        assert found == expected, f"on the domain {domain}"
+        if domain == "theorem":
+            assert states == counted, f"on the domain {domain}"
+    return expected
+
+
+def _answers(deployment, agent, **options):
+    try:
+        result = verify(deployment, agent, **options)
+    except DefinitionError as error:
+        return type(error).__name__, None
+    answers = {name: verdict.holds for name, verdict in result.verdicts.items()}
+    return answers, (result.states, result.transitions)
