@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction, fresh_values
@@ -60,7 +61,11 @@ class Task:
 
 
 def plan(task: Task, guess: Guess, report: Pulse) -> Plan:
-    """The plan that the guess makes, or what is left of it after what the plan finds broken."""
+    """The plan that the guess makes, or what is left of it after what the plan finds broken.
+
+    ``report`` is told of the phase "plan": the rounds of relaxed reachability, then which tool is being
+    compiled, and how many actions it has by now.
+    """
     while isinstance(made := attempt(task, guess, report), Broken):
         guess = guess.without(made)
     return made
@@ -68,7 +73,7 @@ def plan(task: Task, guess: Guess, report: Pulse) -> Plan:
 
 def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
     """The plan that the guess makes, or what is broken of the guess."""
-    ground = _grounded(task, guess)
+    ground = _grounded(task, guess, report)
     if isinstance(ground, Broken):
         return ground
     deployment = task.deployment
@@ -84,8 +89,11 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
     )
     compiler = Compiler(encoding)
     writer = Writer(compiler, guess.singles)
-    effects = EffectCompiler(deployment, ground.restriction, compiler, ground.naming, writer, report)
-    tools = {tool.name: effects.tool(tool) for tool in deployment.tools}
+    effects = EffectCompiler(deployment, ground.restriction, compiler, ground.naming, writer)
+    tools = {
+        tool.name: effects.tool(tool, partial(report, "plan", tools=number, of=len(deployment.tools)))
+        for number, tool in enumerate(deployment.tools, 1)
+    }
     broken = confirm(tools.values())
     return broken or Plan(deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools)
 
@@ -102,7 +110,7 @@ class _Ground:
     dynamic: tuple[Fact, ...]
 
 
-def _grounded(task: Task, guess: Guess) -> _Ground | Broken:
+def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
     """Relaxed reachability, which also finds the values of the anchors and so the names."""
     deployment, restriction = task.deployment, task.restriction
     variables = FreshVariables(deployment, restriction, guess.anchored)
@@ -112,7 +120,7 @@ def _grounded(task: Task, guess: Guess) -> _Ground | Broken:
     lacking = {sort: 1 for sort, known in values.items() if len(known) == len(deployment.constants[sort])}
     encoding = Encoding(Manager(task.backend), deployment.schema, values, (), (), lacking)
     names = AnchoredNames(variables, encoding)
-    facts = Relaxation(deployment, encoding, names, guess.singles)
+    facts = Relaxation(deployment, encoding, names, guess.singles, partial(report, "plan"))
     if broken := names.broken:
         return broken
     naming = Naming(task.literal, guess.anchored, names.names)

@@ -19,7 +19,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.logic.syntax import Binder, conjunction, free_variables
-from stead_sym.progress import Pulse
+from stead_sym.progress import Report
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.encoding import Vector, bits_of
@@ -81,19 +81,17 @@ class EffectCompiler:
         compiler: Compiler,
         naming: Naming,
         writer: Writer,
-        report: Pulse,
     ) -> None:
         self.deployment = deployment
         self.restriction = restriction
-        self.report = report
         self.naming = naming
         self.writer = writer
         self.compiler = compiler
         self.encoding = compiler.encoding
         self.manager = compiler.manager
 
-    def tool(self, tool: Tool) -> CompiledTool:
-        """The BDDs of one tool."""
+    def tool(self, tool: Tool, report: Report) -> CompiledTool:
+        """The BDDs of one tool; ``report`` is told after each action how many there are."""
         m = self.manager
         sorts = [str(binder.sort) for binder in tool.params]
         params = self.encoding.distinct(sorts)
@@ -136,6 +134,7 @@ class EffectCompiler:
                     enabled = self._by_selectors(params, selectors, fixed, inside)
                     about = frozenset(self._about(params, selectors, fixed))
                     actions.append(Action(enabled & after, about | written.updates.keys()))
+                    report(**{f"actions of {tool.name}": len(actions)})
         interface = ToolInterface(tool, params, selectors, offered, effective)
         steps = framed(self.encoding, actions, selectors)
         return CompiledTool(interface, steps, len(actions), overflow, stuck, broken)
