@@ -4,6 +4,7 @@
     python tests/mutation.py --jobs 4
     python tests/mutation.py singles frames   # those with one of these words in their names
     python tests/mutation.py --list
+    python tests/mutation.py frames --tests tests/symbolic/step
 
 Each mutation replaces one text in a copy of the package, by something that is wrong in one way: a
 confirmation switched off, a count that is one too many, a condition that has lost a part. Then the tests of
@@ -24,6 +25,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -114,8 +116,20 @@ MUTATIONS = (
         "if states & stuck != self.manager.false\n            )",
         "if False\n            )",
     ),
-    Mutation("names without end are not seen", "plan/anchored_names.py", "self._endless.add(draw)", "pass"),
-    Mutation("too few names are not seen", "plan/anchored_names.py", "< bounds[sorts[draw]]", "< 0"),
+    Mutation(
+        "names without end are not seen",
+        "plan/anchored_names.py",
+        "self._endless.add(draw)",
+        "pass",
+        harmless="The exploration finds no name free where a value of the anchor has none.",
+    ),
+    Mutation(
+        "too few names are not seen",
+        "plan/anchored_names.py",
+        "< bounds[sorts[draw]]",
+        "< 0",
+        harmless="The exploration finds the names taken, and gives the anchor up later.",
+    ),
     Mutation(
         "siblings share a name",
         "plan/anchored_names.py",
@@ -504,6 +518,7 @@ def outcome(mutation: Mutation | None, tests: tuple[str, ...] = TESTS) -> tuple[
             mutation.applied(copy)
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
         environment = {**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+        environment["HYPOTHESIS_PROFILE"] = "unshrunk"
         try:
             ended = subprocess.run(
                 command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
@@ -520,6 +535,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Which mutations of the symbolic engine do the tests kill?")
     parser.add_argument("words", nargs="*", help="only the mutations with one of these in their names")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="run so many at a time")
+    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="FILE", help="run only these tests")
     parser.add_argument("--list", action="store_true", help="print the mutations and check their texts only")
     options = parser.parse_args()
     chosen = [m for m in MUTATIONS if not options.words or any(word in m.name for word in options.words)]
@@ -529,14 +545,16 @@ def main() -> int:
     if options.list:
         print(*(f"{m.path}: {m.name}{' (harmless)' * bool(m.harmless)}" for m in chosen), sep="\n")
         return 0
-    killer, seconds = outcome(None)
+    tests = tuple(options.tests)
+    killer, seconds = outcome(None, tests)
     if killer:
         print(f"without any mutation {killer} fails; mend that first")
         return 2
     print(f"without any mutation all tests pass, in {seconds:.0f} s\n")
     survivors = 0
+    on_tests = partial(outcome, tests=tests)
     with ThreadPoolExecutor(options.jobs) as pool:
-        for mutation, (killer, seconds) in zip(chosen, pool.map(outcome, chosen), strict=True):
+        for mutation, (killer, seconds) in zip(chosen, pool.map(on_tests, chosen), strict=True):
             survived = "harmless" if mutation.harmless else "SURVIVED"
             survivors += not killer and not mutation.harmless
             print(

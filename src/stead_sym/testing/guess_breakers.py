@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 
-_COLUMNS = (("item",), ("item", "k"), ("k", "item"), ("k",), ("item", "item"))
+_COLUMNS = (("item",), ("item", "k"), ("item", "k"), ("k", "item"), ("item", "item"))
 _FLAGS = ("On()", "~On()")
 
 
@@ -62,11 +62,12 @@ def crowded_relations(draw: st.DrawFn) -> Deployment:
     """A relation `T` that looks as if it held one fact per key (of no columns, perhaps: one fact at most),
     and often does not. `Bad()` can be reached where it ever holds two."""
     sorts = draw(st.sampled_from(_COLUMNS))
-    keys = [(), *(((0,), (1,)) if len(sorts) == 2 else ())]
-    target = _Target(sorts, draw(st.sampled_from(keys)), draw(st.integers(2, 5)))
+    keys = [(), (0,), (0,), (1,)] if len(sorts) == 2 else [()]
+    target = _Target(sorts, draw(st.sampled_from(keys)), draw(st.sampled_from((2, 4))))
     items = target.values("item")
     initial = [f"Item({item})" for item in items]
-    initial += draw(st.sampled_from(([], [target.fact([target.values(s)[0] for s in sorts])])))
+    for k in range(draw(st.sampled_from((0, 0, 1, 2)))):
+        initial.append(target.fact([target.values(s)[k] for s in sorts]))
     initial += draw(st.sampled_from(([], ["On()"])))
     tools = [draw(_writers(target, f"write{i}")) for i in range(draw(st.integers(1, 3)))]
     return parse_deployment(
@@ -117,7 +118,10 @@ def _effects(draw: st.DrawFn, target: _Target, params: dict[str, str]) -> str:
 
     def term(k: int) -> str:
         sort = target.sorts[k]
-        return draw(st.sampled_from([*(v for v, of in scope.items() if of == sort), *target.values(sort)]))
+        variables = [name for name, of in scope.items() if of == sort]
+        if variables and draw(st.integers(0, 2)) > 0:
+            return draw(st.sampled_from(variables))
+        return draw(st.sampled_from(target.values(sort)))
 
     for _ in range(draw(st.integers(1, 2))):
         bulk = bool(target.key) and draw(st.booleans())

@@ -101,7 +101,7 @@ tool move()
     delete At(y) for y: item where On()
     insert At(x)
   effect
-    delete On()
+    insert On()
 """,
         BROKEN,
         AT,
@@ -118,6 +118,19 @@ tool add()
 """,
         BROKEN,
         AT,
+    ),
+    "a relation that has two facts at the start": Case(
+        ITEMS
+        + """
+init
+  At(i1)
+  At(i2)
+tool jump()
+  effect
+    clear At
+    insert At(i3)
+""",
+        BROKEN,
     ),
     "two facts of a key inserted": Case(
         STATUSES

@@ -1,8 +1,9 @@
 """The names of fresh values that are named after other values, found by relaxed reachability.
 
 The i-th value that an anchor is found to have gives the i-th name. One decision: names are handed out as
-the values of the anchors turn up, so that as few are taken as possible; what is too few or has no end
-is known once relaxed reachability has ended (`AnchoredNames.broken`).
+the values of the anchors turn up, so that as few are taken as possible; that they are too few or have no end
+is known once relaxed reachability has ended (`AnchoredNames.broken`). Nothing rests on that: where a
+value of an anchor has no name that is free, the exploration finds out.
 """
 
 from __future__ import annotations
@@ -82,12 +83,13 @@ class AnchoredNames:
         assert isinstance(anchor, Vector)
         others = frozenset(possible.support - set(anchor.bits))
         found = [value for (value,) in self.encoding.tuples(m.exist(others, possible), (anchor,))]
-        if not set(found) <= set(values[anchor.sort]):
+        named = set(values[anchor.sort]).intersection(found)
+        if len(named) < len(found):
             self._endless.add(draw)  # the anchor has names after anchors itself, these perhaps after it
-            return m.false
         return m.disj(
             self.encoding.is_value(anchor, value) & self.encoding.is_value(vector, self._name(draw, value))
             for value in found
+            if value in named
         )
 
     def _name(self, draw: Draw, anchor: Value) -> Value:
