@@ -170,11 +170,10 @@ class Writer:
         return self.manager.disj(when & self.encoding.atom(fact) for fact, when in deleted.items())
 
     def _field_bits(self, field: Field, leaving: Bdd, inserted: Mapping[Fact, Bdd]) -> Mapping[str, Bdd]:
-        """The new bits of a field of which no two facts meet. The fact inserted is the one that holds
-        afterwards; else the one that held, unless it is deleted."""
+        """The new bits of a field of which no two facts meet: those of the fact inserted or of the one that
+        held and is not deleted. Where there are both they are the same fact."""
         m = self.manager
-        kept = ~leaving & ~m.disj(inserted.values())
-        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & kept] for bit in field.bits}
+        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & ~leaving] for bit in field.bits}
         for fact, when in inserted.items():
             for bit, value in field.code(fact).items():
                 if value:
