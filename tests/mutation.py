@@ -504,6 +504,49 @@ MUTATIONS = (
         'case Future("A", body):\n                return negated(exists_globally(negated(here(body))))',
         'case Future("A", body):\n                return exists_until(everywhere, here(body))',
     ),
+    # values that variables hold after they die
+    Mutation(
+        "dead values never come back",
+        "check/pairs.py",
+        "yield encoding.equal(vector, after) | (self._is_mark(vector) & drawn)",
+        "yield encoding.equal(vector, after)",
+    ),
+    Mutation(
+        "dead values come back as active ones",
+        "check/pairs.py",
+        "encoding.active(sort, after, primed=True),\n                    ~encoding.active(sort, after),",
+        "encoding.active(sort, after, primed=True),",
+    ),
+    Mutation(
+        "two dead values come back as one",
+        "check/pairs.py",
+        "yield encoding.equal(v, w).equiv(encoding.equal(after, other))",
+        "yield m.true",
+    ),
+    Mutation(
+        "constants die",
+        "check/pairs.py",
+        "dies = ~m.disj([active, self._is_constant(vector), self._is_mark(vector)])",
+        "dies = ~m.disj([active, self._is_mark(vector)])",
+    ),
+    Mutation(
+        "a mark that is held is given again",
+        "check/pairs.py",
+        "gets[mark] = dies & (inherited | (alone & before & free))",
+        "gets[mark] = dies & (inherited | (alone & before))",
+    ),
+    Mutation(
+        "variables with one value get marks of their own",
+        "check/pairs.py",
+        "gets[mark] = dies & (inherited | (alone & before & free))",
+        "gets[mark] = dies & before & free",
+    ),
+    Mutation(
+        "no variable holds a dead value",
+        "check/pairs.py",
+        "& m.disj([encoding.active(v.sort, v), self._is_constant(v), self._is_mark(v)])",
+        "& m.disj([encoding.active(v.sort, v), self._is_constant(v)])",
+    ),
 )
 
 
