@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import Undecided
 from stead_sym.explicit.explore import explore
@@ -79,3 +81,23 @@ def test_what_a_formula_may_and_must_be(data, deployment):
             assert m.satisfies(may, code)
         if False in truths:
             assert not m.satisfies(must, code)
+
+
+@pytest.mark.parametrize("known", range(4))
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("comparison", ["atleast", "atmost", "exactly"])
+def test_counts_are_read_on_the_safe_side(known, number, comparison):
+    """Of three values some are in P for good: what a count may be is no less than the truth, what it must be
+    no more."""
+    facts = "\n".join(f"  P(k{i + 1})" for i in range(known))
+    head = "deployment counts\nsort k = { k1, k2, k3 }\nrelation P(k)\nrelation Q(k)\n"
+    deployment = parse_deployment(
+        f"{head}{f'init{chr(10)}{facts}{chr(10)}' if known else ''}tool idle()\n"
+        f"spec counted {comparison} {number} x. P(x)\n"
+    )
+    found, (state,) = relaxed(deployment, frozenset())
+    formula = deployment.core.specs[0].formula
+    truth = holds(formula, state, {})
+    may, must = found.reads(formula, {}), found.reads(formula, {}, must=True)
+    assert may == found.manager.true or not truth
+    assert must == found.manager.false or truth

@@ -3,8 +3,7 @@
 A key of P is a set of columns such that no state holds two P-facts that agree on them. Keys are
 *guessed* here from the shape of the effects; the engine *confirms* each guess as an inductive
 invariant (no action takes a state with at most one fact per key to one with two) once it has compiled
-the actions (`step.invariants`), and gives it up otherwise. Nothing rests on the guess but the size of the
-encoding.
+the actions (`step.invariants`), and gives it up otherwise: what is explored rests on confirmed guesses only.
 """
 
 from __future__ import annotations
