@@ -13,7 +13,7 @@ from stead_sym.deployment.semantics import exceeded, offer, successors, view
 from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, NothingOffered
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.verification import wrap
+from stead_sym.verification import verify, wrap
 
 MAX_STATES = 120
 
@@ -135,3 +135,24 @@ def examples(number, slow=None):
     if settings().max_examples <= 100:
         return number
     return slow or 10 * number
+
+
+def assert_same_answers(deployment, agent="any", *, max_states=MAX_STATES):
+    """Asserts that both domains of the symbolic engine have the answers of the explicit one, and the literal
+    domain its states and transitions. Returns the answers by specification, or the name of the error."""
+    expected, counted = _answers(deployment, agent, engine="explicit", max_states=max_states)
+    for domain in ("theorem", "normal"):
+        found, states = _answers(deployment, agent, domain=domain)
+        assert found == expected, f"on the domain {domain}"
+        if domain == "theorem":
+            assert states == counted, f"on the domain {domain}"
+    return expected
+
+
+def _answers(deployment, agent, **options):
+    try:
+        result = verify(deployment, agent, **options)
+    except DefinitionError as error:
+        return type(error).__name__, None
+    answers = {name: verdict.holds for name, verdict in result.verdicts.items()}
+    return answers, (result.states, result.transitions)

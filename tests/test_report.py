@@ -10,7 +10,7 @@ from rich.console import Console
 
 import stead_sym as st
 from stead_sym.report.data import error_data, report_data, report_schema
-from stead_sym.report.progress import ProgressDisplay
+from stead_sym.report.progress import ProgressDisplay, progress_line
 from stead_sym.report.terminal import print_verdicts, print_verification
 
 AGENTS = ("baseline", "approving", "any")
@@ -182,3 +182,10 @@ def test_on_a_terminal_a_spinner_says_the_phase_and_is_gone_after_an_error() -> 
         give_up(console)
     assert "reach: " in stream.getvalue()
     assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h") == 1  # the cursor
+
+
+def test_a_total_stands_beside_what_it_is_the_total_of() -> None:
+    counts = {"tools": 3, "of": 1200, "actions of ship": 1234}
+    assert progress_line("plan", counts, 21.4) == "plan: 3 of 1,200 tools, 1,234 actions of ship (21 s)"
+    assert progress_line("reach", {"states": 5}, 0) == "reach: 5 states (0 s)"
+    assert progress_line("plan", {}, 0) == "plan (0 s)"

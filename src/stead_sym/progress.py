@@ -9,9 +9,18 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Called now and then, e.g. ``progress("reach", states=1200, contexts=4)``; must return at once."""
+    """Called now and then, e.g. ``progress("reach", states=1200, contexts=4)``; must return at once.
+
+    A count ``of`` is what the count before it comes to in the end: ``progress("plan", tools=3, of=12)``.
+    """
 
     def __call__(self, phase: str, /, **counts: int) -> None: ...
+
+
+class Report(Protocol):
+    """A `Progress` on a part of a phase, which the caller has named already."""
+
+    def __call__(self, **counts: int) -> None: ...
 
 
 class Pulse:

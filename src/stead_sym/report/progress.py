@@ -49,6 +49,13 @@ class ProgressDisplay:
 
 
 def progress_line(phase: str, counts: Mapping[str, int], elapsed: float) -> str:
-    """Phase, counts and seconds in one line."""
-    shown = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+    """Phase, counts and seconds in one line: "plan: 3 of 12 tools, 40 actions of ship (21 s)"."""
+    parts: list[tuple[str, str]] = []
+    for name, number in counts.items():
+        if name == "of" and parts:  # what the count before it comes to in the end
+            so_far, counted = parts.pop()
+            parts.append((f"{so_far} of {number:,}", counted))
+        else:
+            parts.append((f"{number:,}", name))
+    shown = ", ".join(map(" ".join, parts))
     return f"{phase}: {shown} ({elapsed:.0f} s)" if shown else f"{phase} ({elapsed:.0f} s)"

@@ -11,14 +11,15 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
 from stead_sym.logic.syntax import Formula
-from stead_sym.progress import Progress
+from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend, Bdd
 from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.check.witness import Witness
-from stead_sym.symbolic.explore.reach import NameTaken, ReachableStates
-from stead_sym.symbolic.plan.planner import Refused, plan
+from stead_sym.symbolic.explore.reach import ReachableStates, explore
+from stead_sym.symbolic.plan.guess import Broken, first_guess
+from stead_sym.symbolic.plan.planner import Task, plan
 
 
 class SymbolicEngine:
@@ -38,19 +39,15 @@ class SymbolicEngine:
     ) -> None:
         """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
         representatives in it (`encode.representatives`)."""
-        refused = Refused()
+        task = Task(deployment, restriction, literal, backend)
+        guess = first_guess(deployment, literal)
         while True:
-            built = plan(deployment, restriction, literal, refused, backend)
-            try:
-                self._model = ReachableStates(built, wrapper, progress)
+            planned = plan(task, guess, Pulse(progress))
+            explored = explore(planned, wrapper, progress)
+            if not isinstance(explored, Broken):
                 break
-            except NameTaken as taken:
-                # what is created together keeps going by one name: half of it named after another value
-                # would be linked to the other half in all combinations
-                place, anchor = taken.draw[0], built.naming.anchors[taken.draw]
-                refused.anchors |= {
-                    (d, a.name) for d, a in built.naming.anchors.items() if d[0] == place and a == anchor
-                }
+            guess = planned.guess.without(explored)
+        self._model = explored
         self._checker = Checker(self._model)
         self._witness = Witness(self._checker)
 

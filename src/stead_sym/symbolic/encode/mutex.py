@@ -2,13 +2,13 @@
 
 A key of P is a set of columns such that no state holds two P-facts that agree on them. Keys are
 *guessed* here from the shape of the effects; the engine *confirms* each guess as an inductive
-invariant (no action takes a state with at most one fact per key to one with two) while it compiles
-the actions, and rejects it otherwise. Nothing rests on the guess but the size of the encoding.
+invariant (no action takes a state with at most one fact per key to one with two) once it has compiled
+the actions (`step.invariants`), and gives it up otherwise: what is explored rests on confirmed guesses only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import combinations
 from typing import TypeAlias
 
@@ -19,24 +19,29 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Value
 from stead_sym.symbolic.encode.encoding import Field
 
-Key: TypeAlias = tuple[str, tuple[int, ...]]
+Columns: TypeAlias = tuple[int, ...]
+"""Some columns of a relation, from 0, in order."""
+
+Key: TypeAlias = tuple[str, Columns]
 """A relation and the columns that determine the others."""
 
 _FEW = 3  # records that a log code may choose between
 
 
-def fields(deployment: Deployment, dynamic: Iterable[Fact], rejected: Set[Key]) -> Iterator[Field]:
-    """The fields for the facts that come and go: one per value of the best key of their relation,
-    or one per fact where no key is left to try."""
+def fields(
+    deployment: Deployment, dynamic: Iterable[Fact], keys: Mapping[str, Sequence[Columns]]
+) -> Iterator[Field]:
+    """The fields for the facts that come and go: one per value of the best of the ``keys`` of their
+    relation, or one per fact where no key saves bits."""
     of: dict[str, list[Fact]] = {}
     for fact in dynamic:
         of.setdefault(fact.relation, []).append(fact)
     for relation in deployment.schema.relations:
         facts = of.get(relation.name, [])
         best = [[fact] for fact in facts]
-        for key in _keys(deployment, relation):
+        for key in keys[relation.name]:
             grouped = list(_by_key(facts, key))
-            if (relation.name, key) in rejected or _cost(grouped) >= _cost(best):
+            if _cost(grouped) >= _cost(best):
                 continue
             if any(_scattered(group, deployment.schema.rigid) for group in grouped):
                 continue
@@ -55,31 +60,39 @@ def _scattered(group: Sequence[Fact], rigid: Set[Value]) -> bool:
     return len(list(filter(None, values))) > _FEW and not set.intersection(*values)
 
 
-def singles(deployment: Deployment, rejected: Set[Key]) -> Set[str]:
+def possible_keys(deployment: Deployment) -> Mapping[str, tuple[Columns, ...]]:
+    """Per relation the keys that every insertion into it seems to respect, the fewest columns first."""
+    return {relation.name: tuple(_keys(deployment, relation)) for relation in deployment.schema.relations}
+
+
+def singles(deployment: Deployment, keys: Mapping[str, Sequence[Columns]]) -> frozenset[str]:
     """The relations that seem to hold one fact at most. Relaxed reachability relies on it; the facts
     it leaves out cannot come to hold before the first state with two, which is then found out."""
-    return {
+    return frozenset(
         relation.name
         for relation in deployment.schema.relations
         if relation.arity
-        and (relation.name, ()) not in rejected
+        and () in keys[relation.name]
         and len(deployment.init.tuples(relation.name)) <= 1
-        and any(_writes(statement, relation.name) for tool in deployment.tools for effect in tool.effects
-                for statement in effect.statements)
-        and () in _keys(deployment, relation)
-    }  # fmt: skip
+        and any(
+            _writes(statement, relation.name)
+            for tool in deployment.tools
+            for effect in tool.effects
+            for statement in effect.statements
+        )
+    )
 
 
 def _writes(statement: object, relation: str) -> bool:
     return isinstance(statement, Insert) and statement.atom.relation == relation
 
 
-def keys_of(field: Field) -> Set[Key]:
+def keys_of(field: Field) -> frozenset[Key]:
     """The keys that two facts of a field at once would break: any columns on which its facts agree."""
     first = field.facts[0]
     columns = range(len(first.args))
     agreeing = [k for k in columns if len({fact.args[k] for fact in field.facts}) == 1]
-    return {(first.relation, key) for size in columns for key in combinations(agreeing, size)}
+    return frozenset((first.relation, key) for size in columns for key in combinations(agreeing, size))
 
 
 def _by_key(facts: Iterable[Fact], key: Sequence[int]) -> Iterator[list[Fact]]:
@@ -94,8 +107,7 @@ def _cost(groups: Sequence[Sequence[Fact]]) -> tuple[int, int]:
     return sum(len(group).bit_length() for group in groups), len(groups)
 
 
-def _keys(deployment: Deployment, relation: Relation) -> Iterator[tuple[int, ...]]:
-    """The keys that every insertion into the relation seems to respect."""
+def _keys(deployment: Deployment, relation: Relation) -> Iterator[Columns]:
     columns = range(relation.arity)
     for size in range(relation.arity):
         for key in combinations(columns, size):

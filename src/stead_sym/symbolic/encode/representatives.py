@@ -49,7 +49,7 @@ values have no names at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TypeAlias
@@ -80,19 +80,15 @@ class Naming:
     names: Mapping[Draw, Mapping[Value, Value]] = field(default_factory=dict)
 
 
-def anchors(deployment: Deployment, refused: Set[tuple[Draw, str]]) -> Mapping[Draw, Binder]:
-    """For each fresh variable the variable to name it after, if one offers itself and has not been
-    refused: a parameter or a variable chosen or drawn before, linked to it by inserted facts."""
-    found: dict[Draw, Binder] = {}
-    for tool in deployment.tools:
-        for number, effect in enumerate(tool.effects):
-            for binder in effect.fresh:
-                draw = ((tool.name, number), binder.name)
-                for anchor in _linked(tool, effect, binder):
-                    if (draw, anchor.name) not in refused:
-                        found[draw] = anchor
-                        break
-    return found
+def possible_anchors(deployment: Deployment) -> Mapping[Draw, tuple[Binder, ...]]:
+    """For each fresh variable the variables that it may be named after, the most promising first:
+    parameters and variables chosen or drawn before, linked to it by inserted facts."""
+    return {
+        ((tool.name, number), binder.name): tuple(_linked(tool, effect, binder))
+        for tool in deployment.tools
+        for number, effect in enumerate(tool.effects)
+        for binder in effect.fresh
+    }
 
 
 def _linked(tool: Tool, effect: Effect, fresh: Binder) -> Sequence[Binder]:

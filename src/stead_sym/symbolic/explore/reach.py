@@ -20,27 +20,29 @@ from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.symbolic.encode.representatives import Draw
 from stead_sym.symbolic.encode.values import bits_of
 from stead_sym.symbolic.explore.contexts import ContextFinder
+from stead_sym.symbolic.plan.guess import Broken
 from stead_sym.symbolic.plan.planner import Plan
 from stead_sym.symbolic.step.transitions import Transitions
 
 
-class NameTaken(Exception):
-    """A reachable state finds the name taken that a fresh variable's anchor gives it: the plan has to
-    be made anew without that anchor."""
+def explore(
+    plan: Plan, wrapper: CanonicalWrapper | None, progress: Progress | None = None
+) -> ReachableStates | Broken:
+    """Reach of a plan's restriction under the wrapped agent (None: everything offered); or the fresh
+    variables for which a reachable state finds the name taken that goes with the anchor's value.
 
-    def __init__(self, draw: Draw) -> None:
-        super().__init__(draw)
-        self.draw = draw
+    Raises `BoundExceeded`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at fault.
+    """
+    states = ReachableStates(plan, wrapper, progress)
+    return states.explore() or states
 
 
 class ReachableStates:
-    """R = Reach of the restriction under the wrapped agent (None: everything offered).
+    """R, as far as it has been explored (`explore`).
 
-    ``reached`` and ``initial`` range over the state bits. Raises `BoundExceeded`, `NothingOffered` or
-    `NoEffect`, each with a shortest run to the state at fault, and `NameTaken`.
+    ``reached`` and ``initial`` range over the state bits.
     """
 
     def __init__(
@@ -63,17 +65,20 @@ class ReachableStates:
         self.initial = self.manager.cube(self.encoding.encode(self.deployment.init))
         self.reached = self.initial
         self.sweeps = 0
-        self._explore()
 
     # exploration
 
-    def _explore(self) -> None:
+    def explore(self) -> Broken:
+        """Reach all that can be reached, or learn why the plan does not do."""
         if self.wrapper is None:
             self._take(self.finder.offers)
         todo, m = self.initial, self.manager
         while todo != m.false:
             self.sweeps += 1
-            self._check(todo)
+            self._check_bounds(todo)
+            if broken := self._names_taken(todo):
+                return broken
+            self._check_offers(todo)
             selected = self._decided(todo)
             self._take(selected)
             self._check_room(todo)
@@ -81,6 +86,7 @@ class ReachableStates:
                 break
             found = self.transitions.reachable(self.reached)
             todo, self.reached = found & ~self.reached, found
+        return Broken()
 
     def _decided(self, states: Bdd) -> Mapping[str, Bdd]:
         """What the agent selects in the states that were not decided before."""
@@ -98,17 +104,30 @@ class ReachableStates:
 
     # hypotheses
 
-    def _check(self, states: Bdd) -> None:
-        """Definitions "Stateful Tool-Enabled Agentic Deployment" and "C-boundedness" on ``states``: bounds,
-        something offered, every offered call with an effect."""
-        m = self.manager
+    def _check_bounds(self, states: Bdd) -> None:
+        """Definition "C-boundedness" on ``states``."""
         for over in self._exceeded.values():
-            if (there := states & over) != m.false:
+            if (there := states & over) != self.manager.false:
                 raise self._exceeding(self.trace_to(there))
-        for tool in self.tools.values():
-            for draw, stuck in tool.stuck.items():
-                if states & stuck != m.false:
-                    raise NameTaken(draw)
+
+    def _names_taken(self, states: Bdd) -> Broken:
+        """The fresh variables whose name, the one that goes with the anchor's value, is taken in one of
+        ``states``, and those that go by the same anchor: what is created together has names that go
+        together, else one part of it would be linked to the other in all combinations."""
+        anchors = self.plan.naming.anchors
+        taken = {
+            (draw[0], anchors[draw])
+            for tool in self.tools.values()
+            for draw, stuck in tool.stuck.items()
+            if states & stuck != self.manager.false
+        }
+        return Broken(
+            anchors=frozenset((d, anchor.name) for d, anchor in anchors.items() if (d[0], anchor) in taken)
+        )
+
+    def _check_offers(self, states: Bdd) -> None:
+        """Each state of ``states`` offers a call, and each call offered has an effect."""
+        m = self.manager
         silent = states
         for name, offers in self.finder.offers.items():
             silent = silent & ~m.and_exist(self._selectors(name), silent, offers)

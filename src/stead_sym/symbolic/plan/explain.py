@@ -14,12 +14,13 @@ from typing import Literal
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
+from stead_sym.progress import Pulse
 from stead_sym.relational.schema import Relation, Value
 from stead_sym.symbolic.bdd.manager import Backend
 from stead_sym.symbolic.encode.encoding import Field
-from stead_sym.symbolic.encode.mutex import singles
 from stead_sym.symbolic.encode.representatives import Naming
-from stead_sym.symbolic.plan.planner import Plan, Refused, plan
+from stead_sym.symbolic.plan.guess import first_guess
+from stead_sym.symbolic.plan.planner import Plan, Task, plan
 from stead_sym.symbolic.step.effects import CompiledTool
 
 
@@ -110,15 +111,15 @@ def explain(
     restriction = (
         theorem_restriction(deployment, chosen, sizes) if literal else normal_restriction(deployment)
     )
-    refused = Refused()
-    planned = plan(deployment, restriction, literal, refused, backend)
-    single = singles(deployment, refused.keys)
+    task = Task(deployment, restriction, literal, backend)
+    planned = plan(task, first_guess(deployment, literal), Pulse())
     return Explanation(
         deployment=deployment,
         mode="theorem" if literal else "normal",
         restriction=planned.restriction,
         relations=tuple(
-            _relation(planned, relation, relation.name in single) for relation in deployment.schema.relations
+            _relation(planned, relation, relation.name in planned.guess.singles)
+            for relation in deployment.schema.relations
         ),
         fresh=tuple(_fresh(deployment, planned.naming)),
         tools=tuple(_tool(tool) for tool in planned.tools.values()),

@@ -1,92 +1,109 @@
 """From a deployment to what the engine works on: names, facts with bits, fields, compiled tools.
 
-Two guesses are made on the way and confirmed: which variable fresh values are named after
-(`encode.representatives`) and which relations are functional (`encode.mutex`). A guess that fails is
-given up and the plan made anew.
+One decision: a plan is a function of a guess (`plan.guess`). What turns out broken on the way is given
+up, and the plan made anew from what is left.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction, fresh_values
-from stead_sym.logic.syntax import Binder
+from stead_sym.progress import Pulse
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Backend, Bdd, Manager
+from stead_sym.symbolic.bdd.manager import Backend, Manager
 from stead_sym.symbolic.encode.encoding import Encoding
-from stead_sym.symbolic.encode.mutex import Key, fields, singles
-from stead_sym.symbolic.encode.representatives import Draw, Naming, Place, anchors
-from stead_sym.symbolic.encode.values import Vector
+from stead_sym.symbolic.encode.mutex import fields
+from stead_sym.symbolic.encode.representatives import Naming
 from stead_sym.symbolic.encode.variable_order import arranged
+from stead_sym.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
+from stead_sym.symbolic.plan.guess import Broken, Guess, confirm
 from stead_sym.symbolic.plan.relaxation import Relaxation
 from stead_sym.symbolic.step.effects import CompiledTool, EffectCompiler
-from stead_sym.symbolic.step.formulas import Compiler, Environment
+from stead_sym.symbolic.step.formulas import Compiler
 from stead_sym.symbolic.step.updates import Writer
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A deployment (definitions expanded) ready for exploration."""
+    """A deployment (definitions expanded) ready for exploration.
+
+    Of the ``guess`` behind it the keys and single relations are confirmed; whether names that go with
+    anchors are ever taken only the exploration can tell.
+    """
 
     deployment: Deployment
     restriction: Restriction
+    guess: Guess
     naming: Naming
     encoding: Encoding
     compiler: Compiler
     tools: Mapping[str, CompiledTool]
 
 
-@dataclass
-class Refused:
-    """The guesses that turned out wrong."""
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be planned: a deployment (definitions expanded) over a restriction.
 
-    anchors: set[tuple[Draw, str]] = field(default_factory=set)
-    keys: set[Key] = field(default_factory=set)
-
-
-def plan(
-    deployment: Deployment,
-    restriction: Restriction,
-    literal: bool,
-    refused: Refused,
-    backend: Backend | None = None,
-) -> Plan:
-    """Compile a deployment for a restriction.
-
-    ``literal``: fresh values are any unused ones of U_f; otherwise representatives. ``refused`` is added
-    to where a key is not invariant.
+    ``literal``: fresh values are any unused ones of U_f; otherwise representatives.
     """
-    while True:
-        prepared = _prepare(deployment, restriction, literal, refused, backend)
-        order = arranged(fields(deployment, prepared.dynamic, refused.keys), prepared.static, deployment)
-        encoding = Encoding(
-            Manager(backend),
-            deployment.schema,
-            prepared.restriction.values,
-            prepared.static,
-            order.fields,
-            fresh_values(deployment) if literal else {},
-            frozenset() if literal else _mortal(deployment, prepared.restriction),
-            order.beside,
-            _at_most(deployment, prepared.restriction) if literal else (),
-        )
-        compiler = Compiler(encoding)
-        writer = Writer(compiler, prepared.single)
-        effects = EffectCompiler(deployment, compiler, prepared.naming, writer)
-        tools = {tool.name: effects.tool(tool) for tool in deployment.tools}
-        if not writer.broken:
-            return Plan(deployment, prepared.restriction, prepared.naming, encoding, compiler, tools)
-        refused.keys |= writer.broken
+
+    deployment: Deployment
+    restriction: Restriction
+    literal: bool
+    backend: Backend | None = None
 
 
-def _at_most(deployment: Deployment, restriction: Restriction) -> Sequence[tuple[int, Sequence[Value]]]:
+def plan(task: Task, guess: Guess, report: Pulse) -> Plan:
+    """The plan that the guess makes, or what is left of it after what the plan finds broken.
+
+    ``report`` is told of the phase "plan": the rounds of relaxed reachability, then which tool is being
+    compiled, and how many actions it has by now.
+    """
+    while isinstance(made := attempt(task, guess, report), Broken):
+        guess = guess.without(made)
+    return made
+
+
+def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
+    """The plan that the guess makes, or what is broken of the guess."""
+    ground = _grounded(task, guess, report)
+    if isinstance(ground, Broken):
+        return ground
+    deployment = task.deployment
+    order = arranged(fields(deployment, ground.dynamic, guess.keys), ground.static, deployment)
+    encoding = Encoding(
+        Manager(task.backend),
+        deployment.schema,
+        ground.values,
+        ground.static,
+        order.fields,
+        fresh_values(deployment) if task.literal else {},
+        frozenset() if task.literal else _mortal(deployment, ground.restriction),
+        order.beside,
+        _at_most(deployment, ground.values) if task.literal else (),
+    )
+    compiler = Compiler(encoding)
+    writer = Writer(compiler, guess.singles)
+    effects = EffectCompiler(deployment, ground.restriction, compiler, ground.naming, writer)
+    tools = {
+        tool.name: effects.tool(tool, partial(report, "plan", tools=number, of=len(deployment.tools)))
+        for number, tool in enumerate(deployment.tools, 1)
+    }
+    broken = confirm(tools.values())
+    return broken or Plan(deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools)
+
+
+def _at_most(
+    deployment: Deployment, values: Mapping[str, Sequence[Value]]
+) -> Sequence[tuple[int, Sequence[Value]]]:
     """The bounds, as the encoding wants them. The literal domain has names for many more records than can
     be there at once; representatives have hardly any to spare."""
-    return [(b, deployment.outside(s, restriction.values[s])) for s, b in deployment.bounds.items()]
+    return [(b, deployment.outside(s, values[s])) for s, b in deployment.bounds.items()]
 
 
 def _mortal(deployment: Deployment, restriction: Restriction) -> Set[str]:
@@ -96,127 +113,39 @@ def _mortal(deployment: Deployment, restriction: Restriction) -> Set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
-    """The names that fresh values take, and the facts that need bits."""
+class _Ground:
+    """The names that fresh values take, and the facts that can hold; ``values`` are those of the
+    restriction and of `_beyond`."""
 
     restriction: Restriction
+    values: Mapping[str, tuple[Value, ...]]
     naming: Naming
     static: frozenset[Fact]
     dynamic: tuple[Fact, ...]
-    single: Set[str]
 
 
-def _prepare(
-    deployment: Deployment,
-    restriction: Restriction,
-    literal: bool,
-    refused: Refused,
-    backend: Backend | None,
-) -> _Prepared:
+def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
     """Relaxed reachability, which also finds the values of the anchors and so the names."""
-    while True:
-        tried = {} if literal else anchors(deployment, refused.anchors)
-        namer = _Namer(deployment, restriction, literal, tried)
-        encoding = Encoding(Manager(backend), deployment.schema, namer.values, beyond=namer.lacking)
-        namer.encoding = encoding
-        single = singles(deployment, refused.keys)
-        facts = Relaxation(deployment, encoding, namer, single)
-        if not (scarce := namer.scarce()):
-            used = restriction.extended(namer.used())
-            naming = Naming(literal, tried, namer.names)
-            return _Prepared(used, naming, facts.static, facts.dynamic, single)
-        refused.anchors |= scarce
+    deployment, restriction = task.deployment, task.restriction
+    variables = FreshVariables(deployment, restriction, guess.anchored)
+    beyond = _beyond(task)
+    values = {sort: (*known, *beyond[sort]) for sort, known in variables.pool().items()}
+    # a fresh value that no fact comes to hold needs no room in U_f
+    lacking = {sort: 1 for sort, known in values.items() if not deployment.outside(sort, known)}
+    encoding = Encoding(Manager(task.backend), deployment.schema, values, beyond=lacking)
+    names = AnchoredNames(variables, encoding)
+    facts = Relaxation(deployment, encoding, names, guess.singles, partial(report, "plan"))
+    if broken := names.broken:
+        return broken
+    naming = Naming(task.literal, guess.anchored, names.names)
+    used = restriction.extended(names.used)
+    values = {sort: (*known, *beyond[sort]) for sort, known in used.values.items()}
+    return _Ground(used, values, naming, facts.static, facts.dynamic)
 
 
-class _Namer:
-    """The fresh values that relaxed reachability allows; hands out the names of anchored ones."""
-
-    encoding: Encoding
-
-    def __init__(
-        self,
-        deployment: Deployment,
-        restriction: Restriction,
-        literal: bool,
-        tried: Mapping[Draw, Binder],
-    ) -> None:
-        self.deployment = deployment
-        self.restriction = restriction
-        self.literal = literal
-        self.tried = tried
-        self.names: dict[Draw, dict[Value, Value]] = {draw: {} for draw in tried}
-        self._overrun: set[Draw] = set()
-        self._taken: Counter[str] = Counter()  # per sort the most names that one anchor has taken
-        self._sorts = {
-            ((tool.name, number), binder.name): binder.sort
-            for tool in deployment.tools
-            for number, effect in enumerate(tool.effects)
-            for binder in effect.fresh
-        }
-        self.values = self._pool()
-        # a fresh value that no fact comes to hold needs no room in U_f
-        self.lacking = {s: 1 for s, known in self.values.items() if not deployment.outside(s, known)}
-
-    def _siblings(self, draw: Draw) -> list[Draw]:
-        """The fresh variables of the same alternative, sort and anchor, in order: they share names."""
-        return [
-            other
-            for other, anchor in self.tried.items()
-            if other[0] == draw[0] and self._sorts[other] == self._sorts[draw] and anchor == self.tried[draw]
-        ]
-
-    def _pool(self) -> Mapping[str, tuple[Value, ...]]:
-        """The restriction's values, and names enough for every value that an anchor could have."""
-        values = dict(self.restriction.values)
-        for draw, anchor in self.tried.items():
-            sort, count = self._sorts[draw], len(self._siblings(draw))
-            wanted = len(self.restriction.values[anchor.sort]) * count
-            wanted += len(self.deployment.constants[sort])
-            if wanted > len(values[sort]):
-                values[sort] = self.restriction.values[sort] + self.restriction.beyond(sort, wanted)
-        return values
-
-    def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd) -> Bdd:
-        m, sort, draw = self.encoding.manager, binder.sort, (place, binder.name)
-        vector = scope[binder.name]
-        assert isinstance(vector, Vector)
-        if draw not in self.tried:
-            unused = self.deployment.outside(sort, self.restriction.values[sort])
-            return self.encoding.is_among(vector, unused or self.encoding.beyond[sort])
-        anchor = scope[self.tried[draw].name]
-        assert isinstance(anchor, Vector)
-        others = frozenset(possible.support - set(anchor.bits))
-        found = [value for (value,) in self.encoding.tuples(m.exist(others, possible), (anchor,))]
-        if not set(found) <= set(self.restriction.values[anchor.sort]):
-            self._overrun.add(draw)  # anchors that have names after anchors themselves: no end of names
-            return m.false
-        return m.disj(
-            self.encoding.is_value(anchor, value) & self.encoding.is_value(vector, self._name(draw, value))
-            for value in found
-        )
-
-    def _name(self, draw: Draw, anchor: Value) -> Value:
-        """The name that a fresh variable takes beside one value of its anchor."""
-        if anchor not in self.names[draw]:
-            sort, siblings = self._sorts[draw], self._siblings(draw)
-            number = len(self.names[draw]) * len(siblings) + siblings.index(draw)
-            self.names[draw][anchor] = self.values[sort][len(self.deployment.constants[sort]) + number]
-            self._taken[sort] = max(self._taken[sort], number + 1)
-        return self.names[draw][anchor]
-
-    def scarce(self) -> set[tuple[Draw, str]]:
-        """The anchors with too few values for as many fresh ones as the bounds allow, or too many."""
-        wanting = self._overrun | {
-            draw
-            for draw, names in self.names.items()
-            if len(names) * len(self._siblings(draw)) < self.deployment.bounds[self._sorts[draw]]
-        }
-        return {(draw, self.tried[draw].name) for draw in wanting}
-
-    def used(self) -> Mapping[str, tuple[Value, ...]]:
-        """The values of the restriction and those that anchors took beyond it."""
-        used: dict[str, tuple[Value, ...]] = {}
-        for sort, values in self.restriction.values.items():
-            needed = len(self.deployment.constants[sort]) + self._taken[sort]
-            used[sort] = self.values[sort][: max(len(values), needed)]
-        return used
+def _beyond(task: Task) -> Mapping[str, tuple[Value, ...]]:
+    """Per sort a value outside U_f where an `ensure` is read over the literal domain, as
+    `deployment.semantics` has it, so that a step past a bound shows. Representatives have room for it."""
+    ensures = any(effect.is_ensure for tool in task.deployment.tools for effect in tool.effects)
+    number = 1 if task.literal and ensures else 0
+    return {sort: task.restriction.beyond(sort, number) for sort in task.restriction.values}

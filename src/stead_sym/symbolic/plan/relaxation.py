@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import count
 from typing import Protocol, assert_never
 
 from stead_sym.deployment.deployment import Deployment
@@ -39,6 +40,7 @@ from stead_sym.logic.syntax import (
     conjuncts,
     unexpanded,
 )
+from stead_sym.progress import Report
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
@@ -63,7 +65,8 @@ class Relaxation:
         deployment: Deployment,
         encoding: Encoding,
         fresh: FreshValues,
-        single: Set[str] = frozenset(),
+        single: Set[str],
+        report: Report,
     ) -> None:
         """``encoding`` has no fields, only vectors. ``fresh`` says which values a fresh variable of
         an effect may take. The relations of ``single`` are taken to hold one fact at most: a formula
@@ -72,6 +75,7 @@ class Relaxation:
         self.encoding = encoding
         self.manager = encoding.manager
         self._fresh = fresh
+        self._report = report
         self._relations = {relation.name: relation for relation in deployment.schema.relations}
         self._columns = {
             name: tuple(encoding.vector("col", sort, k) for k, sort in enumerate(relation.sorts))
@@ -133,9 +137,10 @@ class Relaxation:
 
     def _compute(self) -> None:
         """Facts that may hold grow, facts that must hold shrink, until neither changes."""
-        while True:
+        for rounds in count(1):
             before = (dict(self.may), dict(self.must))
             for tool in self.deployment.tools:
+                self._report(rounds=rounds)
                 self._apply(tool)
             if (self.may, self.must) == before:
                 return

@@ -16,10 +16,13 @@ from functools import cached_property
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.logic.syntax import TRUE, Binder, conjunction, free_variables
+from stead_sym.progress import Report
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.encode.mutex import Key
 from stead_sym.symbolic.encode.representatives import Draw, Naming, Place
 from stead_sym.symbolic.encode.values import Vector, bits_of
 from stead_sym.symbolic.step.formulas import Compiler, Environment
@@ -49,12 +52,12 @@ class CompiledTool:
 
     ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
     ``actions`` is the number of actions in it.
-    ``exceeding``, over the state bits and the selectors: a successor over U_f exceeds a bound. Where the
-    compiler has a care set, ``steps`` leads to no such state.
+    ``exceeding``, over the state bits and the selectors: a successor over the encoding's values exceeds a
+    bound. Where the encoding has a care set, ``steps`` leads to no such state.
     ``overflow``, over the same: an alternative inserts fresh values of a sort, more than U_f has left. At
     the sizes of the theorem the bound is exceeded then.
     ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
-    value: the name is taken.
+    value: the name is taken. ``broken``: the keys that the encoding relies on and the tool may break.
     """
 
     interface: ToolInterface
@@ -63,21 +66,34 @@ class CompiledTool:
     exceeding: Bdd
     overflow: Bdd
     stuck: Mapping[Draw, Bdd]
+    broken: frozenset[Key]
 
 
 class EffectCompiler:
-    """Compiles the tools of one deployment (definitions expanded)."""
+    """Compiles the tools of one deployment (definitions expanded).
 
-    def __init__(self, deployment: Deployment, compiler: Compiler, naming: Naming, writer: Writer) -> None:
+    The encoding has the values of U_f, ``restriction``, and may have a few more (`_spare`): no state of U_f
+    has them, but an `ensure` may lead there.
+    """
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        restriction: Restriction,
+        compiler: Compiler,
+        naming: Naming,
+        writer: Writer,
+    ) -> None:
         self.deployment = deployment
+        self.restriction = restriction
         self.naming = naming
         self.writer = writer
         self.compiler = compiler
         self.encoding = compiler.encoding
         self.manager = compiler.manager
 
-    def tool(self, tool: Tool) -> CompiledTool:
-        """The BDDs of one tool."""
+    def tool(self, tool: Tool, report: Report) -> CompiledTool:
+        """The BDDs of one tool; ``report`` is told after each action how many there are."""
         m = self.manager
         sorts = [binder.sort for binder in tool.params]
         params = self.encoding.distinct(sorts)
@@ -87,15 +103,16 @@ class EffectCompiler:
         effective, exceeding, overflow = m.false, m.false, m.false
         stuck: dict[Draw, Bdd] = {}
         actions: list[Action] = []
+        broken = frozenset[Key]()
         for number, effect in enumerate(tool.effects):
             place = (tool.name, number)
             if effect.is_ensure:
-                relation = self._ensure(env, effect)
-                effective = effective | m.exist(self.encoding.primed_bits, relation)
+                relation, copies = self._ensure(env, effect), self.encoding.primed_bits
+                effective = effective | m.exist(copies, relation)
                 made = self._by_selectors(params, selectors, {}, offered & relation)
-                exceeding = exceeding | m.and_exist(self.encoding.primed_bits, made, ~self._care_after)
+                exceeding = exceeding | m.and_exist(copies, made, ~self._care_after)
                 touched = self.encoding.state_bits | set(bits_of(selectors))
-                actions.append(Action(made & self._care_after, touched))
+                actions.append(Action(made & self._care_after & ~self._spare_active, touched))
                 continue
             scope, condition, drawn, taken = self._condition(place, effect, env)
             local = frozenset(bits_of(term for name, term in scope.items() if name not in env))
@@ -107,6 +124,7 @@ class EffectCompiler:
                 found = self._by_selectors(params, selectors, {}, m.exist(local, too_many))
                 exceeding, possible = exceeding | found, possible & room
             for values, case, written in self._ground(env, scope, possible, effect):
+                broken |= written.broken
                 named = ((v, values.get(b.name)) for b, v in zip(tool.params, params, strict=True))
                 fixed = {vector: value for vector, value in named if value is not None}
                 if (no_room := self._no_room(effect, values, case & written.outside)) != m.false:
@@ -124,9 +142,10 @@ class EffectCompiler:
                     enabled = self._by_selectors(params, selectors, fixed, inside)
                     about = frozenset(self._about(params, selectors, fixed))
                     actions.append(Action(enabled & after, about | written.updates.keys()))
+                    report(**{f"actions of {tool.name}": len(actions)})
         interface = ToolInterface(tool, params, selectors, offered, effective)
         steps = framed(self.encoding, actions, selectors)
-        return CompiledTool(interface, steps, len(actions), exceeding, overflow, stuck)
+        return CompiledTool(interface, steps, len(actions), exceeding, overflow, stuck, broken)
 
     @cached_property
     def _care_after(self) -> Bdd:
@@ -209,6 +228,7 @@ class EffectCompiler:
         if self.naming.literal:
             taken = [encoding.active(vector.sort, vector)]
             taken.append(encoding.is_among(vector, self.deployment.constants[vector.sort]))
+            taken.append(encoding.is_among(vector, self._spare[vector.sort]))
             taken += [encoding.equal(vector, other) for other in others]
             return encoding.valid(vector, beyond=True) & ~m.disj(taken)
         draw = (place, binder.name)
@@ -259,7 +279,7 @@ class EffectCompiler:
         with the active values, from which they differ, these are more than U_f has outside C."""
         lacking = []
         for sort, drawn in _fresh_counts(effect).items():
-            others = self.deployment.outside(sort, self.encoding.values[sort])
+            others = self.deployment.outside(sort, self.restriction.values[sort])
             if drawn + self.deployment.bounds[sort] > len(others):
                 active = [self.encoding.active(sort, value) for value in others]
                 kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
@@ -312,6 +332,21 @@ class EffectCompiler:
                 self._least_names(),
             ]
         )
+
+    @cached_property
+    def _spare(self) -> Mapping[str, tuple[Value, ...]]:
+        """Per sort the values of the encoding that U_f has not."""
+        return {
+            sort: tuple(value for value in values if value not in self.restriction.members)
+            for sort, values in self.encoding.values.items()
+        }
+
+    @cached_property
+    def _spare_active(self) -> Bdd:
+        """Over the copies of the state bits: D' is not over U_f."""
+        active = self.encoding.active
+        pairs = ((sort, value) for sort, values in self._spare.items() for value in values)
+        return self.manager.disj(active(sort, value, primed=True) for sort, value in pairs)
 
     def _least_names(self) -> Bdd:
         """With representatives: the values that D' has and D has not are the least unused names."""

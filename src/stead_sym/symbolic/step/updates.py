@@ -1,9 +1,8 @@
 """What an effect does to the bits, once the variables are fixed that say where it writes.
 
 The statements give, for each fact, the states in which it is deleted and in which it is inserted; from
-these come the new values of the bits of its field. On the way the invariants are confirmed that the
-encoding rests on: no field of several facts, and no relation taken to hold one fact at most,
-ever gets two.
+these come the new values of the bits of its field, and which keys that the encoding relies on the
+effect may break (`step.invariants`).
 """
 
 from __future__ import annotations
@@ -22,24 +21,26 @@ from stead_sym.symbolic.encode.encoding import Field
 from stead_sym.symbolic.encode.mutex import Key, keys_of
 from stead_sym.symbolic.encode.values import Vector, bits_of, number_in
 from stead_sym.symbolic.step.formulas import Compiler, denoted
+from stead_sym.symbolic.step.invariants import may_meet
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
     """The new values of the written bits over the old ones, where ``case`` holds.
 
-    ``outside``: the states in which a fact without bits would be inserted, one outside U_f.
+    ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``broken``:
+    the keys of which two facts could hold afterwards, of those that the encoding relies on.
     """
 
     updates: Mapping[str, Bdd]
     outside: Bdd
+    broken: frozenset[Key]
 
 
 class Writer:
     """Turns statements into updates of bits.
 
-    ``single``: relations with one bit per fact that are taken to hold one fact at most. ``broken``
-    collects the keys that turn out not to be invariant.
+    ``single``: relations that are taken to hold one fact at most.
     """
 
     def __init__(self, compiler: Compiler, single: Set[str]) -> None:
@@ -47,7 +48,6 @@ class Writer:
         self.encoding = compiler.encoding
         self.manager = compiler.manager
         self.single = single
-        self.broken: set[Key] = set()
         self._index: dict[tuple[str, int, Value], tuple[Fact, ...]] = {}
         self._indexed: set[tuple[str, int]] = set()
         self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
@@ -76,17 +76,21 @@ class Writer:
                     pass
                 case _:
                     assert_never(statement)
-        self._confirm_single(effect, case, deleted, inserted)
+        broken = set(self._broken_singles(effect, case, deleted, inserted))
         updates: dict[str, Bdd] = {}
         for field, facts in self._touched(deleted.keys() | inserted.keys()).items():
             within = case & self.encoding.well_coded(field)
             gone = {fact: deleted[fact] for fact in sorted(facts & deleted.keys())}
             come = {fact: inserted[fact] for fact in sorted(facts & inserted.keys())}
-            for bit, new in self._field_bits(field, gone, come, within).items():
+            leaving = self._leaving(gone)
+            occupied = ~m.point(field.code(None)) & ~leaving
+            if len(field.facts) > 1 and come and may_meet(self.compiler, occupied, come, within):
+                broken |= keys_of(field)
+            for bit, new in self._field_bits(field, leaving, come).items():
                 settled = self._settle(bit, new, within)
                 if settled is not None:
                     updates[bit] = settled
-        return Write(updates, outside)
+        return Write(updates, outside, frozenset(broken))
 
     def _touched(self, facts: Iterable[Fact]) -> Mapping[Field, set[Fact]]:
         """The facts that have bits, by field."""
@@ -128,36 +132,29 @@ class Writer:
         """The field of each state bit."""
         return {bit: field for field in self.encoding.fields for bit in field.bits}
 
-    def _confirm_single(
+    def _broken_singles(
         self,
         effect: Effect,
         case: Bdd,
         deleted: Mapping[Fact, Bdd],
         inserted: Mapping[Fact, Bdd],
-    ) -> None:
-        """Note in ``broken`` the single relations of which two facts could hold afterwards."""
+    ) -> Iterator[Key]:
+        """The single relations of which two facts could hold afterwards."""
         m = self.manager
         for relation in sorted({fact.relation for fact in inserted} & self.single):
             come = {fact: when for fact, when in inserted.items() if fact.relation == relation}
-            stays = m.false
             present = self._present(relation, case)
-            cleared = any(isinstance(s, Clear) and relation in s.relations for s in effect.statements)
-            if not cleared:
-                if len(present) < len(self.encoding.dynamic_facts[relation]):
-                    stays = m.disj(map(self.encoding.atom, present))
-                else:
-                    stays = self._any[relation]
-                gone = m.disj(
-                    when & self.encoding.atom(fact)
-                    for fact, when in deleted.items()
-                    if fact.relation == relation
-                )
-                stays = stays & ~gone
-            twice = m.disj(when & stays & ~self.encoding.atom(fact) for fact, when in come.items())
-            if len(come) > 1:
-                twice = twice | m.at_least(2, list(come.values()))
-            if case & twice != m.false:
-                self.broken.add((relation, ()))
+            if any(isinstance(s, Clear) and relation in s.relations for s in effect.statements):
+                held = m.false
+            elif len(present) < len(self.encoding.dynamic_facts[relation]):
+                held = m.disj(map(self.encoding.atom, present))
+            else:
+                held = self._any[relation]
+            gone = {fact: when for fact, when in deleted.items() if fact.relation == relation}
+            stays = held & ~self._leaving(gone)
+            for_good = m.true if self.encoding.static_facts[relation] else m.false
+            if may_meet(self.compiler, stays | for_good, come, case):
+                yield relation, ()
 
     @cached_property
     def _any(self) -> Mapping[str, Bdd]:
@@ -169,23 +166,15 @@ class Writer:
 
     # fields
 
-    def _field_bits(
-        self, field: Field, deleted: Mapping[Fact, Bdd], inserted: Mapping[Fact, Bdd], case: Bdd
-    ) -> Mapping[str, Bdd]:
-        """The new bits of a field. The fact inserted is the one that holds afterwards; else the one
-        that held, unless it is deleted. Two at once are noted in ``broken``."""
-        m, atom = self.manager, self.encoding.atom
-        leaving = m.disj(when & atom(fact) for fact, when in deleted.items())
-        arriving = m.disj(inserted.values())
-        if len(field.facts) > 1 and inserted:
-            occupied = ~m.point(field.code(None)) & ~leaving
-            twice = m.disj(when & occupied & ~atom(fact) for fact, when in inserted.items())
-            if len(inserted) > 1:
-                twice = twice | m.at_least(2, list(inserted.values()))
-            if not m.implies(case, ~twice):
-                self.broken |= keys_of(field)
-        kept = ~leaving & ~arriving
-        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & kept] for bit in field.bits}
+    def _leaving(self, deleted: Mapping[Fact, Bdd]) -> Bdd:
+        """Where one of the facts holds and is deleted."""
+        return self.manager.disj(when & self.encoding.atom(fact) for fact, when in deleted.items())
+
+    def _field_bits(self, field: Field, leaving: Bdd, inserted: Mapping[Fact, Bdd]) -> Mapping[str, Bdd]:
+        """The new bits of a field of which no two facts meet: those of the fact inserted or of the one that
+        held and is not deleted. Where there are both they are the same fact."""
+        m = self.manager
+        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & ~leaving] for bit in field.bits}
         for fact, when in inserted.items():
             for bit, value in field.code(fact).items():
                 if value:

@@ -1,0 +1,27 @@
+"""Whether an effect keeps what the encoding relies on: of some facts one holds at most.
+
+These are the facts of a field, which is log-coded, and those of a relation that relaxed reachability takes
+to hold one fact at most. The invariant is inductive: it holds in D0, and no action that is compiled takes
+a state with one such fact at most to a state with two. States are not asked to be reachable, so that
+an invariant may be given up that would have held; none is kept that does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stead_sym.relational.instance import Fact
+from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.step.formulas import Compiler
+
+
+def may_meet(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd], case: Bdd) -> bool:
+    """Whether two of some facts may hold after an action that applies in the states of ``case``.
+
+    ``stays``: where one of them holds and is not deleted. ``inserted``: where each is inserted. All range
+    over the state bits and what else the action depends on.
+    """
+    m, atom = compiler.manager, compiler.encoding.atom
+    beside = m.disj(when & stays & ~atom(fact) for fact, when in inserted.items())
+    together = compiler.manager.at_least(2, list(inserted.values()))
+    return case & (beside | together) != m.false

@@ -1,0 +1,615 @@
+"""Which decisions of the symbolic engine do the tests see?
+
+    python tests/mutation.py                  # all of them, one at a time; about a minute each on one core
+    python tests/mutation.py --jobs 4
+    python tests/mutation.py singles frames   # those with one of these words in their names
+    python tests/mutation.py --list
+    python tests/mutation.py frames --tests tests/symbolic/step
+
+Each mutation replaces one text in a copy of the package, by something that is wrong in one way: a
+confirmation switched off, a count that is one too many, a condition that has lost a part. Then the tests of
+`TESTS` run on the copy until one fails. What no test fails on has SURVIVED, and the exit status is 1, unless
+the mutation is argued to change no answer (`harmless`). A text that is no longer there, or more than
+once, is an error: bring the mutation up to date. Not part of the gate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "stead_sym"
+TESTS = (
+    "tests/test_semantics_pinned.py",
+    "tests/symbolic/step",
+    "tests/symbolic",
+    "tests/test_ensure_forms.py",
+    "tests/test_traces.py",
+    "tests/test_engines_agree.py",
+)
+LIMIT = 900  # seconds for one mutation; what runs for longer does not end
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """``old`` stands once in ``file`` (below `symbolic/`, or from the package with a leading slash) and
+    becomes ``new``. ``harmless``: why no answer can change, where that is so."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    harmless: str = ""
+
+    @property
+    def path(self) -> str:
+        return self.file[1:] if self.file.startswith("/") else f"symbolic/{self.file}"
+
+    def applied(self, package: Path) -> None:
+        """Change the copy of the package; `ValueError` where the text is not there once."""
+        file = package / self.path
+        text = file.read_text(encoding="utf-8")
+        if text.count(self.old) != 1:
+            raise ValueError(
+                f"{self.name}: this stands {text.count(self.old)} times in {self.path}:\n{self.old}"
+            )
+        file.write_text(text.replace(self.old, self.new), encoding="utf-8")
+
+
+MUTATIONS = (
+    # guesses and their confirmation
+    Mutation(
+        "singles are not confirmed",
+        "step/updates.py",
+        "broken = set(self._broken_singles(effect, case, deleted, inserted))",
+        "broken = set[Key]()",
+    ),
+    Mutation("keys are not confirmed", "step/updates.py", "broken |= keys_of(field)", "pass"),
+    Mutation("two insertions are not seen to meet", "step/invariants.py", "(beside | together)", "beside"),
+    Mutation(
+        "an insertion is not seen to meet what stays", "step/invariants.py", "(beside | together)", "together"
+    ),
+    Mutation(
+        "what makes room for a single fact is taken to happen always",
+        "step/updates.py",
+        "stays = held & ~self._leaving(gone)",
+        "stays = m.false if gone else held",
+    ),
+    Mutation(
+        "a single relation's fact that never leaves is forgotten",
+        "step/updates.py",
+        "may_meet(self.compiler, stays | for_good, come, case)",
+        "may_meet(self.compiler, stays, come, case)",
+    ),
+    Mutation(
+        "what a broken key says of single relations is forgotten",
+        "plan/guess.py",
+        "for relation in self.singles if (relation, ()) not in broken.keys)",
+        "for relation in self.singles)",
+    ),
+    Mutation(
+        "keys of D0 are not looked at",
+        "encode/mutex.py",
+        "for group in grouped):\n                best",
+        "for group in ()):\n                best",
+    ),
+    Mutation(
+        "two facts of a relation in D0 make it single",
+        "encode/mutex.py",
+        "and len(deployment.init.tuples(relation.name)) <= 1",
+        "and len(deployment.init.tuples(relation.name)) <= 2",
+    ),
+    Mutation(
+        "names that are taken are not seen",
+        "explore/reach.py",
+        "if states & stuck != self.manager.false\n            )",
+        "if False\n            )",
+    ),
+    Mutation(
+        "names without end are not seen",
+        "plan/anchored_names.py",
+        "self._endless.add(draw)",
+        "pass",
+        harmless="The exploration finds no name free where a value of the anchor has none.",
+    ),
+    Mutation(
+        "too few names are not seen",
+        "plan/anchored_names.py",
+        "< bounds[sorts[draw]]",
+        "< 0",
+        harmless="The exploration finds the names taken, and gives the anchor up later.",
+    ),
+    Mutation(
+        "siblings share a name",
+        "plan/anchored_names.py",
+        "len(self.names[draw]) * len(siblings) + siblings.index(draw)",
+        "len(self.names[draw])",
+    ),
+    Mutation(
+        "a lack of room is not seen",
+        "step/effects.py",
+        "return outside & self._lacks(effect, values) if outside != self.manager.false else outside",
+        "return self.manager.false",
+    ),
+    Mutation(
+        "room is lacking one value late",
+        "step/effects.py",
+        "self.compiler.at_least(len(others) + 1,",
+        "self.compiler.at_least(len(others) + 2,",
+    ),
+    Mutation(
+        "an `ensure` is not read beyond the literal domain",
+        "plan/planner.py",
+        "number = 1 if",
+        "number = 0 if",
+    ),
+    Mutation(
+        "an `ensure` may lead beyond the literal domain",
+        "step/effects.py",
+        "offered & relation & ~self._spare_active)",
+        "offered & relation)",
+    ),
+    Mutation(
+        "an `ensure` beyond the literal domain exceeds no bound",
+        "step/effects.py",
+        "return self._spare_active & self.manager.disj(over)",
+        "return self.manager.false",
+    ),
+    Mutation(
+        "an `ensure` beyond the literal domain exceeds every bound",
+        "step/effects.py",
+        "return self._spare_active & self.manager.disj(over)",
+        "return self._spare_active",
+    ),
+    Mutation(
+        "an `ensure` has no room past its bound",
+        "/deployment/restriction.py",
+        "{sort: bound + 1 for sort, bound in deployment.bounds.items()}",
+        "{sort: bound for sort, bound in deployment.bounds.items()}",
+    ),
+    Mutation(
+        "an `ensure` is followed to its bound only",
+        "/deployment/semantics.py",
+        "restriction.beyond(s, 1)",
+        "restriction.beyond(s, 0)",
+    ),
+    Mutation(
+        "fresh values get no room of their own",
+        "/deployment/restriction.py",
+        "return self.constants + self.bound + self.fresh",
+        "return self.constants + self.bound",
+    ),
+    # counts and sizes
+    Mutation(
+        "a member counts for two",
+        "step/formulas.py",
+        "range(len(reached) - 1, 0, -1)",
+        "range(1, len(reached))",
+    ),
+    Mutation(
+        "at most n allows one more",
+        "step/formulas.py",
+        "return ~self.at_least(number + 1, members)\n            case _",
+        "return ~self.at_least(number + 2, members)\n            case _",
+    ),
+    Mutation(
+        "a bound allows one more",
+        "explore/reach.py",
+        "self.compiler.at_least(bound + 1, active)",
+        "self.compiler.at_least(bound + 2, active)",
+    ),
+    Mutation(
+        "the literal domain lacks a value",
+        "/deployment/restriction.py",
+        "return 2 * self.bound + self.constants + self.variables",
+        "return 2 * self.bound + self.constants + self.variables - (self.bound > 0)",
+    ),
+    Mutation(
+        "a field lacks its last code",
+        "encode/encoding.py",
+        "return self._below(bits, len(field.facts) + 1)",
+        "return self._below(bits, len(field.facts))",
+    ),
+    Mutation("a transition by two tools counts twice", "bdd/relation.py", "new = new & ~earlier", "pass"),
+    # formulas and effects
+    Mutation(
+        "quantifiers range over all values",
+        "step/formulas.py",
+        "self.manager.and_exist(frozenset(vector.bits), self._active(vector, joint), inner)",
+        "self.manager.and_exist(frozenset(vector.bits), self.encoding.valid(vector), inner)",
+    ),
+    Mutation(
+        "counts range over all values",
+        "step/formulas.py",
+        "guarded = inner & self._active(vector, joint)",
+        "guarded = inner",
+    ),
+    Mutation(
+        "quantifiers of an `ensure` range over the old state",
+        "step/formulas.py",
+        "return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active",
+        "return active",
+    ),
+    Mutation(
+        "`same` allows additions",
+        "step/formulas.py",
+        "atom(fact, primed=True).equiv(atom(fact))",
+        "atom(fact, primed=True) | ~atom(fact)",
+    ),
+    Mutation(
+        "a guard is not asked",
+        "step/formulas.py",
+        "return self.manager.conj([*active, self.formula(tool.guard, env)])",
+        "return self.manager.conj(active)",
+    ),
+    Mutation(
+        "`choose` takes inactive values",
+        "step/effects.py",
+        "asked = among & self.compiler.formula(where, scope)",
+        "asked = encoding.valid(vector) & self.compiler.formula(where, scope)",
+    ),
+    Mutation(
+        "`choose` takes active values only",
+        "step/effects.py",
+        "among = encoding.active(vector.sort, vector) | encoding.is_among(vector, constants)",
+        "among = encoding.active(vector.sort, vector)",
+    ),
+    Mutation(
+        "`when` is not asked",
+        "step/effects.py",
+        "condition, drawn = self.compiler.formula(effect.when, scope), m.true",
+        "condition, drawn = m.true, m.true",
+    ),
+    Mutation(
+        "a literal fresh value may be active",
+        "step/effects.py",
+        "taken = [encoding.active(vector.sort, vector)]",
+        "taken = [m.false]",
+    ),
+    Mutation(
+        "two literal fresh values may be one",
+        "step/effects.py",
+        "taken += [encoding.equal(vector, other) for other in others]",
+        "pass",
+    ),
+    Mutation(
+        "the least name may be drawn twice",
+        "step/effects.py",
+        "taken_here = encoding.active(vector.sort, value) | m.disj(\n"
+        "                    encoding.is_value(other, value) for other in others\n"
+        "                )",
+        "taken_here = encoding.active(vector.sort, value)",
+    ),
+    Mutation(
+        "the least name may be active",
+        "step/effects.py",
+        "entries[value] = earlier_taken & ~taken_here",
+        "entries[value] = earlier_taken",
+    ),
+    Mutation(
+        "a name that goes with an anchor may be active",
+        "step/effects.py",
+        "& encoding.is_value(vector, name)\n                & ~encoding.active(vector.sort, name)",
+        "& encoding.is_value(vector, name)",
+    ),
+    Mutation(
+        "with representatives an `ensure` takes any names",
+        "step/effects.py",
+        "conditions.append(before | ~after | smaller_used)",
+        "pass",
+        harmless="Any choice of representatives is exact (`encode.representatives`); there are more states.",
+    ),
+    Mutation(
+        "an insertion for all values takes inactive ones",
+        "step/updates.py",
+        "*(self.encoding.active(v.sort, v) for v in vectors),",
+        "*(self.encoding.valid(v) for v in vectors),",
+    ),
+    Mutation(
+        "deletions win over insertions",
+        "step/updates.py",
+        "news[bit].append(when)",
+        "news[bit].append(when & ~leaving)",
+    ),
+    Mutation(
+        "what is deleted stays",
+        "step/updates.py",
+        "[m.var(bit) & ~leaving] for bit in field.bits",
+        "[m.var(bit)] for bit in field.bits",
+    ),
+    Mutation(
+        "a bit that is cleared is taken to stay",
+        "step/updates.py",
+        "stays = case & ~new.equiv(m.var(bit)) == m.false",
+        "stays = case & new & ~m.var(bit) == m.false",
+    ),
+    Mutation(
+        "what is inserted outside U_f is dropped", "step/updates.py", "outside = outside | when", "pass"
+    ),
+    # frame conditions
+    Mutation(
+        "bits that no action writes change",
+        "step/frame_conditions.py",
+        "return m.disj(relation & still(idle.keys() - touched) for",
+        "return m.disj(relation for",
+    ),
+    Mutation(
+        "bits that another action writes change",
+        "step/frame_conditions.py",
+        "union = (left & still(of_right - of_left)) |",
+        "union = left |",
+    ),
+    Mutation(
+        "a call has two values for a parameter",
+        "step/frame_conditions.py",
+        "idle |= {bit: ~m.var(bit) for vector in selectors if vector.spread for bit in vector.bits}",
+        "pass",
+    ),
+    # relaxed reachability
+    Mutation(
+        "relaxed reachability forgets deletions",
+        "plan/relaxation.py",
+        "self.must[atom.relation] = self.must[atom.relation] & ~written",
+        "pass",
+    ),
+    Mutation(
+        "relaxed reachability forgets `clear`",
+        "plan/relaxation.py",
+        "if possible != m.false:\n",
+        "if False:\n",
+    ),
+    Mutation(
+        "relaxed reachability takes `ensure` to keep all",
+        "plan/relaxation.py",
+        "if not _kept(effect, name):",
+        "if False:",
+    ),
+    Mutation(
+        "relaxed reachability reads ¬f as ¬may(f)",
+        "plan/relaxation.py",
+        "case Not(body):\n                return ~here(body, same=False)",
+        "case Not(body):\n                return ~here(body)",
+    ),
+    Mutation(
+        "relaxed reachability takes counts for `exists`, exactly",
+        "plan/relaxation.py",
+        "return self.manager.false if must and number > 1 else",
+        "return",
+    ),
+    Mutation(
+        "relaxed reachability lets `choose` take active values only",
+        "plan/relaxation.py",
+        "among = self.active(vector) | self.encoding.is_among(vector, constants)",
+        "among = self.active(vector)",
+    ),
+    Mutation(
+        "relaxed reachability looks at the tools once",
+        "plan/relaxation.py",
+        "if (self.may, self.must) == before:\n                return",
+        "return",
+    ),
+    # exploration
+    Mutation("a state may offer nothing", "explore/reach.py", "if silent != m.false:", "if False:"),
+    Mutation(
+        "an offered call may have no effect",
+        "explore/reach.py",
+        "if (dead := states & calls) != m.false:",
+        "if (dead := m.false) != m.false:",
+    ),
+    Mutation(
+        "a bound may be exceeded",
+        "explore/reach.py",
+        "if (there := states & over) != self.manager.false:",
+        "if (there := self.manager.false) != self.manager.false:",
+    ),
+    Mutation(
+        "exploration stops after the first sweep",
+        "explore/reach.py",
+        "if not selected and self.sweeps > 1:",
+        "if self.sweeps > 1:",
+    ),
+    Mutation(
+        "names of a context may be the same",
+        "explore/contexts.py",
+        "*(~encoding.equal(vector, other) for other in others if other.sort == vector.sort),",
+        "",
+    ),
+    Mutation(
+        "names of a context may be rigid",
+        "explore/contexts.py",
+        "*(~encoding.is_value(vector, constant) for constant in sorted(rigid)),",
+        "",
+    ),
+    Mutation(
+        "a context may offer more",
+        "explore/contexts.py",
+        'yield f"call {name}", sum(1 for call in context.calls if call.tool == name)',
+        "yield from ()",
+    ),
+    Mutation(
+        "a context may show more",
+        "explore/contexts.py",
+        "yield shown.relation, len(context.view.tuples(shown.relation))",
+        "yield from ()",
+    ),
+    Mutation(
+        "a context may offer less",
+        "explore/contexts.py",
+        "conditions.append(self._beside.offered(self.tools[said].tool, terms))",
+        "pass",
+    ),
+    Mutation(
+        "views are not cut",
+        "explore/contexts.py",
+        "compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts",
+        "self.manager.true for names, where in shown.cuts",
+    ),
+    Mutation(
+        "states that were decided for the ones at hand are not met again",
+        "explore/contexts.py",
+        "if met.bounded:",
+        "if False:",
+    ),
+    # fixpoints
+    Mutation(
+        "saturation does not close the lower half again",
+        "bdd/saturation.py",
+        "low = self._closure(low, within0)",
+        "pass",
+    ),
+    Mutation(
+        "saturation never clears a bit",
+        "bdd/saturation.py",
+        "low = low | self._image(high, relation)",
+        "pass",
+    ),
+    Mutation(
+        "saturation goes forward only",
+        "bdd/saturation.py",
+        "return (a, c, b, d) if self.backward else (a, b, c, d)",
+        "return a, b, c, d",
+    ),
+    Mutation(
+        "EG does not ask for fairness",
+        "bdd/fixpoint.py",
+        "for constraint in constraints:",
+        "for constraint in ():",
+    ),
+    Mutation(
+        "fair runs are not asked for",
+        "check/satisfaction.py",
+        "return states & self._fair if self.constraints else states",
+        "return states",
+    ),
+    Mutation(
+        "A f U g does not ask for g",
+        "check/satisfaction.py",
+        "broken if weak else broken | exists_globally(no_g)",
+        "broken",
+    ),
+    Mutation(
+        "AF asks for a run",
+        "check/satisfaction.py",
+        'case Future("A", body):\n                return negated(exists_globally(negated(here(body))))',
+        'case Future("A", body):\n                return exists_until(everywhere, here(body))',
+    ),
+    # values that variables hold after they die
+    Mutation(
+        "dead values never come back",
+        "check/pairs.py",
+        "yield encoding.equal(vector, after) | (self._is_mark(vector) & drawn)",
+        "yield encoding.equal(vector, after)",
+    ),
+    Mutation(
+        "dead values come back as active ones",
+        "check/pairs.py",
+        "encoding.active(sort, after, primed=True),\n                    ~encoding.active(sort, after),",
+        "encoding.active(sort, after, primed=True),",
+    ),
+    Mutation(
+        "two dead values come back as one",
+        "check/pairs.py",
+        "yield encoding.equal(v, w).equiv(encoding.equal(after, other))",
+        "yield m.true",
+    ),
+    Mutation(
+        "constants die",
+        "check/pairs.py",
+        "dies = ~m.disj([active, self._is_constant(vector), self._is_mark(vector)])",
+        "dies = ~m.disj([active, self._is_mark(vector)])",
+    ),
+    Mutation(
+        "a mark that is held is given again",
+        "check/pairs.py",
+        "gets[mark] = dies & (inherited | (alone & before & free))",
+        "gets[mark] = dies & (inherited | (alone & before))",
+    ),
+    Mutation(
+        "variables with one value get marks of their own",
+        "check/pairs.py",
+        "gets[mark] = dies & (inherited | (alone & before & free))",
+        "gets[mark] = dies & before & free",
+    ),
+    Mutation(
+        "no variable holds a dead value",
+        "check/pairs.py",
+        "& m.disj([encoding.active(v.sort, v), self._is_constant(v), self._is_mark(v)])",
+        "& m.disj([encoding.active(v.sort, v), self._is_constant(v)])",
+    ),
+)
+
+
+def outcome(mutation: Mutation | None, tests: tuple[str, ...] = TESTS) -> tuple[str, float]:
+    """The first test that fails on a copy of the package, mutated or as it is; nothing where none does."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(
+            shutil.copytree(PACKAGE, Path(folder) / "stead_sym", ignore=shutil.ignore_patterns("__pycache__"))
+        )
+        if mutation is not None:
+            mutation.applied(copy)
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
+        environment = {**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+        environment["HYPOTHESIS_PROFILE"] = "unshrunk"
+        try:
+            ended = subprocess.run(
+                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return f"no end after {LIMIT} s", time.monotonic() - started
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", ended.stdout, re.MULTILINE)
+    if not failed and ended.returncode:
+        failed = [f"pytest ended with {ended.returncode}: {ended.stdout[-300:]}{ended.stderr[-300:]}"]
+    return (failed[0] if failed else ""), time.monotonic() - started
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Which mutations of the symbolic engine do the tests kill?")
+    parser.add_argument("words", nargs="*", help="only the mutations with one of these in their names")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="run so many at a time")
+    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="FILE", help="run only these tests")
+    parser.add_argument("--list", action="store_true", help="print the mutations and check their texts only")
+    options = parser.parse_args()
+    chosen = [m for m in MUTATIONS if not options.words or any(word in m.name for word in options.words)]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, mutation in enumerate(chosen):
+            mutation.applied(Path(shutil.copytree(PACKAGE, Path(folder) / str(number))))
+    if options.list:
+        print(*(f"{m.path}: {m.name}{' (harmless)' * bool(m.harmless)}" for m in chosen), sep="\n")
+        return 0
+    tests = tuple(options.tests)
+    killer, seconds = outcome(None, tests)
+    if killer:
+        print(f"without any mutation {killer} fails; mend that first")
+        return 2
+    print(f"without any mutation all tests pass, in {seconds:.0f} s\n")
+    survivors = 0
+    on_tests = partial(outcome, tests=tests)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for mutation, (killer, seconds) in zip(chosen, pool.map(on_tests, chosen), strict=True):
+            survived = "harmless" if mutation.harmless else "SURVIVED"
+            survivors += not killer and not mutation.harmless
+            print(
+                f"{seconds:4.0f} s  {mutation.name}: {f'killed by {killer}' if killer else survived}",
+                flush=True,
+            )
+    print(f"\n{len(chosen)} mutations, {survivors} survived")
+    for mutation in chosen:
+        if mutation.harmless:
+            print(f"harmless: {mutation.name}. {mutation.harmless}")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""Planning: what is planned does not depend on how; how far it has come is told on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from families import desks, service_desk
+from hypothesis import given, reject, settings
+
+from engine_pairs import both, examples
+from stead_sym import progress
+from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
+from stead_sym.errors import Undecided
+from stead_sym.files import load
+from stead_sym.progress import Pulse
+from stead_sym.symbolic.plan.guess import Guess, first_guess
+from stead_sym.symbolic.plan.planner import Task, plan
+from stead_sym.testing.deployments import deployments
+from stead_sym.verification import verify
+
+
+def task(deployment, literal=False):
+    core = deployment
+    restriction = theorem_restriction(deployment, core.specs) if literal else normal_restriction(core)
+    return Task(core, restriction, literal, {} if literal else {sort.name: 1 for sort in core.schema.sorts})
+
+
+@pytest.mark.parametrize("literal", [False, True])
+@pytest.mark.parametrize("deployment", [load("refund"), service_desk(3), desks(2)], ids=lambda d: d.name)
+def test_without_any_guess_all_facts_have_bits_of_their_own(deployment, literal):
+    """A guess only makes the encoding smaller: whatever has a bit with it has one without."""
+    core = deployment
+    guessed = plan(task(deployment, literal), first_guess(core, literal), Pulse())
+    nothing = Guess(keys={relation.name: () for relation in core.schema.relations})
+    plain = plan(task(deployment, literal), nothing, Pulse())
+    assert plain.guess == nothing
+    assert all(len(field.facts) == 1 for field in plain.encoding.fields)
+    assert len(guessed.encoding.state_bits) <= len(plain.encoding.state_bits)
+    assert guessed.guess.keys != nothing.keys
+    if not guessed.naming.anchors:
+        facts = {name: set(facts) for name, facts in plain.encoding.dynamic_facts.items()}
+        assert all(set(f) <= facts[name] for name, f in guessed.encoding.dynamic_facts.items())
+        assert guessed.encoding.static == plain.encoding.static
+
+
+@settings(max_examples=examples(40))
+@given(deployments(specs=1, depth=2))
+def test_every_reachable_state_has_a_code(deployment):
+    """The facts of every state of the explicit engine have bits or are static, and its code is read back."""
+    try:
+        pair = both(deployment, max_states=60)
+    except Undecided:
+        reject()
+    made = plan(task(deployment, literal=True), first_guess(deployment, True), Pulse())
+    encoding = made.encoding
+    for state in pair.explicit.satisfying(deployment.specs[0].formula, {}).states:
+        assert encoding.static <= state.facts
+        assert encoding.decode(encoding.encode(state)) == state
+
+
+def test_planning_tells_which_tool_and_how_far():
+    """Rounds of relaxed reachability, then the tools in their order, each by name with its actions."""
+    deployment = service_desk(5)
+    heard = []
+    made = plan(
+        task(deployment),
+        first_guess(deployment, False),
+        lambda phase, **counts: heard.append((phase, counts)),
+    )
+    assert {phase for phase, _ in heard} == {"plan"}
+    rounds = [counts["rounds"] for _, counts in heard if "rounds" in counts]
+    assert rounds == sorted(rounds)
+    assert max(rounds) > 1
+    compiling = [counts for _, counts in heard if "of" in counts]
+    assert [counts["tools"] for counts in compiling] == sorted(counts["tools"] for counts in compiling)
+    last = {}
+    for counts in compiling:
+        assert counts["of"] == len(deployment.tools)
+        tool = deployment.tools[counts["tools"] - 1].name
+        assert set(counts) == {"tools", "of", f"actions of {tool}"}
+        last[tool] = counts[f"actions of {tool}"]
+    assert last == {name: tool.actions for name, tool in made.tools.items() if tool.actions}
+
+
+def test_a_listener_hears_of_planning(monkeypatch):
+    """From the outside, where a second passes between any two reports."""
+    clock = iter(range(10**9))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    heard = []
+    verify(load("refund"), progress=lambda phase, **counts: heard.append((phase, counts)))
+    phases = [phase for phase, _ in heard]
+    assert phases.index("plan") < phases.index("check")
+    tools = {
+        name for phase, counts in heard if phase == "plan" for name in counts if name.startswith("actions of")
+    }
+    assert tools == {f"actions of {tool.name}" for tool in load("refund").tools}
+
+
+def test_the_backend_makes_no_difference():
+    deployment = load("refund")
+    made = [
+        plan(replace(task(deployment), backend=backend), first_guess(deployment, False), Pulse())
+        for backend in (None, "autoref")
+    ]
+    assert made[0].guess == made[1].guess
+    assert made[0].restriction == made[1].restriction
+    assert made[0].encoding.fields == made[1].encoding.fields
+    assert made[0].encoding.static == made[1].encoding.static
+    assert [t.actions for t in made[0].tools.values()] == [t.actions for t in made[1].tools.values()]
