@@ -75,5 +75,17 @@ def test_the_fields_of_an_entity_stand_together():
     owners = [field.facts[0].args[0] for field in order.fields[1:]]
     runs = [owner for i, owner in enumerate(owners) if i == 0 or owners[i - 1] != owner]
     assert runs in (names, names[::-1])
-    assert set(order.beside) == set(names)
-    assert set(order.beside.values()) == {order.fields[1].bits[0]}
+    own = {name: next(f.bits[0] for f in order.fields[1:] if f.facts[0].args[0] == name) for name in names}
+    assert order.beside == own, "the bits of a value stand above the first field of its own"
+
+
+def test_a_value_that_many_are_linked_to_draws_no_record_apart():
+    """An employee who handles all cases: the approvals of a case stay with the case."""
+    cases = [f"c{i}" for i in range(9)]
+    made = [Field.of([Fact("Open", (case,))]) for case in cases]
+    made += [Field.of([Fact("Approved", (case, who))]) for case in cases for who in ("ann", "bob")]
+    random.Random(5).shuffle(made)
+    for number in range(3, 10):  # with more links than a case has
+        listed = [field for field in made if int(field.facts[0].args[0][1:]) < number]
+        owners = [field.facts[0].args[0] for field in arranged(listed, (), desks(1)).fields]
+        assert sum(a != b for a, b in pairwise(owners)) == number - 1

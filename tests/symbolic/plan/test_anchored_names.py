@@ -16,7 +16,7 @@ from stead_sym.testing.guess_breakers import named_after_others
 def last(deployment):
     """The first plan that confirms its own guess; and its guess."""
     core = deployment
-    task = Task(core, normal_restriction(core), False, {sort.name: 1 for sort in core.schema.sorts})
+    task = Task(core, normal_restriction(core), False)
     guess = first_guess(core, False)
     while isinstance(made := attempt(task, guess, Pulse()), Broken):
         guess = guess.without(made)

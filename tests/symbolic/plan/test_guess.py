@@ -357,7 +357,7 @@ def attempts(deployment, literal):
     restriction = (
         theorem_restriction(deployment, deployment.specs) if literal else normal_restriction(deployment)
     )
-    task = Task(core, restriction, literal, {} if literal else {sort.name: 2 for sort in core.schema.sorts})
+    task = Task(core, restriction, literal)
     guess = first_guess(core, literal)
     while True:
         made = attempt(task, guess, Pulse())
@@ -457,7 +457,7 @@ def test_a_smaller_guess_is_left():
 def test_confirmation_is_a_function_of_the_compiled_tools():
     """Each attempt says what its own tools break, and asking again says the same."""
     deployment = parse_deployment(CASES["two facts of a key inserted"].text)
-    task = Task(deployment, normal_restriction(deployment), False, {"item": 1, "k": 1})
+    task = Task(deployment, normal_restriction(deployment), False)
     *_, (guess, broken) = attempts(deployment, False)
     assert attempt(task, guess, Pulse()) == broken
     confirmed = attempt(task, guess.without(broken), Pulse())

@@ -23,7 +23,7 @@ from stead_sym.verification import verify
 def task(deployment, literal=False):
     core = deployment
     restriction = theorem_restriction(deployment, core.specs) if literal else normal_restriction(core)
-    return Task(core, restriction, literal, {} if literal else {sort.name: 1 for sort in core.schema.sorts})
+    return Task(core, restriction, literal)
 
 
 @pytest.mark.parametrize("literal", [False, True])

@@ -14,7 +14,8 @@ from stead_sym.explicit.explore import explore
 from stead_sym.logic.evaluate import holds
 from stead_sym.progress import Pulse
 from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.encode.encoding import Encoding, bits_of
+from stead_sym.symbolic.encode.encoding import Encoding
+from stead_sym.symbolic.encode.values import bits_of
 from stead_sym.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
 from stead_sym.symbolic.plan.guess import first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
@@ -42,7 +43,7 @@ def confirmed_singles(deployment):
     """The relations that hold one fact at most, as planning confirms."""
     core = deployment
     restriction = theorem_restriction(deployment, deployment.specs)
-    return plan(Task(core, restriction, True, {}), first_guess(core, True), Pulse()).guess.singles
+    return plan(Task(core, restriction, True), first_guess(core, True), Pulse()).guess.singles
 
 
 generated = st.one_of(crowded_relations(), deployments(specs=1, depth=2))

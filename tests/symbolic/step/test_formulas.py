@@ -96,7 +96,7 @@ def test_at_least(number, members):
     made.manager = m
     rows = [dict(zip(bits, row, strict=True)) for row in product((False, True), repeat=3)]
     functions = [m.disj(m.cube(rows[i]) for i in sorted(member)) for member in members]
-    found = made.at_least(number, functions)
+    found = made.manager.at_least(number, functions)
     for i, row in enumerate(rows):
         assert m.satisfies(found, row) == (sum(i in member for member in members) >= number)
 
