@@ -8,7 +8,7 @@
     │   ├── AgentError           an agent selects nothing, or what was not offered
     │   │   └── ModelError           a language model cannot be loaded, asked, or told apart its calls
     │   ├── StoreError           a store of decisions is corrupt, contradicts itself, or lacks a context
-    │   └── DefinitionError      a reachable state breaks Definition 3; carries the run that leads there
+    │   └── DefinitionError      a reachable state breaks the definition; carries the run that leads there
     │       ├── BoundExceeded        more values active than `bound` claims
     │       ├── NothingOffered       the state offers no call
     │       └── NoEffect             an offered call has no successor
@@ -62,7 +62,7 @@ class DeclarationError(InputError):
 
 
 class RestrictionError(InputError):
-    """A domain size is below what Theorem 9 asks for, or is not a size."""
+    """A domain size is below what the theorem asks for, or is not a size."""
 
 
 class AgentError(InputError):

@@ -1,4 +1,5 @@
-"""Decision contexts, and what a base agent is (Definition 3: the policy Π)."""
+"""Decision contexts, and what a base agent is: the policy Π of Definition "Stateful Tool-Enabled Agentic
+Deployment"."""
 
 from __future__ import annotations
 

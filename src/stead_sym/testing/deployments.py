@@ -2,7 +2,7 @@
 
 The decision: a deployment is *sound* unless asked otherwise. A tool with fresh values carries a guard
 that keeps the bound, its first alternative applies always, `choose` always has a choice and `idle()`
-is always offered, so that the conditions of Definition 3 hold by construction and no example is lost.
+is always offered, so that the conditions of the definition hold by construction and no example is lost.
 """
 
 from __future__ import annotations

@@ -75,9 +75,13 @@ class Encoding:
         fields: Iterable[Field],
         phantoms: Mapping[str, int],
         beside: Mapping[Value, str] = MappingProxyType({}),
+        spare: Mapping[str, Value] = MappingProxyType({}),
     ) -> None:
-        """``beside`` names for a value the state bit that its bits in spread vectors stand above."""
+        """``beside`` names for a value the state bit that its bits in spread vectors stand above.
+        ``spare`` are those of ``values``, one per sort, that no state holds: an `ensure` may come to
+        them, which shows that it can exceed a bound."""
         self.manager = manager
+        self.spare = spare
         self._beside = beside
         self.schema = schema
         self.values = values

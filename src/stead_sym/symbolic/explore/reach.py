@@ -12,10 +12,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.semantics import exceeded, offer, outcomes, successors, view
+from stead_sym.deployment.faults import bound_exceeded, no_effect, no_successor_within, nothing_offered
+from stead_sym.deployment.semantics import exceeded, leads_to, offer, outcomes, view
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
+from stead_sym.errors import NoEffect
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
@@ -40,7 +41,8 @@ class ReachableStates:
     """R = Reach of the restriction under the wrapped agent (None: everything offered).
 
     ``reached`` and ``initial`` range over the state bits. Raises `BoundExceeded`, `NothingOffered` or
-    `NoEffect`, each with a shortest run to the state at fault, and `NameTaken`.
+    `NoEffect`, each with a shortest run to the state at fault, `Undecided` where a forced restriction is
+    too small to give every state a successor, and `NameTaken`.
     """
 
     def __init__(
@@ -81,6 +83,8 @@ class ReachableStates:
                 break
             found = self.transitions.reachable(self.reached)
             todo, self.reached = found & ~self.reached, found
+        if not self.restriction.exact:
+            self._check_steps()
 
     def _decided(self, states: Bdd) -> Mapping[str, Bdd]:
         """What the agent selects in the states that were not decided before."""
@@ -99,11 +103,12 @@ class ReachableStates:
     # hypotheses
 
     def _check(self, states: Bdd) -> None:
-        """Definition 3 on ``states``: bounds, something offered, every offered call with an effect."""
+        """What the definition of a deployment asks of ``states``: the bounds are kept, something is
+        offered, every offered call has an effect."""
         m = self.manager
         for over in self._exceeded.values():
             if (there := states & over) != m.false:
-                raise self._exceeding(self.trace_to(there))
+                raise bound_exceeded(self.deployment, self.trace_to(there))
         for tool in self.tools.values():
             for draw, stuck in tool.stuck.items():
                 if states & stuck != m.false:
@@ -112,11 +117,7 @@ class ReachableStates:
         for name, offers in self.finder.offers.items():
             silent = silent & ~m.and_exist(self._selectors(name), silent, offers)
         if silent != m.false:
-            raise NothingOffered(
-                "a reachable state offers no call; weaken a guard or add a tool that waits",
-                self.trace_to(silent),
-                next((tool.span for tool in self.deployment.tools), None),
-            )
+            raise nothing_offered(self.deployment, self.trace_to(silent))
         for name, calls in self._dead.items():
             if (dead := states & calls) != m.false:
                 raise self._without_effect(name, self.trace_to(m.exist(self._params(name), dead)))
@@ -145,28 +146,22 @@ class ReachableStates:
             leaving = states & tool.overflow & self.selected[name]
             if self.restriction.exact and leaving != self.manager.false:
                 trace = self.trace_to(self.manager.exist(self._selectors(name), leaving))
-                raise self._exceeding(self._last_step_outside(trace, name))
+                raise bound_exceeded(self.deployment, self._last_step_outside(trace, name))
+
+    def _check_steps(self) -> None:
+        """A forced U_f has a successor for each state, as the infinite domain has."""
+        stuck = self.reached & ~self.transitions.preimage(self.manager.true)
+        if stuck != self.manager.false:
+            raise no_successor_within(self.restriction, self.trace_to(stuck))
 
     def _last_step_outside(self, trace: Trace, name: str) -> Trace:
         """The trace with a call of the tool at its end that leaves U_f and exceeds a bound."""
         for call in sorted(self.calls(trace.last)):
             if call.tool == name:
-                for state in successors(self.deployment, call, trace.last, self.restriction).outside:
+                for state in outcomes(self.deployment, call, trace.last, self.restriction):
                     if exceeded(self.deployment, state) is not None:
                         return replace(trace, steps=(*trace.steps, Step(call, state)))
         raise AssertionError(f"no call of {name} exceeds a bound from {trace.last}")
-
-    def _exceeding(self, trace: Trace) -> BoundExceeded:
-        """The error for a run whose last state exceeds a bound."""
-        sort = exceeded(self.deployment, trace.last)
-        assert sort is not None
-        active = len(trace.last.active_domain[sort].difference(self.deployment.constants[sort]))
-        return BoundExceeded(
-            f"{active} values of sort {sort} are active outside C, but the bound is "
-            f"{self.deployment.bounds[sort]}; write `bound {sort} {active}` or more, or tighten a guard",
-            trace,
-            self.deployment.bound_spans.get(sort),
-        )
 
     def _more_active(self, sort: str, bound: int) -> Bdd:
         """The states with more than ``bound`` active values of the sort outside C."""
@@ -174,18 +169,13 @@ class ReachableStates:
         active = [self.encoding.active(sort, value) for value in others]
         return self.compiler.at_least(bound + 1, active)
 
-    def _without_effect(self, name: str, trace: Trace) -> NoEffect | Undecided:
+    def _without_effect(self, name: str, trace: Trace) -> NoEffect:
         """The error for a run to a state that offers a call of the tool without a successor."""
         for call in sorted(offer(self.deployment, trace.last)):
-            if (
-                call.tool == name
-                and not successors(self.deployment, call, trace.last, self.restriction).exist
-            ):
-                return NoEffect(
-                    f"the call {call} is offered but has no effect; tighten its guard or add an alternative",
-                    trace,
-                    self.deployment.tool(name).span,
-                )
+            if call.tool == name:
+                after = next(outcomes(self.deployment, call, trace.last, self.restriction), None)
+                if after is None:
+                    return no_effect(self.deployment, call, trace)
         raise AssertionError(f"every offered call of {name} has an effect in {trace.last}")
 
     # runs
@@ -228,7 +218,7 @@ class ReachableStates:
             }
         )
         for call in self._selected_in(state):
-            if after in outcomes(self.deployment, call, state, near):
+            if leads_to(self.deployment, call, state, after, near):
                 return call
         raise AssertionError(f"no selected call leads from {state} to {after}")
 

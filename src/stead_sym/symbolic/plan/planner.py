@@ -63,14 +63,16 @@ def plan(
     while True:
         prepared = _prepare(deployment, restriction, literal, refused, backend)
         order = arranged(fields(deployment, prepared.dynamic, refused.keys), prepared.static, deployment)
+        spare = _spare(deployment, restriction) if literal else {}
         encoding = Encoding(
             Manager(backend),
             deployment.schema,
-            prepared.restriction.values,
+            _with(prepared.restriction.values, spare),
             prepared.static,
             order.fields,
             fresh_values(deployment) if literal else marks,
             order.beside,
+            spare,
         )
         compiler = Compiler(encoding)
         writer = Writer(compiler, prepared.single)
@@ -103,15 +105,32 @@ def _prepare(
     while True:
         tried = {} if literal else anchors(deployment, refused.anchors)
         namer = _Namer(deployment, restriction, literal, tried)
-        encoding = Encoding(Manager(backend), deployment.schema, namer.values, (), (), namer.lacking)
+        spare = _spare(deployment, restriction) if literal else {}
+        values = _with(namer.values, spare)
+        encoding = Encoding(Manager(backend), deployment.schema, values, (), (), namer.lacking)
         namer.encoding = encoding
         single = singles(deployment, refused.keys)
-        facts = Relaxation(deployment, encoding, namer, single)
+        ensured = _with(restriction.values, spare)
+        facts = Relaxation(deployment, encoding, namer, ensured, single)
         if not (scarce := namer.scarce()):
             used = restriction.extended(namer.used())
             naming = Naming(literal, tried, namer.names)
             return _Prepared(used, naming, facts.static, facts.dynamic, single)
         refused.anchors |= scarce
+
+
+def _spare(deployment: Deployment, restriction: Restriction) -> Mapping[str, Value]:
+    """Per sort the value beyond U_f that an `ensure` may come to, as in `semantics.outcomes`."""
+    if not any(effect.is_ensure for tool in deployment.tools for effect in tool.effects):
+        return {}
+    return {sort: value for sort in restriction.values for value in restriction.beyond(sort, 1)}
+
+
+def _with(
+    values: Mapping[str, tuple[Value, ...]], spare: Mapping[str, Value]
+) -> Mapping[str, tuple[Value, ...]]:
+    """The values of every sort with the spare one, if there is one."""
+    return {sort: (*known, spare[sort]) if sort in spare else known for sort, known in values.items()}
 
 
 class _Namer:

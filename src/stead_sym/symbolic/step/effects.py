@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
@@ -49,7 +50,8 @@ class CompiledTool:
     ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
     ``actions`` is the number of actions in it.
     ``overflow``, over the state bits and the selectors: an alternative inserts fresh values of a
-    sort, more than U_f has left. At the sizes of the theorem the bound is exceeded then.
+    sort, more than U_f has left, so that at the sizes of the theorem the bound is exceeded; or a formula
+    allows a state past a bound that has a value beyond U_f.
     ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
     value: the name is taken.
     """
@@ -88,9 +90,12 @@ class EffectCompiler:
             if effect.is_ensure:
                 relation = self._ensure(env, effect)
                 effective = effective | m.exist(self.encoding.primed_bits, relation)
+                outside = relation & self._beyond
+                leaving = offered & m.and_exist(self.encoding.primed_bits, outside, self._exceeding)
+                overflow = overflow | self._by_selectors(params, selectors, {}, leaving)
                 actions.append(
                     Action(
-                        self._by_selectors(params, selectors, {}, offered & relation),
+                        self._by_selectors(params, selectors, {}, offered & relation & ~outside),
                         self.encoding.state_bits | set(bits_of(selectors)),
                     )
                 )
@@ -191,6 +196,8 @@ class EffectCompiler:
         if self.naming.literal:
             taken = [encoding.active(vector.sort, vector)]
             taken.append(encoding.is_among(vector, self.deployment.constants[vector.sort]))
+            if vector.sort in encoding.spare:
+                taken.append(encoding.is_value(vector, encoding.spare[vector.sort]))
             taken += [encoding.equal(vector, other) for other in others]
             return encoding.valid(vector, phantoms=True) & ~m.disj(taken)
         draw = (place, binder.name)
@@ -221,7 +228,7 @@ class EffectCompiler:
         with the active values, from which they differ, these are more than U_f has outside C."""
         lacking = []
         for sort, drawn in _fresh_counts(effect).items():
-            others = [v for v in self.encoding.values[sort] if v not in self.deployment.constants[sort]]
+            others = [v for v in self._others(sort) if v != self.encoding.spare.get(sort)]
             if drawn + self.deployment.bounds[sort] > len(others):
                 active = [self.encoding.active(sort, value) for value in others]
                 kept = [self._inserts(effect, b.name, values) for b in effect.fresh if b.sort == sort]
@@ -274,6 +281,26 @@ class EffectCompiler:
                 self._least_names(),
             ]
         )
+
+    @cached_property
+    def _beyond(self) -> Bdd:
+        """D' holds a value beyond U_f."""
+        spare = self.encoding.spare.items()
+        return self.manager.disj(self.encoding.active(sort, value, primed=True) for sort, value in spare)
+
+    @cached_property
+    def _exceeding(self) -> Bdd:
+        """D' exceeds some bound."""
+        active = self.encoding.active
+        return self.manager.disj(
+            self.compiler.at_least(bound + 1, [active(sort, v, primed=True) for v in self._others(sort)])
+            for sort, bound in self.deployment.bounds.items()
+        )
+
+    def _others(self, sort: str) -> Sequence[Value]:
+        """The values of a sort outside C."""
+        constants = self.deployment.constants[sort]
+        return [value for value in self.encoding.values[sort] if value not in constants]
 
     def _least_names(self) -> Bdd:
         """With representatives: the values that D' has and D has not are the least unused names."""
