@@ -186,7 +186,7 @@ def test_without_the_wrapper_nothing_carries_over():
 
 
 def test_a_wrapper_that_knows_more_than_the_constants_proves_nothing():
-    wrapper = CanonicalWrapper(FunctionAgent(min_call), desk.schema, desk.tools, frozenset({"case1"}))
+    wrapper = CanonicalWrapper(FunctionAgent(min_call), desk.schema, desk.tools, {"case1": "case"})
     assert verify(desk, wrapper, domain="theorem")["prog"].holds is None
 
 

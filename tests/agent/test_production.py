@@ -11,8 +11,10 @@ from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
-from stead_sym.examples.production import operate
+from stead_sym.errors import DeclarationError
+from stead_sym.examples.production import Desk, operate
 from stead_sym.files import load
+from stead_sym.relational.instance import Instance
 from stead_sym.testing.byte_model import ByteModel
 from stead_sym.verification import verify
 
@@ -50,6 +52,23 @@ def test_rules_in_production(policy, unapproved):
     agent = RuleAgent.of(desk, policy)
     done = run(agent, verify(desk, agent))
     assert (done.cases, done.unapproved, done.uncovered) == (100, unapproved, ())
+
+
+def test_rows_may_be_called_like_anything(monkeypatch):
+    """Cases and tasks that share their keys, among them the names of rigid values and canonical ones."""
+    odd = ["open", "resolved", "s1", "a2", "CASE_1", "TASK_2", "open@case", "issue_refund", "1", "=open", ""]
+    handed_out = {"case": iter(odd), "task": iter(odd)}
+    monkeypatch.setattr(Desk, "_new", lambda desk, kind: next(handed_out[kind]))
+    agent = RuleAgent.of(desk, "approving")
+    done = run(agent, verify(desk, agent), cases=len(odd))
+    assert (done.cases, done.unapproved, done.uncovered) == (len(odd), 0, ())
+
+
+def test_a_live_value_that_a_rigid_sort_lacks_is_refused():
+    with pytest.raises(
+        DeclarationError, match=r"late in CaseStatus\(c, late\) is no value of the rigid sort status"
+    ):
+        Instance.of(desk.schema, [("CaseStatus", ("c", "late"))])
 
 
 def test_another_agent_than_the_verified_one_is_noticed():

@@ -16,6 +16,7 @@ import jsonschema
 import pytest
 
 import stead_sym as st
+from processes import hear_ctrl_c
 from stead_sym.cli.main import main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="watching takes a POSIX system")
@@ -95,7 +96,11 @@ def gone(pid: int) -> bool:
 def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     """The command, killed at the end if it still runs."""
     with subprocess.Popen(
-        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_ctrl_c,
     ) as process:
         try:
             yield process

@@ -8,6 +8,7 @@ for: the next one finds the nodes. A row carries the digest of its contents, and
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -38,14 +39,17 @@ _SCHEMA = "".join(
 
 
 class Store:
-    """The decisions in a file; without a file, in memory.
+    """The decisions in a file; without a file, in memory. A file that is not there is made with ``create``,
+    and an error without.
 
     Every method raises `StoreError` for a row that is corrupt, for two rows of one key that disagree (both
     name the row), and for a file that SQLite cannot work with. Several processes may use one file.
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path | None = None, *, create: bool = True) -> None:
         self.name = "the store in memory" if path is None else str(path)
+        if path is not None and not create and not (Path(path).exists() and os.stat(path).st_size):
+            raise StoreError(f"{path}: there is no store of decisions; name the file of one")
         with self._reporting():
             self._db = sqlite3.connect(
                 ":memory:" if path is None else str(path), isolation_level=None, timeout=60.0

@@ -29,6 +29,7 @@ from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
 from stead_sym.deployment.language import read_effect, read_facts, read_rules, read_tool_head
 from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
 from stead_sym.deployment.tool import Effect, Tool
+from stead_sym.logic.compose import as_formula
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.syntax import TRUE, Atom, Const, Definition, Formula
 from stead_sym.relational.instance import Fact
@@ -119,7 +120,7 @@ def deployment(
 
 
 def _formula(formula: FormulaLike, source: str) -> Formula:
-    return parse_formula(formula, source=source) if isinstance(formula, str) else formula
+    return parse_formula(formula, source=source) if isinstance(formula, str) else as_formula(formula)
 
 
 def _names(names: Names) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ the semantics and the engines read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from typing import assert_never
 
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
 from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.names import nearest
 from stead_sym.logic.sorts import expand
 from stead_sym.logic.syntax import TRUE, Binder, Const, Definition, Formula, Term, constants
 from stead_sym.relational.instance import Instance
@@ -147,26 +148,28 @@ class Deployment:
         for tool in self.tools:
             if tool.name == name:
                 return tool
-        raise DeclarationError(f"unknown tool {name}; {_known(t.name for t in self.tools)}", span)
+        raise DeclarationError(f"unknown tool {name}; {_known(name, self.tools)}", span)
 
     def spec(self, name: str) -> Spec:
         """The specification of that name; `DeclarationError` if there is none."""
         for spec in self.specs:
             if spec.name == name:
                 return spec
-        raise DeclarationError(f"unknown spec {name}; {_known(s.name for s in self.specs)}")
+        raise DeclarationError(f"unknown spec {name}; {_known(name, self.specs)}")
 
     def policy(self, name: str) -> Policy:
         """The `policy` of that name; `DeclarationError` if there is none."""
         for policy in self.policies:
             if policy.name == name:
                 return policy
-        raise DeclarationError(f"unknown policy {name}; {_known(p.name for p in self.policies)}")
+        raise DeclarationError(f"unknown policy {name}; {_known(name, self.policies)}")
 
 
-def _known(names: Iterable[str]) -> str:
-    listed = ", ".join(names)
-    return f"there are {listed}" if listed else "none is declared"
+def _known(name: str, items: Sequence[Tool] | Sequence[Spec] | Sequence[Policy]) -> str:
+    """A name close to the one that is unknown, or all that there are."""
+    names = [item.name for item in items]
+    listed = f"there are {', '.join(names)}" if names else "none is declared"
+    return nearest(name, names, listed)
 
 
 def _map_effect(transform: Callable[[Formula], Formula], effect: Effect) -> Effect:

@@ -47,6 +47,12 @@ class Instance:
                 raise DeclarationError(
                     f"{fact} has {len(fact.args)} arguments; {relation.name} takes {relation.arity}"
                 )
+            for sort, value in zip(map(schema.sort, relation.sorts), fact.args, strict=True):
+                if sort.rigid and value not in (sort.values or ()):
+                    raise DeclarationError(
+                        f"{value} in {fact} is no value of the rigid sort {sort.name}; there are"
+                        f" {', '.join(sort.values or ())}"
+                    )
         return instance
 
     def __contains__(self, fact: object) -> bool:

@@ -242,8 +242,8 @@ class ReachableStates:
         return self.manager.cube(self.encoding.encode(state))
 
     def contains(self, states: Bdd, state: Instance) -> bool:
-        """D ∈ states."""
-        return self.manager.satisfies(states, self.encoding.encode(state))
+        """D ∈ states, for any instance."""
+        return self.encoding.has_code(state) and self.manager.satisfies(states, self.encoding.encode(state))
 
     @property
     def states(self) -> int:

@@ -160,10 +160,11 @@ class Compiler:
     def at_least(self, number: int, members: Sequence[Bdd]) -> Bdd:
         """At least ``number`` of the functions hold."""
         m = self.manager
+        possible = [member for member in members if member != m.false]
+        if number > len(possible):
+            return m.false
         reached = [m.true, *[m.false] * max(number, 0)]  # reached[k]: at least k of those seen
-        for member in members:
-            if member == m.false:
-                continue
+        for member in possible:
             for k in range(len(reached) - 1, 0, -1):
                 reached[k] = m.ite(member, reached[k - 1], reached[k])
         return reached[max(number, 0)]
