@@ -47,10 +47,11 @@ def load_text(source: str | Path) -> tuple[str, str]:
     if path.name == str(source) and not path.suffix:
         hint = nearest(str(source), packaged_examples(), "")
         raise InputError(
-            f"{source}: neither a file nor a packaged example;{' ' * bool(hint)}{hint} give the path of a"
-            f" {_SUFFIX} file, or one of {', '.join(packaged_examples())}"
+            f"{str(source) or repr('')}: neither a file nor a packaged example;{' ' * bool(hint)}{hint}"
+            f" give the path of a {_SUFFIX} file, or one of {', '.join(packaged_examples())}"
         )
-    if not exists(path) and (hint := nearest(path.name, _beside(path), "")):
+    if not exists(path) and (hint := nearest(path.stem, _beside(path), "")):
+        hint = f"{hint.removesuffix('?')}{_SUFFIX}?"
         raise InputError(f"{source}: cannot be read (there is no such file); {hint}")
     return read_text(source), str(source)  # raises: no text can be read there
 
@@ -63,8 +64,8 @@ def _stdin() -> str:
 
 
 def _beside(path: Path) -> list[str]:
-    """The names of the deployments where the path leads."""
+    """The names of the deployments where the path leads, without their suffix."""
     try:
-        return [entry.name for entry in path.parent.iterdir() if entry.suffix == _SUFFIX]
+        return [entry.stem for entry in path.parent.iterdir() if entry.suffix == _SUFFIX]
     except OSError:
         return []

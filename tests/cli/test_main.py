@@ -433,3 +433,19 @@ def test_a_bound_that_no_engine_can_explore_is_unknown(
     assert error.endswith("lower the bound\n")
     assert main(["show", str(path)]) == 3
     assert main(["explain", str(path)]) == 3
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("arguments", ["verify refund --policy approving", "show refund"])
+def test_streams_that_are_closed_take_nothing_and_change_nothing(arguments: str, closed: str) -> None:
+    command = ["sh", "-c", f'"$0" -m stead_sym {arguments} {closed}', sys.executable]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0
+    assert ended.stderr == ""
+    assert bool(ended.stdout) == (">&-" not in closed.replace("2>&-", ""))
+
+
+def test_a_terminal_without_columns_is_written_to() -> None:
+    for columns in ("0", "-5", "x"):
+        ended = run("verify", "refund", "--policy", "approving", "--quiet", COLUMNS=columns)
+        assert ended.stdout.split() == ["auth", "holds", "prog", "holds"]

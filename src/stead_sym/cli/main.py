@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     call = argparse.Namespace(words=words, as_command=arguments is None)
+    _open_what_is_closed()
     try:
         call.watcher = None if watcher is None else Watcher(watcher)
         options = _parser().parse_args(words, call)
@@ -62,6 +63,18 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
             _let_go_of_stdout()
         return _BUG
     return status
+
+
+def _open_what_is_closed() -> None:
+    """Give what is written to a closed stdout or stderr to nobody. Python has no such stream then, and its
+    descriptor would be that of the next file or socket that is opened."""
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            if nowhere != descriptor:
+                os.dup2(nowhere, descriptor)
+            stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (for good)
+            setattr(sys, name, stream)
 
 
 def _let_go_of_stdout() -> None:

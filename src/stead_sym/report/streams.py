@@ -18,12 +18,17 @@ from stead_sym.errors import DefinitionError, SteadError
 from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.terminal import print_trace
 
+_WIDTH = 80
+
 
 def console_on(stream: TextIO) -> Console:
     """A console that takes text as it is, and replaces what the stream's encoding lacks."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")
-    return _Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = _Console(file=stream, highlight=False, markup=False, emoji=False)
+    if console.width < 1:  # COLUMNS may say so, and nothing would be printed
+        console.width = _WIDTH
+    return console
 
 
 class _Console(Console):
