@@ -232,6 +232,43 @@ def test_names_and_numbers_are_such(compose_it) -> None:
     one_sentence(caught.value, r"is no text where a name|counts to a whole number")
 
 
+@pytest.mark.parametrize("odd", [None, 3, True, ["x"], {}, ("a",), object])
+def test_parts_of_another_kind_are_refused(odd, tmp_path, monkeypatch) -> None:
+    """Where they are put in, and nothing is made of them: no file of that name, no tool, no sort."""
+    monkeypatch.chdir(tmp_path)
+
+    def build(**parts):
+        return st.build_deployment("d", **{"sorts": {"a": None}, "relations": {"P": "a"}, **parts})
+
+    wrong = {
+        "text": lambda: st.parse_deployment(odd),
+        "formula": lambda: st.parse_formula(odd),
+        "deployment": lambda: st.explain(odd),
+        "effect": lambda: st.tool("w", effect=[odd]),
+        "tool": lambda: st.tool(odd),
+        "parameters": lambda: st.tool("w", odd),
+        "tools": lambda: build(tools=[odd]),
+        "init": lambda: build(init=[odd]),
+        "specs": lambda: build(specs={"s": odd}),
+        "bounds": lambda: build(bounds={"a": odd}),
+        "rules": lambda: build(policies={"p": [odd]}),
+        "sort": lambda: build(sorts={3: None}),
+        "columns": lambda: build(relations={"P": [odd]}),
+        "name": lambda: st.build_deployment(odd, sorts={}, relations={}),
+        "fact": lambda: st.Instance.of(desk.schema, [odd]),
+        "arguments": lambda: st.Instance.of(desk.schema, [("RefundIssued", (odd,))]),
+        "store": lambda: st.Store(odd),
+    }
+    meant = {"bounds": 3, "store": None}
+    for what, make in wrong.items():
+        if what in meant and meant[what] is odd:
+            continue
+        with pytest.raises(TypeError) as caught:
+            make()
+        assert "\n" not in str(caught.value), what
+    assert not list(tmp_path.iterdir())
+
+
 def test_each_run_with_one_wrapper_has_its_own_counts() -> None:
     asked = []
 

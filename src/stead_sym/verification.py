@@ -20,7 +20,7 @@ from stead_sym.agent.answer import Answer, Recorder
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.deployment import Deployment, Policy, Spec
+from stead_sym.deployment.deployment import Deployment, Policy, Spec, as_deployment
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
@@ -248,10 +248,9 @@ def verify(
     reachable.
     """
     started = time.perf_counter()
-    _refuse_unknown(deployment, engine, domain, backend, max_states)
-    if isinstance(specs, str):
-        specs = (specs,)
-    chosen = deployment.specs if specs is None else tuple(map(deployment.spec, specs))
+    as_deployment(deployment)
+    _refuse_unknown(engine, domain, backend, max_states)
+    chosen = deployment.chosen(specs)
     formulas = {spec: in_terms_of(deployment, spec.formula, {}) for spec in chosen}
     literal = engine == "explicit" or not wrapped if domain is None else domain != "normal"
     if not literal and not wrapped:
@@ -303,15 +302,12 @@ def verify(
 
 
 def _refuse_unknown(
-    deployment: Deployment,
     engine: EngineName,
     domain: Domain | Mapping[str, int] | None,
     backend: Backend | None,
     max_states: int | None,
 ) -> None:
     """Raise an error for an argument of `verify` that nothing would heed."""
-    if not isinstance(deployment, Deployment):
-        raise TypeError(f"{deployment!r} is no deployment; `load` takes a file or the name of an example")
     check_known("engine", engine, get_args(EngineName))
     if domain is not None and not isinstance(domain, Mapping):
         check_known("domain", domain, get_args(Domain))

@@ -7,7 +7,7 @@ the semantics and the engines read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -150,6 +150,13 @@ class Deployment:
                 return tool
         raise DeclarationError(f"unknown tool {name}; {_known(name, self.tools)}", span)
 
+    def chosen(self, names: Iterable[str] | None) -> tuple[Spec, ...]:
+        """The specifications of these names (a text is one name), or all for None; `DeclarationError` for a
+        name that is not there."""
+        if names is None:
+            return self.specs
+        return tuple(map(self.spec, [names] if isinstance(names, str) else names))
+
     def spec(self, name: str) -> Spec:
         """The specification of that name; `DeclarationError` if there is none."""
         for spec in self.specs:
@@ -165,11 +172,18 @@ class Deployment:
         raise DeclarationError(f"unknown policy {name}; {_known(name, self.policies)}")
 
 
+def as_deployment(deployment: object) -> Deployment:
+    """The deployment, if it is one; `TypeError` otherwise."""
+    if not isinstance(deployment, Deployment):
+        raise TypeError(f"{deployment!r} is no deployment; `load` takes a file or the name of an example")
+    return deployment
+
+
 def _known(name: str, items: Sequence[Tool] | Sequence[Spec] | Sequence[Policy]) -> str:
     """A name close to the one that is unknown, or all that there are."""
     names = [item.name for item in items]
     listed = f"there are {', '.join(names)}" if names else "none is declared"
-    return nearest(name, names, listed)
+    return nearest(str(name), names, listed)
 
 
 def _map_effect(transform: Callable[[Formula], Formula], effect: Effect) -> Effect:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.logic.names import check_known
 from stead_sym.relational.schema import Relation, Value
@@ -107,12 +107,13 @@ def explain(
     Raises `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the
     theorem does not allow.
     """
+    as_deployment(deployment)
     if domain is not None and not isinstance(domain, Mapping):
         check_known("domain", domain, get_args(Domain))
     if backend is not None:
         check_known("backend", backend, get_args(Backend))
     literal = domain not in (None, "normal")
-    chosen = deployment.specs if specs is None else tuple(map(deployment.spec, specs))
+    chosen = deployment.chosen(specs)
     sizes = domain if isinstance(domain, Mapping) else {}
     restriction = (
         theorem_restriction(deployment, chosen, sizes) if literal else normal_restriction(deployment)
