@@ -12,7 +12,7 @@ from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.errors import DeclarationError
-from stead_sym.examples.production import Desk, operate
+from stead_sym.examples.production import Desk, main, operate
 from stead_sym.files import load
 from stead_sym.relational.instance import Instance
 from stead_sym.testing.byte_model import ByteModel
@@ -84,3 +84,16 @@ def test_a_case_that_gets_nowhere_ends_the_run():
     done = run(agent, verify(desk, agent))
     assert done.cases < 100
     assert done.uncovered == ()
+
+
+def test_a_database_that_cannot_be_made_is_no_verdict(tmp_path, monkeypatch, capsys):
+    """Status 1 would say that a decision was not covered."""
+    monkeypatch.setattr("stead_sym.examples.production.open_backend", lambda words: ByteModel())
+    monkeypatch.setattr(
+        "sys.argv",
+        ["production", "bytes", "--database", str(tmp_path / "no" / "x"), "--store", str(tmp_path / "s")],
+    )
+    assert main() == 2
+    assert capsys.readouterr().err.endswith(
+        "unable to open database file; name a database that is not there yet\n"
+    )

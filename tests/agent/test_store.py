@@ -342,6 +342,15 @@ def test_answers_to_one_question_that_say_different_things_are_refused(tmp_path,
         ReplayAgent(file, prompt)
 
 
+def test_a_line_that_is_nested_without_end(tmp_path):
+    file = tmp_path / "d.jsonl"
+    for depth in (500, 950, 990, 100_000):
+        for text in ("[" * depth + "]" * depth, '{"x":' + "[" * depth + "]" * depth + "}"):
+            file.write_text(text)
+            with pytest.raises(StoreError, match=r"d\.jsonl:1: (not JSON|the decision is corrupt)"):
+                read_answers(file)
+
+
 ODD = (None, True, -1, 3, 1e400, "", "x", [], [[]], ["x", "y"], {}, {"x": []}, [["x"]], [3], [[3, "x"]])
 
 

@@ -116,10 +116,11 @@ class ReplayAgent:
 def _answer(place: str, line: str) -> Answer:
     try:
         data = json.loads(line)
-    except ValueError:
-        raise StoreError(f"{place}: not JSON; restore the line") from None
-    recorded = data.pop("digest", None) if isinstance(data, dict) else None
-    if recorded != digest(data):
+        recorded = data.pop("digest", None) if isinstance(data, dict) else None
+        intact = recorded == digest(data)
+    except (ValueError, RecursionError):
+        raise StoreError(f"{place}: not JSON, or nested without end; restore the line") from None
+    if not intact:
         raise StoreError(f"{place}: the decision is corrupt (its digest does not match); restore the line")
     try:
         return Answer.from_data(data)

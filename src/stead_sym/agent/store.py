@@ -50,7 +50,7 @@ class Store:
         if not isinstance(path, str | Path | None):
             raise TypeError(f"{path!r} is no path of a store; give one, or None for a store in memory")
         self.name = "the store in memory" if path is None else str(path)
-        if path is not None and not create and not (Path(path).exists() and os.stat(path).st_size):
+        if path is not None and not create and not (os.path.exists(path) and os.path.getsize(path)):
             raise StoreError(f"{path}: there is no store of decisions; name the file of one")
         with self._reporting():
             self._db = sqlite3.connect(
