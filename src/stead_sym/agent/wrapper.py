@@ -179,14 +179,17 @@ class CanonicalWrapper:
     def _decision(self, joint: Apart, form: CanonicalForm) -> Decision:
         canonical, selected = self._decided[form.instance]
         calls = orbit((call.rename(form.inverse) for call in selected), form.generators)
-        offered = [fact for fact in joint.instance.facts if fact.relation in self._tool_of]
-        return Decision(
-            canonical,
-            {name: joint.own.get(value, value) for name, value in form.inverse.items()},
-            selected,
-            frozenset(call.rename(joint.own) for call in calls),
-            all(fact.rename(alpha) == fact for alpha in form.generators for fact in offered),
-        )
+        names = form.inverse
+        if joint.own:
+            names = {name: joint.own.get(value, value) for name, value in names.items()}
+            calls = frozenset(call.rename(joint.own) for call in calls)
+        return Decision(canonical, names, selected, calls, self._action_rigid(joint.instance, form))
+
+    def _action_rigid(self, joint: Instance, form: CanonicalForm) -> bool:
+        if not form.generators:
+            return True
+        calls = [fact for fact in joint.facts if fact.relation in self._tool_of]
+        return all(call.rename(alpha) == call for alpha in form.generators for call in calls)
 
 
 @dataclass(frozen=True, slots=True)
