@@ -130,6 +130,11 @@ def test_arguments_that_nothing_would_heed(case: str) -> None:
         one_sentence(caught.value, says)
 
 
+def test_progress_that_cannot_be_called() -> None:
+    with pytest.raises(TypeError, match="'x' is nothing to call with progress; give a function"):
+        st.verify(desk, "any", progress="x")
+
+
 def test_a_deployment_that_is_a_name() -> None:
     with pytest.raises(TypeError, match="'refund' is no deployment; `load` takes a file or the name"):
         st.verify("refund")

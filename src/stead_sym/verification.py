@@ -250,6 +250,8 @@ def verify(
     started = time.perf_counter()
     as_deployment(deployment)
     _refuse_unknown(engine, domain, backend, max_states)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"{progress!r} is nothing to call with progress; give a function, or None")
     chosen = deployment.chosen(specs)
     formulas = {spec: in_terms_of(deployment, spec.formula, {}) for spec in chosen}
     literal = engine == "explicit" or not wrapped if domain is None else domain != "normal"
@@ -282,7 +284,9 @@ def verify(
             )
         except InputError as error:  # its frames hold the diagrams, which would live as long as it does
             raise error.with_traceback(None) from error.__cause__
-    beyond = frozenset() if wrapper is None else wrapper.rigid - frozenset(deployment.sort_of_constant)
+    constants = deployment.sort_of_constant
+    known = {} if wrapper is None else wrapper.known
+    beyond = frozenset(value for value, sort in known.items() if constants.get(value) != sort)
     verdicts = {spec.name: _verdict(built, spec, formulas[spec], restriction, beyond) for spec in chosen}
     return Verification(
         deployment=deployment,

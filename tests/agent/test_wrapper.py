@@ -252,6 +252,10 @@ def test_a_name_is_rigid_in_its_own_sort_only(known):
 def test_what_an_agent_knows_comes_with_its_sort():
     with pytest.raises(TypeError, match="with their sorts"):
         CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE], frozenset({"t1"}))
+    with pytest.raises(DeclarationError, match="unknown sort tickets"):
+        CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE], {"t1": "tickets"})
+    with pytest.raises(DeclarationError, match="the known value open is of sort status, not ticket; "):
+        CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE], {"open": "ticket"})
 
 
 TICKETS = Schema(

@@ -64,8 +64,10 @@ class CanonicalWrapper:
     ) -> None:
         if not isinstance(known, Mapping):
             raise TypeError("the values that an agent knows come with their sorts; give a mapping to these")
-        for sort in known.values():
-            schema.sort(sort)  # raises where there is none
+        for value, sort in known.items():
+            if schema.listed.get(value, schema.sort(sort).name) != sort:
+                own = schema.listed[value]
+                raise DeclarationError(f"the known value {value} is of sort {own}, not {sort}; give that")
         self.agent = agent
         self.schema = schema
         self.known = known

@@ -96,4 +96,4 @@ def _fact(pair: Fact | tuple[str, tuple[Value, ...]]) -> Fact:
     match pair:
         case (str(relation), tuple(args)) if all(isinstance(value, str) for value in args):
             return Fact(relation, args)
-    raise TypeError(f"{pair!r} is no fact; give a relation with a tuple of values")
+    raise TypeError(f"{pair!r} is no fact; give a relation with a tuple of values, each a text")
