@@ -221,3 +221,32 @@ def test_where_a_call_leads_is_what_its_outcomes_are(deployment):
             for after in [deployment.init, *there.inside[:20], *there.outside[:20]]:
                 leads = leads_to(deployment, call, deployment.init, after, restriction)
                 assert leads == (after in reached)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_formula_about_values_that_are_named_after_others(mode):
+    """A case is named after its desk, and there are more desks than the domain has cases."""
+    deployment = parse_deployment("""
+deployment marking
+sort case
+sort desk = { d1, d2, d3, d4, d5, d6 }
+relation At(case, desk)
+relation Mark(case)
+init
+  At(first, d1)
+bound case 1
+tool route()
+  guard atmost 1 c: case. true
+  effect
+    choose d: desk where true
+    fresh c: case
+    insert At(c, d)
+tool mark()
+  effect
+    ensure same(At) & forall c: case. (Mark'(c) <-> exists d: desk. At(c, d))
+spec all_can_be_marked
+  AG forall c, d. (At(c, d) -> EX Mark(c))
+""")
+    result = verify(deployment, **MODES[mode])
+    assert result["all_can_be_marked"].holds
+    assert mode != "normal" or result.domain["case"] > 1 + 1 + 2  # constants, bound, room for `ensure`
