@@ -411,7 +411,10 @@ def test_a_count_that_nothing_reaches_costs_nothing(
     counts = (
         "spec no\n  EF atleast 300000000 x: item. Held(x)\nspec yes\n  AG atmost 300000000 x: item. Held(x)\n"
     )
-    path.write_text(SMALL + counts + "spec nor\n  EF exactly 300000000 x: item. Held(x)\n", encoding="utf-8")
+    text = SMALL.replace("init\n", "init\n  Held(first)\n  Held(second)\n").replace(
+        "exists x: item. true", "true"
+    )
+    path.write_text(text + counts + "spec nor\n  EF exactly 300000000 x: item. Held(x)\n", encoding="utf-8")
     assert main(["verify", str(path), "--agent", "any", "--engine", engine, "--json"]) == 1
     specs: Any = report_of(capsys)["specs"]
     assert {name: specs[name]["verdict"] for name in ("no", "yes", "nor")} == {
