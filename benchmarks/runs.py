@@ -107,7 +107,7 @@ def measure(run: Run, channel: Connection) -> None:
     wrapper: st.CanonicalWrapper | None = None
     if run.policy != "any" and (plain := st.wrap(desk, desk.policy(run.policy))) is not None:
         agent.agent = plain.agent
-        wrapper = st.CanonicalWrapper(agent, desk.schema, desk.tools, plain.rigid)
+        wrapper = st.CanonicalWrapper(agent, desk.schema, desk.tools, plain.known)
     teller = _Teller(channel)
     started = time.process_time()
     result = st.verify(

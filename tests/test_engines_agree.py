@@ -90,16 +90,12 @@ def test_the_wrapper_leaves_a_policy_as_it_is(deployment):
     wrapper selects in every reachable state what the rules select there."""
     pair = compared(deployment, deployment.policy("p"))
     rules = RuleAgent.of(deployment, "p")
-    literal = CanonicalWrapper(rules, deployment.schema, deployment.tools, _all_constants(deployment))
+    literal = CanonicalWrapper(rules, deployment.schema, deployment.tools, deployment.sort_of_constant)
     assert_same = both(deployment, literal)
     assert (assert_same.explicit.states, assert_same.explicit.transitions) == (
         pair.explicit.states,
         pair.explicit.transitions,
     )
-
-
-def _all_constants(deployment):
-    return frozenset(deployment.sort_of_constant)
 
 
 @pytest.mark.skipif(not HAS_CUDD, reason="dd has no CUDD here, so both backends are the same")

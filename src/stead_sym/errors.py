@@ -14,7 +14,7 @@
     │       └── NoEffect             an offered call has no successor
     └── Undecided             3  a limit was reached, or a hypothesis is not established: `unknown`
 
-Anything else that escapes is a bug of this package and keeps its stack trace.
+Anything else that escapes is a bug of this package: it keeps its stack trace, and the status is 4.
 """
 
 from __future__ import annotations

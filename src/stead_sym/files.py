@@ -1,17 +1,20 @@
 """Deployments by file or by name.
 
-One decision: a file that exists is that file; any other plain name is one of the packaged examples.
+One decision: a file that exists is that file, `-` is what comes in on stdin, and any other plain name is
+one of the packaged examples.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib.resources import files
-from os.path import isfile
+from os.path import exists, isfile
 from pathlib import Path
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.language import parse_deployment, read_text
+from stead_sym.deployment.language import decoded, parse_deployment, read_text
 from stead_sym.errors import InputError
+from stead_sym.logic.names import nearest
 
 _SUFFIX = ".stead"
 
@@ -23,7 +26,7 @@ def packaged_examples() -> tuple[str, ...]:
 
 
 def load(source: str | Path) -> Deployment:
-    """The deployment in a `.stead` file, or a packaged example by its name.
+    """The deployment in a `.stead` file, a packaged example by its name, or with `-` the text on stdin.
 
     Raises `InputError`: where there is neither, and, as `ParseError` or `DeclarationError`, where the
     text is no deployment.
@@ -34,14 +37,35 @@ def load(source: str | Path) -> Deployment:
 def load_text(source: str | Path) -> tuple[str, str]:
     """The text that `load` parses, and the name that stands for it in messages."""
     path = Path(source)
+    if str(source) == "-":
+        return _stdin(), "<stdin>"
     if isfile(path):
         return read_text(path), str(path)
     if str(source) in packaged_examples():
         example = files("stead_sym").joinpath("examples", f"{source}{_SUFFIX}")
         return example.read_text(encoding="utf-8"), f"{source}{_SUFFIX}"
-    if path.name != str(source) or path.suffix:
-        return read_text(source), str(source)  # which raises, since there is no such file
-    raise InputError(
-        f"{source}: neither a file nor a packaged example; give the path of a {_SUFFIX} file, or one of "
-        + ", ".join(packaged_examples())
-    )
+    if path.name == str(source) and not path.suffix:
+        hint = nearest(str(source), packaged_examples(), "")
+        raise InputError(
+            f"{str(source) or repr('')}: neither a file nor a packaged example;{' ' * bool(hint)}{hint}"
+            f" give the path of a {_SUFFIX} file, or one of {', '.join(packaged_examples())}"
+        )
+    if not exists(path) and (hint := nearest(path.stem, _beside(path), "")):
+        hint = f"{hint.removesuffix('?')}{_SUFFIX}?"
+        raise InputError(f"{source}: cannot be read (there is no such file); {hint}")
+    return read_text(source), str(source)  # which raises, since no text can be read there
+
+
+def _stdin() -> str:
+    """All that comes in on stdin; `InputError` where it is closed, or no text in UTF-8."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError("<stdin>: nothing comes in; give the path of a file, or pipe the text in")
+    return decoded(sys.stdin.buffer.read(), "<stdin>")
+
+
+def _beside(path: Path) -> list[str]:
+    """The names of the deployments where the path leads, without their suffix."""
+    try:
+        return [entry.stem for entry in path.parent.iterdir() if entry.suffix == _SUFFIX]
+    except OSError:
+        return []

@@ -14,20 +14,21 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from stead_sym.agent.answer import Answer, Recorder
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.deployment import Deployment, Policy, Spec
+from stead_sym.deployment.deployment import Deployment, Policy, Spec, as_deployment
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import InputError, RestrictionError
+from stead_sym.errors import DeclarationError, InputError, RestrictionError
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.html import paragraph, table
-from stead_sym.logic.syntax import Expanded, Raw, Resolved
+from stead_sym.logic.names import check_known, nearest
+from stead_sym.logic.syntax import Expanded, Raw, Resolved, free_variables
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -37,8 +38,9 @@ from stead_sym.symbolic.engine import SymbolicEngine
 EngineName: TypeAlias = Literal["symbolic", "explicit"]
 Domain: TypeAlias = Literal["normal", "theorem"]
 AgentLike: TypeAlias = (
-    Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | Literal["any"]
+    Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | str
 )
+"""A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
 
 
 class StateSet(Protocol):
@@ -125,12 +127,27 @@ class Verification:
 
     def satisfying(self, formula: Raw | str, assignment: Mapping[str, Value] | None = None) -> StateSet:
         """The reachable states of the restriction in which a formula holds, under values of its
-        free variables. Raises `DeclarationError` for a formula that does not fit the deployment."""
+        free variables.
+
+        Raises `DeclarationError` for a formula that does not fit the deployment, for a value outside the
+        restriction or of another sort than its variable, and where ``assignment`` has not exactly the free
+        variables of the formula.
+        """
         sigma = dict(assignment or {})
-        return self.engine.satisfying(self.deployment.formula(formula, self._scope(sigma)), sigma)
+        resolved = self.deployment.formula(formula, self._scope(sigma))
+        free = free_variables(resolved)
+        if unknown := sorted(sigma.keys() - free):
+            hint = nearest(unknown[0], free, "leave it out")
+            raise DeclarationError(f"{unknown[0]} is no free variable of the formula; {hint}")
+        return self.engine.satisfying(resolved, sigma)
 
     def _scope(self, assignment: Mapping[str, Value]) -> Mapping[str, str]:
+        """The sort of every variable, as its value says."""
         sort_of = {value: sort for sort, values in self.restriction.values.items() for value in values}
+        for name, value in assignment.items():
+            if not isinstance(value, str) or value not in sort_of:
+                hint = nearest(str(value), sort_of, "`restriction.values` lists them")
+                raise DeclarationError(f"{value}, given for {name}, is no value of the domain; {hint}")
         return {name: sort_of[value] for name, value in assignment.items()}
 
     @property
@@ -153,21 +170,36 @@ class Verification:
 
 
 def wrap(deployment: Deployment, agent: AgentLike) -> CanonicalWrapper | None:
-    """The canonical wrapper around an agent; None for the one that selects everything offered."""
+    """The canonical wrapper around an agent; None for the one that selects everything offered.
+
+    Raises `DeclarationError` for a policy that the deployment has not, `TypeError` for what is no agent.
+    """
     base: Agent
-    known: frozenset[Value] = frozenset()
+    known: Mapping[Value, str] = {}
     match agent:
         case CanonicalWrapper():
-            return agent
+            if agent.schema != deployment.schema:
+                raise InputError(f"the wrapper is of another schema than {deployment.name}; make one for it")
+            return agent.again()
         case "any" | Everything():
             return None
+        case str(name):
+            return wrap(deployment, deployment.policy(name))
         case Policy(name):
-            base = RuleAgent.of(deployment, name)
-            known = base.constants
+            if agent != deployment.policy(name):
+                raise DeclarationError(
+                    f"the policy {name} given is another than that of {deployment.name}; give the name of one"
+                )
+            rules = RuleAgent.of(deployment, name)
+            base, known = rules, {u: deployment.sort_of_constant[u] for u in rules.constants}
+        case type():
+            raise TypeError(f"the agent is the class {agent.__name__}; give an object of it")
         case Agent():
             base = agent
-        case _:
+        case _ if callable(agent):
             base = FunctionAgent(agent)
+        case _:
+            raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")
     return CanonicalWrapper(base, deployment.schema, deployment.tools, known)
 
 
@@ -187,7 +219,8 @@ def verify(
     """Check specifications (by default all of the deployment) under an agent.
 
     ``agent`` is a policy of the deployment (``desk.policy("baseline")``), a function from a decision
-    context to an offered call or several, any `Agent`, or ``"any"``: everything offered.
+    context to an offered call or several, any `Agent`, or ``"any"``: everything offered. A policy may be
+    given by its name.
 
     ``domain`` is ``"normal"``, in which fresh values have representatives (the default of the symbolic
     engine, and only there), ``"theorem"``, the literal domain of the theorem, or sizes for some
@@ -195,12 +228,19 @@ def verify(
     verdicts are `unknown`. With ``wrapped`` False the agent is asked about the literal states of the literal
     domain, without the wrapper: it is not equivariant then, and the verdicts are `unknown` too.
 
-    Raises `DefinitionError` with a trace where a reachable state breaks the definition of a
-    deployment, `AgentError` where the agent selects nothing or what is not offered, and `Undecided`
-    where more than ``max_states`` states are reachable (explicit engine).
+    ``backend`` is for the symbolic engine, ``max_states`` for the explicit one.
+
+    Raises `InputError` for arguments that do not go together or name what is not there, `DefinitionError`
+    with a trace where a reachable state breaks the definition of a deployment, `AgentError` where the agent
+    selects nothing or what is not offered, and `Undecided` where more than ``max_states`` states are
+    reachable.
     """
     started = time.perf_counter()
-    chosen = deployment.specs if specs is None else tuple(map(deployment.spec, specs))
+    as_deployment(deployment)
+    _refuse_unknown(engine, domain, backend, max_states)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"{progress!r} is nothing to call with progress; give a function, or None")
+    chosen = deployment.chosen(specs)
     literal = engine == "explicit" or not wrapped if domain is None else domain != "normal"
     if not literal and not wrapped:
         raise RestrictionError("without the wrapper there is the literal domain only; take `theorem`")
@@ -230,7 +270,9 @@ def verify(
             )
         except InputError as error:  # its frames hold the diagrams, which would live as long as it does
             raise error.with_traceback(None) from error.__cause__
-    beyond = frozenset() if wrapper is None else wrapper.rigid - frozenset(deployment.sort_of_constant)
+    constants = deployment.sort_of_constant
+    agent_knows = {} if wrapper is None else wrapper.known
+    beyond = frozenset(value for value, sort in agent_knows.items() if constants.get(value) != sort)
     written = {spec.name: spec.formula for spec in deployment.written.specs}
     verdicts = {spec.name: _verdict(built, spec, written[spec.name], restriction, beyond) for spec in chosen}
     return Verification(
@@ -250,6 +292,27 @@ def verify(
     )
 
 
+def _refuse_unknown(
+    engine: EngineName,
+    domain: Domain | Mapping[str, int] | None,
+    backend: Backend | None,
+    max_states: int | None,
+) -> None:
+    """Raise an error for an argument of `verify` that nothing would heed."""
+    check_known("engine", engine, get_args(EngineName))
+    if domain is not None and not isinstance(domain, Mapping):
+        check_known("domain", domain, get_args(Domain))
+    if backend is not None:
+        check_known("backend", backend, get_args(Backend))
+        if engine != "symbolic":
+            raise InputError("the backend is that of the symbolic engine; leave it out for the explicit one")
+    if max_states is not None:
+        if engine != "explicit":
+            raise InputError("only the explicit engine counts states as it goes; leave max_states out")
+        if not isinstance(max_states, int) or max_states < 1:
+            raise InputError(f"max_states={max_states!r} is no number of at least 1; give one")
+
+
 def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
     """The records of the decisions, of an agent that keeps some."""
     agent = wrapper.agent
@@ -263,8 +326,8 @@ def _telling_apart(
     deployment: Deployment, wrapper: CanonicalWrapper, restriction: Restriction
 ) -> CanonicalWrapper:
     """A wrapper that renames nothing: B is the whole domain, so that can_B(D) = D."""
-    every = frozenset(value for values in restriction.values.values() for value in values)
-    return CanonicalWrapper(wrapper.agent, deployment.schema, deployment.tools, every | wrapper.rigid)
+    every = {value: sort for sort, values in restriction.values.items() for value in values}
+    return CanonicalWrapper(wrapper.agent, deployment.schema, deployment.tools, {**wrapper.known, **every})
 
 
 def _verdict(

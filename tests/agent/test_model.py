@@ -11,6 +11,7 @@ from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import AgentError, InputError, ModelError, RestrictionError
 from stead_sym.files import load
@@ -186,8 +187,13 @@ def test_without_the_wrapper_nothing_carries_over():
 
 
 def test_a_wrapper_that_knows_more_than_the_constants_proves_nothing():
-    wrapper = CanonicalWrapper(FunctionAgent(min_call), desk.schema, desk.tools, frozenset({"case1"}))
+    wrapper = CanonicalWrapper(FunctionAgent(min_call), desk.schema, desk.tools, {"case1": "case"})
     assert verify(desk, wrapper, domain="theorem")["prog"].holds is None
+    text = str(desk).replace("init\n", "init\n  RefundIssued(first)\n")  # a constant, but no case
+    other = CanonicalWrapper(FunctionAgent(min_call), desk.schema, desk.tools, {"first": "case"})
+    assert verify(parse_deployment(text), other, domain="theorem")["prog"].holds is None
+    known = CanonicalWrapper(FunctionAgent(min_call), desk.schema, desk.tools, {"first": "task"})
+    assert verify(parse_deployment(text), known, domain="theorem")["prog"].holds is not None
 
 
 def min_call(context):

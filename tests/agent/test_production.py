@@ -11,8 +11,10 @@ from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
-from stead_sym.examples.production import operate
+from stead_sym.errors import DeclarationError
+from stead_sym.examples.production import Desk, main, operate
 from stead_sym.files import load
+from stead_sym.relational.instance import Instance
 from stead_sym.testing.byte_model import ByteModel
 from stead_sym.verification import verify
 
@@ -52,6 +54,23 @@ def test_rules_in_production(policy, unapproved):
     assert (done.cases, done.unapproved, done.uncovered) == (100, unapproved, ())
 
 
+def test_rows_may_be_called_like_anything(monkeypatch):
+    """Cases and tasks that share their keys, among them the names of rigid values and canonical ones."""
+    odd = ["open", "resolved", "s1", "a2", "CASE_1", "TASK_2", "open@case", "issue_refund", "1", "=open", ""]
+    handed_out = {"case": iter(odd), "task": iter(odd)}
+    monkeypatch.setattr(Desk, "_new", lambda desk, kind: next(handed_out[kind]))
+    agent = RuleAgent.of(desk, "approving")
+    done = run(agent, verify(desk, agent), cases=len(odd))
+    assert (done.cases, done.unapproved, done.uncovered) == (len(odd), 0, ())
+
+
+def test_a_live_value_that_a_rigid_sort_lacks_is_refused():
+    with pytest.raises(
+        DeclarationError, match=r"late in CaseStatus\(c, late\) is no value of the rigid sort status"
+    ):
+        Instance.of(desk.schema, [("CaseStatus", ("c", "late"))])
+
+
 def test_another_agent_than_the_verified_one_is_noticed():
     verified = verify(desk, RuleAgent.of(desk, "baseline"))
     assert run(RuleAgent.of(desk, "approving"), verified, cases=3).uncovered
@@ -65,3 +84,16 @@ def test_a_case_that_gets_nowhere_ends_the_run():
     done = run(agent, verify(desk, agent))
     assert done.cases < 100
     assert done.uncovered == ()
+
+
+def test_a_database_that_cannot_be_made_is_no_verdict(tmp_path, monkeypatch, capsys):
+    """Status 1 would say that a decision was not covered."""
+    monkeypatch.setattr("stead_sym.examples.production.open_backend", lambda words: ByteModel())
+    monkeypatch.setattr(
+        "sys.argv",
+        ["production", "bytes", "--database", str(tmp_path / "no" / "x"), "--store", str(tmp_path / "s")],
+    )
+    assert main() == 2
+    assert capsys.readouterr().err.endswith(
+        "unable to open database file; name a database that is not there yet\n"
+    )

@@ -201,7 +201,7 @@ def situations(draw):
 def test_rules_treat_alike_what_they_do_not_mention(situation, data):
     schema, tools, joint, context, agent = situation
     (answer,) = agent.select([context])
-    wrapper = CanonicalWrapper(agent, schema, tools, known=agent.constants)
+    wrapper = CanonicalWrapper(agent, schema, tools, known={value: value[0] for value in agent.constants})
     assert wrapper.calls(context.view, context.calls) == answer
     iota = data.draw(renamings(joint, schema.rigid | agent.constants))
     renamed = DecisionContext(context.view.rename(iota), frozenset(c.rename(iota) for c in context.calls))
@@ -216,7 +216,7 @@ def test_a_constant_that_is_not_rigid_is_met_where_the_wrapper_knows_it():
     view = Instance.of(SCHEMA, facts)
     offered = [*(Call(*call) for call in CLOSES), Call("mark", ("t2", "shut")), Call("idle", ())]
     renaming = CanonicalWrapper(agent, SCHEMA, TOOLS)
-    knowing = CanonicalWrapper(agent, SCHEMA, TOOLS, known=agent.constants)
+    knowing = CanonicalWrapper(agent, SCHEMA, TOOLS, known={"ann": "person", "t2": "task"})
     assert renaming.calls(view, offered) == {Call("idle", ())}
     assert knowing.calls(view, offered) == {Call("close", ("t1",))}
     assert knowing.calls(view, offered[2:]) == {Call("mark", ("t2", "shut"))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -13,7 +14,9 @@ from dataclasses import replace
 
 import pytest
 
+from stead_sym.agent.answer import Answer
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.digest import digest, spelled
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.replay import ReplayAgent, export_lines, read_answers
@@ -290,3 +293,97 @@ def test_lines_are_checked(tmp_path):
     mixed = exported(tmp_path / "m.jsonl", *answers, *(answer for _, answer in other.store.answers()))
     with pytest.raises(StoreError, match="decisions of 2 models where one is wanted"):
         ReplayAgent(mixed, prompt)
+
+
+def written(path, *records):
+    """A file of these records as data, each with the digest that it should have."""
+    path.write_text(
+        "".join(spelled({**data, "digest": digest(data)}) + "\n" for data in records), encoding="utf-8"
+    )
+    return path
+
+
+def test_calls_that_are_swapped_under_their_texts_are_not_believed(tmp_path):
+    """The texts are those of the question, the selection follows from the record, and yet it is another."""
+    agent = ModelAgent(ByteModel(), prompt)
+    context = next(context for context in CONTEXTS if len(context.calls) > 1)
+    (selected,) = agent.select([context])
+    data = agent.answer(context).data()
+    first, second, *_ = data["calls"]
+    first["call"], second["call"] = second["call"], first["call"]
+    names = {spelled(first["call"]): second["call"], spelled(second["call"]): first["call"]}
+    data["selected"] = sorted(names.get(spelled(call), call) for call in data["selected"])
+    replay = ReplayAgent(written(tmp_path / "d.jsonl", data), prompt)
+    assert replay._answers.popitem()[1].selected != selected or len(selected) > 1
+    replay = ReplayAgent(tmp_path / "d.jsonl", prompt)
+    with pytest.raises(StoreError, match=r"d\.jsonl: decision \w+ has other calls under the texts"):
+        replay.select([context])
+    store = Store()
+    store.put(Answer.from_data(data))
+    with pytest.raises(StoreError, match="other calls, or another prompt, than what its key was made of"):
+        ModelAgent(ByteModel(), prompt, store).select([context])
+
+
+@pytest.mark.parametrize("other_first", [False, True])
+def test_answers_to_one_question_that_say_different_things_are_refused(tmp_path, other_first):
+    """Whatever their tolerances, and whether or not the selection is another."""
+    context = next(context for context in CONTEXTS if len(context.calls) > 1)
+    store = Store()
+    greedy, tolerant = (ModelAgent(ByteModel(), prompt, store, tolerance) for tolerance in (0.0, 1e-9))
+    assert greedy.select([context]) == tolerant.select([context])
+    records = [agent.answer(context).data() for agent in (greedy, tolerant)]
+    assert records[0]["branchings"]
+    ReplayAgent(written(tmp_path / "d.jsonl", *records), prompt)
+    worst = records[1]["branchings"][0]["logprobs"]
+    worst[worst.index(min(worst))] -= 0.5
+    assert Answer.from_data(records[1]).selected == greedy.answer(context).selected
+    file = written(tmp_path / "d.jsonl", *(reversed(records) if other_first else records))
+    with pytest.raises(StoreError, match="are two answers to one question"):
+        ReplayAgent(file, prompt)
+
+
+def test_a_line_that_is_nested_without_end(tmp_path):
+    file = tmp_path / "d.jsonl"
+    for depth in (500, 950, 990, 100_000):
+        for text in ("[" * depth + "]" * depth, '{"x":' + "[" * depth + "]" * depth + "}"):
+            file.write_text(text)
+            with pytest.raises(StoreError, match=r"d\.jsonl:1: (not JSON|the decision is corrupt)"):
+                read_answers(file)
+
+
+ODD = (None, True, -1, 3, 1e400, "", "x", [], [[]], ["x", "y"], {}, {"x": []}, [["x"]], [3], [[3, "x"]])
+
+
+def changed(data):
+    """The data with any one part of it replaced by something odd, or left out."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, part in items:
+        for other in (*ODD, *changed(part)):
+            copy = data.copy()
+            copy[key] = other
+            yield copy
+        copy = data.copy()
+        del copy[key]
+        yield copy
+
+
+def test_no_odd_record_is_a_bug(tmp_path):
+    """A line with the right digest is a decision, or an error with its place."""
+    agent = ModelAgent(ByteModel(), prompt)
+    context = next(context for context in CONTEXTS if len(context.calls) > 1)
+    agent.select([context])
+    (data,) = (answer.data() for _, answer in agent.store.answers())
+    data["prompt"] = data["prompt"][:1]
+    errors, records = [], [*ODD, *changed(data)]
+    file = tmp_path / "d.jsonl"
+    for record in records:
+        text = json.dumps({**record, "digest": digest(record)} if isinstance(record, dict) else record)
+        file.write_text(text, encoding="utf-8")
+        try:
+            for answer in read_answers(file):
+                list(export_lines([answer]))
+                ReplayAgent(file, prompt)
+        except StoreError as error:
+            errors.append(str(error))
+    assert all(error.startswith(f"{file}:") and "\n" not in error for error in errors)
+    assert len(errors) > len(records) / 2

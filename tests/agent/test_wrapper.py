@@ -173,11 +173,89 @@ def test_where_not_action_rigid_some_singleton_agent_becomes_set_valued(case):
 
 
 @given(cases(size=4), agents)
-def test_the_labelling_leads_to_the_canonical_context(case, agent):
+def test_the_names_lead_back_from_the_canonical_context(case, agent):
     (decision,) = case.wrapper(agent).decide([case.context])
-    view = case.context.view.rename(decision.labelling)
-    calls = {call.rename(decision.labelling) for call in case.context.calls}
-    assert decision.canonical == DecisionContext(view, frozenset(calls))
+    view = decision.canonical.view.rename(decision.names)
+    calls = {call.rename(decision.names) for call in decision.canonical.calls}
+    assert case.context == DecisionContext(view, frozenset(calls))
+
+
+@st.composite
+def spellings(draw, schema):
+    """For each value of an unbounded sort what it is called in live data: within a sort no two alike, else
+    anything, the names of other sorts' values and of canonical ones included."""
+    listed = sorted(schema.listed)
+    names = ["x", "y", "1", "2", "a0", "a1", "b0", "A_1", "A_2", "B_1", "x@a", "b0@a", *listed]
+    spelled = {}
+    for sort in schema.sorts:
+        if sort.values is None:
+            pool = draw(st.permutations(sorted(set(names))))
+            spelled |= {(sort.name, f"{sort.name}{i}"): pool[i] for i in range(6)}
+    return spelled
+
+
+def respelled(items, sorts_of, spelled):
+    """Facts or calls, each value called as its sort says."""
+    return frozenset(
+        type(item)(
+            item[0],
+            tuple(spelled.get(pair, pair[1]) for pair in zip(sorts_of(item[0]), item[1], strict=True)),
+        )
+        for item in items
+    )
+
+
+@given(cases(size=3, max_facts=8, max_calls=6), agents, st.data())
+def test_identifiers_of_different_sorts_may_be_spelled_alike(case, agent, data):
+    """Live data name what they like: the base agent sees the same contexts, and the calls are the same."""
+    spelled = data.draw(spellings(case.schema))
+    params = {tool.name: tuple(p.sort for p in tool.params) for tool in case.tools}
+    columns = {relation.name: relation.sorts for relation in case.schema.relations}
+    context = case.context
+    live = DecisionContext(
+        Instance(case.schema, respelled(context.view, columns.get, spelled)),
+        respelled(context.calls, params.get, spelled),
+    )
+    (expected,), (found,) = case.wrapper(agent).decide([context]), case.wrapper(agent).decide([live])
+    assert found.canonical == expected.canonical
+    assert found.calls == respelled(expected.calls, params.get, spelled)
+    assert found.action_rigid == expected.action_rigid
+    back = {call.rename(found.names) for call in found.canonical.calls}
+    assert back == live.calls
+    assert found.canonical.view.rename(found.names) == live.view
+
+
+@pytest.mark.parametrize("known", [{}, {"main": "queue"}])
+def test_a_name_is_rigid_in_its_own_sort_only(known):
+    """A ticket called `open`, and one that is called like a queue that the agent knows."""
+    schema = Schema(
+        (*TICKETS.sorts, Sort("queue")), (*TICKETS.relations, Relation("In", ("ticket", "queue")))
+    )
+    seen = []
+
+    def agent(context):
+        seen.append(context)
+        return min(context.calls)
+
+    wrapper = CanonicalWrapper(FunctionAgent(agent), schema, [CLOSE, IDLE], known)
+    for ticket in ("t1", "open", "shut", "main", "TICKET_1", "TICKET_7"):
+        view = Instance.of(schema, [("Is", (ticket, "open")), ("In", (ticket, "main"))])
+        assert wrapper.calls(view, {Call("close", (ticket,))}) == {Call("close", (ticket,))}
+    queue = "main" if known else "QUEUE_1"
+    (context,) = seen
+    assert context.view == Instance(
+        schema, {Fact("Is", ("TICKET_1", "open")), Fact("In", ("TICKET_1", queue))}
+    )
+    assert wrapper.contexts == wrapper.queries == 1
+
+
+def test_what_an_agent_knows_comes_with_its_sort():
+    with pytest.raises(TypeError, match="with their sorts"):
+        CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE], frozenset({"t1"}))
+    with pytest.raises(DeclarationError, match="unknown sort tickets"):
+        CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE], {"t1": "tickets"})
+    with pytest.raises(DeclarationError, match="the known value open is of sort status, not ticket; "):
+        CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE], {"open": "ticket"})
 
 
 TICKETS = Schema(
@@ -216,7 +294,7 @@ def test_a_call_may_name_what_no_shown_fact_holds():
     offered = {Call("close", ("t2",)), Call("close", ("t9",))}
     (decision,) = wrapper.decide([DecisionContext(view, frozenset(offered))])
     assert decision.action_rigid
-    assert decision.canonical.calls == {call.rename(decision.labelling) for call in offered}
+    assert {call.rename(decision.names) for call in decision.canonical.calls} == offered
     assert len(decision.calls) == 1
 
 
@@ -264,6 +342,13 @@ class Scripted:
         ([[]], "agent scripted selects nothing for { Is(TICKET_1, open) } offering close(TICKET_1), idle()"),
         ([[Call("close", ("a",))]], "agent scripted selects close(a) for { Is(TICKET_1, open) } offering"),
         ([], "agent scripted gave 0 answers for 1 contexts; return one per context"),
+        (None, "agent scripted answers None to a list of contexts; return one answer for each"),
+        ([None], "agent scripted answers None, which is no collection of calls; return calls of the context"),
+        (["idle"], "agent scripted answers 'idle', which is no collection of calls; "),
+        ([[("idle", ())]], "agent scripted answers (('idle', ()),), which is no collection of calls; "),
+        ([("idle", ())], "agent scripted answers ('idle', ()), which is no collection of calls; "),
+        ([[Call("close", ["a"])]], "agent scripted answers (Call("),
+        ([3], "agent scripted answers 3, which is no collection of calls; "),
     ],
 )
 def test_wrong_answers_are_refused_and_not_kept(answers, message):
@@ -277,6 +362,21 @@ def test_wrong_answers_are_refused_and_not_kept(answers, message):
     assert wrapper.contexts == wrapper.queries == 0
     agent.answers = [[Call("idle", ())]]
     assert wrapper.calls(context.view, context.calls) == {Call("idle", ())}
+
+
+def test_a_wrapper_remembers_from_run_to_run_and_counts_each():
+    recorder = Recorder()
+    first = CanonicalWrapper(recorder, TICKETS, [CLOSE, IDLE])
+    first.decide([tickets(a="open"), tickets(a="shut")])
+    second = first.again()
+    assert (second.contexts, second.queries, second.decisions) == (0, 0, ())
+    second.decide([tickets(x="open"), tickets(a="open", b="open")])
+    assert (second.contexts, second.queries) == (2, 1)
+    assert second.decisions[0] == first.decisions[0]
+    assert (first.contexts, first.queries) == (2, 2)
+    first.decide([tickets(c="open", d="open")])
+    assert (first.contexts, first.queries) == (3, 2)
+    assert [len(batch) for batch in recorder.batches] == [2, 1]
 
 
 def test_contexts_that_do_not_fit_are_refused():

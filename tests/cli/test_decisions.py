@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 import stead_sym as st
+from stead_sym.agent.backends import open_store
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.store import Store
@@ -112,7 +113,10 @@ def test_an_export_is_all_there_is(store, lines):
         ),
         (["verify", "refund", "--agent", "any", "--prompts", "."], "--prompts is for a language model"),
         (["verify", "refund", "--replay", "x", "--tolerance", "-1"], "'-1' is not a number of at least 0"),
-        (["verify", "refund", "--replay", "nowhere.jsonl"], "nowhere.jsonl: "),
+        (
+            ["verify", "refund", "--replay", "nowhere.jsonl"],
+            "stead-sym: nowhere.jsonl: cannot be read (No such file or directory); name a file that",
+        ),
         (["verify", "refund", "--replay", "x", "--prompts", "nowhere"], "nowhere: no prompt texts there"),
         (["decisions", "show", "f00", "--store", "{store}"], "0 decisions have a key that begins with f00"),
         (["decisions", "list", "--store", "/"], "/: unable to open database file"),
@@ -128,9 +132,24 @@ def test_errors_are_one_line_and_status_2(store, arguments, message, capsys):
 
 def test_the_default_store_is_the_users_own(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert main(["decisions", "list"]) == 0
-    assert (tmp_path / "data" / "stead-sym" / "decisions.sqlite").is_file()
+    assert main(["decisions", "list"]) == 0  # nothing was decided, and nothing is made for the question
+    assert not (tmp_path / "data").exists()
     assert capsys.readouterr().out == ""
+    desk = st.load("refund")
+    with open_store() as opened:
+        st.verify(desk, ModelAgent(ByteModel(), Prompt.of(desk), opened), ())
+    assert (tmp_path / "data" / "stead-sym" / "decisions.sqlite").is_file()
+    assert main(["decisions", "list"]) == 0
+    assert "ingest_case()" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("action", [["list"], ["export"], ["show", "f00"]])
+def test_a_store_that_is_not_there_is_not_made(action, tmp_path, capsys):
+    (tmp_path / "empty.sqlite").touch()
+    for name in ("typo.sqlite", "empty.sqlite"):
+        assert main(["decisions", *action, "--store", str(tmp_path / name)]) == 2
+        assert f"{name}: there is no store of decisions" in capsys.readouterr().err
+    assert [(path.name, path.stat().st_size) for path in tmp_path.iterdir()] == [("empty.sqlite", 0)]
 
 
 def test_the_package_imports_no_library_of_language_models():

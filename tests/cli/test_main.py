@@ -1,5 +1,6 @@
 """The command: exit statuses, one line per error, what goes to which stream."""
 
+import io
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import jsonschema
 import pytest
 
 import stead_sym as st
+from processes import hear_ctrl_c
 from stead_sym.cli.main import main
 
 COMMAND = (sys.executable, "-m", "stead_sym")
@@ -94,8 +96,20 @@ def test_the_exit_status_is_the_answer(arguments: list[str], status: int) -> Non
         (["verify"], "FILE"),
         (["prove", "refund"], "prove"),
         (["verify", "missing.stead"], "missing.stead: cannot be read"),
-        (["verify", "refunds"], "packaged example"),
+        (["verify", "refunds"], "packaged example; did you mean refund? give the path of"),
         (["show", "refunds"], "packaged example"),
+        (["verify", "refund", "--policy", "basline"], "unknown policy basline; did you mean baseline?"),
+        (["verify", "refund", "--spec", "aut"], "unknown spec aut; did you mean auth?"),
+        (["verify", "refund", "--domain", "case=300000000"], "more than 100,000 values are more than can"),
+        (["explain", "refund", "--domain", "case=300000000"], "more than 100,000 values are more than can"),
+        (["verify", "refund", "--domain", f"case={'9' * 5000}"], "case gets a size of 5000 digits"),
+        (["verify", "refund", "--domain", "case=5,case=6"], "two sizes for case"),
+        (["verify", "refund", "--max-states", "9" * 5000, "--engine", "explicit"], "--max-states"),
+        (["verify", "refund", "--js"], "unrecognized arguments: --js"),
+        (["verify", "refund", "--time", "3"], "unrecognized arguments: --time"),
+        (["audit", "refund", "--agent", "hf:x", "--samples", "0"], "'0' is not a number of at least 1"),
+        (["audit", "refund", "--agent", "hf:x", "--samples", "-3"], "'-3' is not a number of at least 1"),
+        (["audit", "refund", "--agent", "hf:x", "--rounds", "0"], "'0' is not a number of at least 1"),
         (["verify", "refund", "--policy", "bold"], "unknown policy bold; there are baseline, approving"),
         (["verify", "refund", "--agent", "any", "--policy", "baseline"], "not allowed with"),
         (["verify", "refund", "--spec", "safe"], "unknown spec safe; there are auth, prog"),
@@ -308,7 +322,7 @@ def test_a_reader_who_leaves_is_not_an_error() -> None:
             [*COMMAND, command, "refund"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
         )
         os.close(writer)
-        assert ended.returncode == 1
+        assert ended.returncode == 141  # as if SIGPIPE had ended it; 1 would say that something fails
         assert "Traceback" not in ended.stderr
         assert "Exception" not in ended.stderr
 
@@ -321,6 +335,7 @@ def test_a_long_run_says_where_it_is_and_can_be_interrupted(tmp_path: Path) -> N
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_ctrl_c,
     ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -329,3 +344,111 @@ def test_a_long_run_says_where_it_is_and_can_be_interrupted(tmp_path: Path) -> N
     assert re.fullmatch(r"stead-sym: reach: [\d,]+ states, .*\(\d+ s\)\n", line)
     assert (out, err) == ("", "stead-sym: interrupted\n")
     assert process.returncode == 130
+
+
+SMALL = GROWING.replace("  effect", "  guard ~exists x: item. true\n  effect") + "tool rest()\n"
+
+
+@pytest.mark.parametrize("limits", [[], ["--timeout", "60"]])
+def test_a_dash_reads_stdin(limits: list[str]) -> None:
+    """Also where the work is done in a child process."""
+    for arguments, says in (
+        (["verify", "-", "--agent", "any", *limits], "growing under any agent"),
+        (["show", "-"], "deployment growing"),
+        (["explain", "-"], "growing"),
+    ):
+        ended = subprocess.run(
+            [*COMMAND, *arguments], input=SMALL, capture_output=True, text=True, encoding="utf-8", check=False
+        )
+        assert says in ended.stdout, ended.stderr
+        assert ended.returncode in (0, 1)
+    ended = subprocess.run(
+        [*COMMAND, "verify", "-", *limits],
+        input="deployment x\nsprt a\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("stead-sym: <stdin>:2:1: ")
+
+
+def test_stdin_that_is_no_text_or_closed(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("verify", "show", "explain"):
+        ended = subprocess.run([*COMMAND, command, "-"], input=b"\xff\xfe", capture_output=True, check=False)
+        assert ended.returncode == 2
+        assert ended.stderr.startswith(b"stead-sym: <stdin>: not a text file (byte 0 is not UTF-8)")
+        closed = subprocess.run(
+            ["sh", "-c", f'"$0" -m stead_sym {command} - <&-', sys.executable],
+            capture_output=True,
+            check=False,
+        )
+        assert closed.returncode == 2
+        assert closed.stderr.startswith(b"stead-sym: <stdin>: nothing comes in")
+        assert closed.stderr.count(b"\n") == 1
+
+
+def test_audit_reads_stdin_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"deployment x\nsprt a\n")))
+    assert main(["audit", "-", "--agent", "hf:x"]) == 2
+    assert capsys.readouterr().err.startswith("stead-sym: <stdin>:2:1: ")
+
+
+def test_a_file_whose_name_is_mistyped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "growing.stead").write_text(GROWING, encoding="utf-8")
+    for typo in ("growin.stead", "growing.sted", "Growing.stead"):
+        assert main(["verify", str(tmp_path / typo)]) == 2
+        error = capsys.readouterr().err
+        assert error.endswith("; did you mean growing.stead?\n")
+        assert error.count(str(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_a_count_that_nothing_reaches_costs_nothing(
+    engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "many.stead"
+    counts = (
+        "spec no\n  EF atleast 300000000 x: item. Held(x)\nspec yes\n  AG atmost 300000000 x: item. Held(x)\n"
+    )
+    text = SMALL.replace("init\n", "init\n  Held(first)\n  Held(second)\n").replace(
+        "exists x: item. true", "true"
+    )
+    path.write_text(text + counts + "spec nor\n  EF exactly 300000000 x: item. Held(x)\n", encoding="utf-8")
+    assert main(["verify", str(path), "--agent", "any", "--engine", engine, "--json"]) == 1
+    specs: Any = report_of(capsys)["specs"]
+    assert {name: specs[name]["verdict"] for name in ("no", "yes", "nor")} == {
+        "no": "fails",
+        "yes": "holds",
+        "nor": "fails",
+    }
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_a_bound_that_no_engine_can_explore_is_unknown(
+    engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "many.stead"
+    path.write_text(SMALL.replace("bound item 2", "bound item 300000000"), encoding="utf-8")
+    assert main(["verify", str(path), "--agent", "any", "--engine", engine]) == 3
+    error = capsys.readouterr().err
+    assert "unknown: `bound item 300000000` asks for " in error
+    assert error.endswith("lower the bound\n")
+    assert main(["show", str(path)]) == 3
+    assert main(["explain", str(path)]) == 3
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("arguments", ["verify refund --policy approving --quiet", "show refund"])
+def test_streams_that_are_closed_take_nothing_and_change_nothing(arguments: str, closed: str) -> None:
+    command = ["sh", "-c", f'"$0" -m stead_sym {arguments} {closed}', sys.executable]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0
+    assert ended.stderr == ""
+    assert bool(ended.stdout) == (">&-" not in closed.replace("2>&-", ""))
+
+
+def test_a_terminal_without_columns_is_written_to() -> None:
+    for columns in ("0", "-5", "x"):
+        ended = run("verify", "refund", "--policy", "approving", "--quiet", COLUMNS=columns)
+        assert ended.stdout.split() == ["auth", "holds", "prog", "holds"]

@@ -107,6 +107,8 @@ class Answer:
 
         Raises `StoreError` where something is missing, or the selection does not follow from the rest.
         """
+        if not _has_shape(data, _RECORD):
+            raise StoreError("not a decision: a part is missing, or is of another kind than it should be")
         try:
             answer = cls(
                 key=data["key"],
@@ -126,11 +128,50 @@ class Answer:
                 versions=data["versions"],
                 time=data["time"],
             )
-        except (KeyError, IndexError, TypeError, ValueError, AgentError) as error:
-            raise StoreError(f"not a decision: {type(error).__name__}: {error}") from None
+        except AgentError as error:
+            raise StoreError(f"not a decision: {error}") from None
+        if not all(offered.tokens for offered in answer.calls) or not answer.calls:
+            raise StoreError("not a decision: no call, or one without tokens")
         if answer.under(answer.tolerance) != answer:
             raise StoreError("the recorded selection does not follow from the recorded log-probabilities")
         return answer
+
+
+_CALL = (str, [str])
+_RECORD = {
+    "key": str,
+    "prompt": [(str, str)],
+    "prompt_digest": str,
+    "calls": [{"call": _CALL, "text": str, "tokens": [int]}],
+    "branchings": [{"path": [int], "allowed": [int], "logprobs": [float], "margin": float}],
+    "selected": [_CALL],
+    "tolerance": float,
+    "model": {str: str},
+    "versions": {str: str},
+    "time": str,
+}
+"""The shape of a record: a type; a list of things of one shape, or of one for each place; named parts."""
+
+
+def _has_shape(data: object, shape: object) -> bool:
+    match shape:
+        case [one]:
+            return isinstance(data, list) and all(_has_shape(item, one) for item in data)
+        case tuple(places):
+            return isinstance(data, list) and len(data) == len(places) and all(map(_has_shape, data, places))
+        case {**parts} if str in parts:
+            return isinstance(data, dict) and all(_has_shape(item, parts[str]) for item in data.values())
+        case {**parts}:
+            return (
+                isinstance(data, dict)
+                and data.keys() == parts.keys()
+                and all(_has_shape(data[name], part) for name, part in parts.items())
+            )
+        case type():
+            kinds = (int, float) if shape is float else (shape,)
+            return isinstance(data, kinds) and not isinstance(data, bool)
+        case _:
+            raise AssertionError(f"no shape: {shape}")
 
 
 @runtime_checkable

@@ -35,14 +35,18 @@ def open_backend(words: str, *, dtype: str | None = None) -> Backend:
     raise InputError(f"unknown agent {words!r}; write any, or a model as {' or '.join(KINDS)}")
 
 
-def open_store(path: str | None = None) -> Store:
-    """The store in a file; by default the user's own, which is made where there is none."""
+def open_store(path: str | None = None, *, create: bool = True) -> Store:
+    """The store in a file; by default the user's own. It is made where there is none, unless ``create`` is
+    False: then another file has to be there already, and the user's own is taken to be empty."""
     if path is not None:
-        return Store(path)
+        return Store(path, create=create)
     home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
     folder = Path(home, "stead-sym")
+    file = folder / "decisions.sqlite"
+    if not create:
+        return Store(file, create=False) if file.exists() else Store()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{folder}: {error.strerror}; name a store with --store") from None
-    return Store(folder / "decisions.sqlite")
+    return Store(file)

@@ -3,11 +3,12 @@ Deployment"."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from stead_sym.deployment.tool import Call
+from stead_sym.errors import AgentError
 from stead_sym.relational.instance import Instance
 
 
@@ -45,6 +46,17 @@ class Counting(Protocol):
     def queries(self) -> int: ...
 
 
+def calls_of(agent: Agent, answer: object) -> frozenset[Call]:
+    """The calls that an agent's answer to one context consists of; `AgentError` for any other answer."""
+    if isinstance(answer, Iterable) and not isinstance(answer, str | Call):
+        answer = tuple(answer)
+        if all(isinstance(call, Call) and isinstance(call.args, tuple) for call in answer):
+            return frozenset(answer)
+    raise AgentError(
+        f"agent {agent.name} answers {answer!r}, which is no collection of calls; return calls of the context"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionAgent:
     """An agent from a Python function that picks a call, or several, from a decision context."""
@@ -57,7 +69,7 @@ class FunctionAgent:
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
         answers = map(self.function, contexts)
-        return [(answer,) if isinstance(answer, Call) else answer for answer in answers]
+        return [(answer,) if isinstance(answer, Call) else calls_of(self, answer) for answer in answers]
 
 
 @dataclass(frozen=True, slots=True)

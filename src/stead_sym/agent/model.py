@@ -19,7 +19,7 @@ from stead_sym.agent.prompt import Message, Prompt
 from stead_sym.agent.store import Store
 from stead_sym.agent.trie import Branching, Decoder, Tokens, Trie
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import InputError, ModelError
+from stead_sym.errors import InputError, ModelError, StoreError
 from stead_sym.relational.canonical import NAUTY_VERSION
 
 
@@ -196,6 +196,11 @@ class ModelAgent:
         answer = self.store.get(walk.key)
         if answer is None:
             return False
+        if (answer.prompt, answer.calls) != (walk.messages, walk.calls):
+            raise StoreError(
+                f"{self.store.name}: decision {answer.key[:12]} has other calls, or another prompt, than what"
+                " its key was made of; use another store"
+            )
         self._answers[walk.context] = answer
         return True
 

@@ -204,6 +204,8 @@ def _read(directory: Path) -> dict[str, Template]:
                 text = path.read_bytes().decode()
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+            except OSError as error:
+                raise InputError(f"{path}: cannot be read ({error.strerror}); make it readable") from None
             found[name] = Template(text.removesuffix("\n"), str(path))
     if not found:
         raise InputError(f"{directory}: no prompt texts there; put in one of {', '.join(_FILES)}")

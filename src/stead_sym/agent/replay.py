@@ -14,6 +14,7 @@ from stead_sym.agent.answer import Answer, question
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.digest import digest, spelled
 from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.trie import Tokens
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import StoreError
 
@@ -30,8 +31,13 @@ def read_answers(path: str | Path) -> list[Answer]:
     wrong."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path}: {error}; name a file that `stead-sym decisions export` wrote") from None
+    except OSError as error:
+        why = f"cannot be read ({error.strerror or error})"
+        raise StoreError(f"{path}: {why}; name a file that `stead-sym decisions export` wrote") from None
+    except ValueError as error:  # bytes that are no text, a path that no file system takes
+        raise StoreError(
+            f"{path}: not a text file ({error}); name one of `stead-sym decisions export`"
+        ) from None
     return [_answer(f"{path}:{number}", line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
@@ -48,22 +54,27 @@ class ReplayAgent:
         self._tolerance = tolerance
         self._answers: dict[str, Answer] = {}
         self._given: dict[DecisionContext, Answer] = {}
-        models = {}
-        for answer in read_answers(path):
-            models[digest({k: v for k, v in answer.model.items() if k != "name"})] = answer.model
-            other = self._answers.setdefault(answer.question, answer)
-            if other.selected != answer.selected and other.tolerance == answer.tolerance:
-                raise StoreError(
-                    f"{path}: two answers for one context: {other.key[:12]} and {answer.key[:12]}; keep one"
-                )
-            if answer.tolerance > other.tolerance:
-                self._answers[answer.question] = answer
+        answers = read_answers(path)
+        models = {digest({k: v for k, v in a.model.items() if k != "name"}): a.model for a in answers}
         if len(models) != 1:
             raise StoreError(
                 f"{path}: decisions of {len(models)} models where one is wanted; export those of one model"
             )
         [model] = models.values()
         self.name = f"{model.get('name', 'a model')} (replayed)"
+        said: dict[tuple[str, Tokens], Answer] = {}
+        for answer in answers:
+            other = self._answers.setdefault(answer.question, answer)
+            disagreeing = [other] if other.calls != answer.calls else []
+            for branching in answer.branchings:
+                earlier = said.setdefault((answer.question, branching.path), answer)
+                if branching not in earlier.branchings:
+                    disagreeing.append(earlier)
+            if disagreeing:
+                keys = f"{disagreeing[0].key[:12]} and {answer.key[:12]}"
+                raise StoreError(f"{path}: decisions {keys} are two answers to one question; keep one")
+            if answer.tolerance > other.tolerance:
+                self._answers[answer.question] = answer
 
     @property
     def queries(self) -> int:
@@ -79,11 +90,17 @@ class ReplayAgent:
         return [self._select(context) for context in contexts]
 
     def _select(self, context: DecisionContext) -> frozenset[Call]:
-        texts = [self._prompt.call_text(call) for call in sorted(context.calls)]
+        calls = sorted(context.calls)
+        texts = [self._prompt.call_text(call) for call in calls]
         answer = self._answers.get(question(self._prompt.messages(context), texts))
         if answer is None:
             raise StoreError(
                 f"{self._path}: no decision for {context}; verify with the model and export again"
+            )
+        if [offered.call for offered in answer.calls] != calls:
+            raise StoreError(
+                f"{self._path}: decision {answer.key[:12]} has other calls under the texts of those offered;"
+                " restore the line"
             )
         tolerance = answer.tolerance if self._tolerance is None else self._tolerance
         try:
@@ -99,10 +116,11 @@ class ReplayAgent:
 def _answer(place: str, line: str) -> Answer:
     try:
         data = json.loads(line)
-    except ValueError:
-        raise StoreError(f"{place}: not JSON; restore the line") from None
-    recorded = data.pop("digest", None) if isinstance(data, dict) else None
-    if recorded != digest(data):
+        recorded = data.pop("digest", None) if isinstance(data, dict) else None
+        intact = recorded == digest(data)
+    except (ValueError, RecursionError):
+        raise StoreError(f"{place}: not JSON, or nested without end; restore the line") from None
+    if not intact:
         raise StoreError(f"{place}: the decision is corrupt (its digest does not match); restore the line")
     try:
         return Answer.from_data(data)

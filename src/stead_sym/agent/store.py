@@ -8,6 +8,7 @@ the model: the next one finds the nodes. A row carries the digest of its content
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -38,14 +39,19 @@ _SCHEMA = "".join(
 
 
 class Store:
-    """The decisions in a file; without a file, in memory.
+    """The decisions in a file; without a file, in memory. A file that is not there is made with ``create``,
+    and an error without.
 
     Every method raises `StoreError` for a row that is corrupt, for two rows of one key that disagree (both
     name the row), and for a file that SQLite cannot work with. Several processes may use one file.
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path | None = None, *, create: bool = True) -> None:
+        if not isinstance(path, str | Path | None):
+            raise TypeError(f"{path!r} is no path of a store; give one, or None for a store in memory")
         self.name = "the store in memory" if path is None else str(path)
+        if path is not None and not create and not (os.path.exists(path) and os.path.getsize(path)):
+            raise StoreError(f"{path}: there is no store of decisions; name the file of one")
         with self._reporting():
             self._db = sqlite3.connect(
                 ":memory:" if path is None else str(path), isolation_level=None, timeout=60.0

@@ -14,12 +14,15 @@ Verification and production use the same class: give it live instances and the c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from stead_sym.agent.base import Agent, Counting, DecisionContext
+from stead_sym.agent.base import Agent, Counting, DecisionContext, calls_of
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError, DeclarationError, InputError
+from stead_sym.relational.apart import Apart, apart
 from stead_sym.relational.canonical import CanonicalForm, canonical_form, orbit
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Value
@@ -29,13 +32,14 @@ from stead_sym.relational.schema import Relation, Schema, Value
 class Decision:
     """What the wrapper decides in a concrete decision context (D, A).
 
-    ``canonical`` is σ(D, A) and ``labelling`` is σ; ``selected`` is the base agent's answer R̂ to it;
+    ``canonical`` is σ(D, A) and ``names`` is σ⁻¹, from canonical names, where no two sorts share one, to the
+    identifiers of (D, A), which may be spelled alike; ``selected`` is the base agent's answer R̂ to it;
     ``calls`` is Π^can(D, A). ``action_rigid``: every automorphism of (D, A) fixes every call of A
     (Definition "Action-rigidity"), so that a base agent that selects one call yields one call.
     """
 
     canonical: DecisionContext
-    labelling: Mapping[Value, Value]
+    names: Mapping[Value, Value]
     selected: frozenset[Call]
     calls: frozenset[Call]
     action_rigid: bool
@@ -45,7 +49,8 @@ class CanonicalWrapper:
     """Π^can over a base agent, relative to B: the values whose identity may matter to the agent.
 
     B = ``rigid`` holds the rigid values of ``schema`` and ``known``, further constants that the agent
-    knows by name: for a `RuleAgent`, those that its policy mentions. A verdict needs B ⊆ C. ``tools``
+    knows by name, with their sorts: for a `RuleAgent`, those that its policy mentions. A verdict needs B ⊆ C.
+    An identifier of another sort that is spelled like one of B is renamed like any other. ``tools``
     are the tools that may be offered. Answers are kept: a wrapper asks its base agent once per
     canonical context for as long as it lives.
     """
@@ -55,22 +60,37 @@ class CanonicalWrapper:
         agent: Agent,
         schema: Schema,
         tools: Sequence[Tool],
-        known: Set[Value] = frozenset(),
+        known: Mapping[Value, str] = MappingProxyType({}),
     ) -> None:
+        if not isinstance(known, Mapping):
+            raise TypeError("the values that an agent knows come with their sorts; give a mapping to these")
+        for value, sort in known.items():
+            if schema.listed.get(value, schema.sort(sort).name) != sort:
+                own = schema.listed[value]
+                raise DeclarationError(f"the known value {value} is of sort {own}, not {sort}; give that")
         self.agent = agent
         self.schema = schema
-        self.rigid = schema.rigid | known
+        self.known = known
+        self.rigid = schema.rigid | known.keys()
+        self._owners = {**known, **schema.listed}
         relations = {tool.name: _call_relation(tool) for tool in tools}
         self._joint = Schema(schema.sorts, (*schema.relations, *relations.values()))
         self._relation_of = relations
         self._tool_of = {relation.name: tool for tool, relation in relations.items()}
         self._decided: dict[Instance, tuple[DecisionContext, frozenset[Call]]] = {}
+        self._met: dict[Instance, tuple[DecisionContext, frozenset[Call]]] = {}
         self._queries = 0
+
+    def again(self) -> CanonicalWrapper:
+        """The same wrapper with the same memory, counting from nothing: for one more run."""
+        other = copy(self)
+        other._met, other._queries = {}, 0
+        return other
 
     @property
     def contexts(self) -> int:
-        """The number of distinct canonical contexts decided so far."""
-        return len(self._decided)
+        """The number of distinct canonical contexts met so far."""
+        return len(self._met)
 
     @property
     def queries(self) -> int:
@@ -79,8 +99,8 @@ class CanonicalWrapper:
 
     @property
     def decisions(self) -> tuple[tuple[DecisionContext, frozenset[Call]], ...]:
-        """The canonical contexts with the base agent's answers, in the order they were asked."""
-        return tuple(self._decided.values())
+        """The canonical contexts with the base agent's answers, in the order they were met."""
+        return tuple(self._met.values())
 
     def calls(self, view: Instance, offered: Collection[Call]) -> frozenset[Call]:
         """Π^can(D, A) for one context: the calls that the deployment may make there."""
@@ -93,12 +113,14 @@ class CanonicalWrapper:
         context that does not fit the schema or the tools, `InputError` for one that offers nothing.
         Whatever the base agent raises passes through; then nothing of the batch is kept.
         """
-        forms = [self._canonical_form(context) for context in contexts]
+        joint = [apart(self._joint_instance(context), self._owners) for context in contexts]
+        forms = [canonical_form(one.instance, self.rigid) for one in joint]
         self._ask([key for key in dict.fromkeys(f.instance for f in forms) if key not in self._decided])
-        return [self._decision(*pair) for pair in zip(contexts, forms, strict=True)]
+        self._met.update((form.instance, self._decided[form.instance]) for form in forms)
+        return [self._decision(*pair) for pair in zip(joint, forms, strict=True)]
 
-    def _canonical_form(self, context: DecisionContext) -> CanonicalForm:
-        """The canonical form of the pair, as one instance over the relations and the calls."""
+    def _joint_instance(self, context: DecisionContext) -> Instance:
+        """The pair as one instance over the relations and the calls."""
         if not context.calls:
             raise InputError(f"no call is offered for {context.view}; a decision needs at least one")
         calls: list[Fact] = []
@@ -110,7 +132,7 @@ class CanonicalWrapper:
                 )
                 raise DeclarationError(f"the offered call {call} {fault}; offer calls of the wrapper's tools")
             calls.append(Fact(relation.name, call.args))
-        return canonical_form(Instance(self._joint, context.view.facts.union(calls)), self.rigid)
+        return Instance(self._joint, context.view.facts.union(calls))
 
     def _context(self, joint: Instance) -> DecisionContext:
         """The pair that the instance ``joint`` encodes."""
@@ -126,6 +148,11 @@ class CanonicalWrapper:
         contexts = [self._context(key) for key in keys]
         counted = self.agent.queries if isinstance(self.agent, Counting) else None
         answers = self.agent.select(contexts)
+        if not isinstance(answers, Sequence):
+            raise AgentError(
+                f"agent {self.agent.name} answers {answers!r} to a list of contexts;"
+                " return one answer for each"
+            )
         if len(answers) != len(contexts):
             raise AgentError(
                 f"agent {self.agent.name} gave {len(answers)} answers for {len(contexts)} contexts; "
@@ -139,7 +166,7 @@ class CanonicalWrapper:
         self._decided.update(zip(keys, zip(contexts, selected, strict=True), strict=True))
 
     def _checked(self, context: DecisionContext, answer: Collection[Call]) -> frozenset[Call]:
-        selected = frozenset(answer)
+        selected = calls_of(self.agent, answer)
         if not selected:
             raise AgentError(
                 f"agent {self.agent.name} selects nothing for {context}; return at least one offered call"
@@ -151,15 +178,20 @@ class CanonicalWrapper:
             )
         return selected
 
-    def _decision(self, context: DecisionContext, form: CanonicalForm) -> Decision:
+    def _decision(self, joint: Apart, form: CanonicalForm) -> Decision:
         canonical, selected = self._decided[form.instance]
-        return Decision(
-            canonical,
-            form.labelling,
-            selected,
-            orbit((call.rename(form.inverse) for call in selected), form.generators),
-            all(call.rename(alpha) == call for alpha in form.generators for call in context.calls),
-        )
+        calls = orbit((call.rename(form.inverse) for call in selected), form.generators)
+        names = form.inverse
+        if joint.own:
+            names = {name: joint.own.get(value, value) for name, value in names.items()}
+            calls = frozenset(call.rename(joint.own) for call in calls)
+        return Decision(canonical, names, selected, calls, self._action_rigid(joint.instance, form))
+
+    def _action_rigid(self, joint: Instance, form: CanonicalForm) -> bool:
+        if not form.generators:
+            return True
+        calls = [fact for fact in joint.facts if fact.relation in self._tool_of]
+        return all(call.rename(alpha) == call for alpha in form.generators for call in calls)
 
 
 @dataclass(frozen=True, slots=True)

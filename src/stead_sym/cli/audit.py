@@ -16,6 +16,7 @@ from stead_sym.agent.base import Agent, DecisionContext
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
+from stead_sym.cli.options import add_file, positive
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.errors import InputError
@@ -27,7 +28,7 @@ from stead_sym.verification import verify
 def add_audit(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the arguments of `audit`."""
     parser.set_defaults(run=_audit)
-    parser.add_argument("file", metavar="FILE", help="a .stead file, or the name of a packaged example")
+    add_file(parser)
     parser.add_argument("--agent", metavar="|".join(KINDS), required=True, help="the model")
     parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
     parser.add_argument(
@@ -37,7 +38,9 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--context", type=int, metavar="N", help="only this one; 0: the initial state as the file names it"
     )
-    parser.add_argument("--samples", type=int, default=20, metavar="N", help="so many random renamings each")
+    parser.add_argument(
+        "--samples", type=positive, default=20, metavar="N", help="so many random renamings each"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument(
         "--rename", metavar="OLD=NEW", nargs="+", help="this renaming of the context instead of random ones"
@@ -48,7 +51,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grammar", default="[a-z]{4}[0-9]{4}", help="the names to search, such as [a-z]{4}[0-9]{4}"
     )
-    parser.add_argument("--rounds", type=int, default=20, metavar="N", help="rounds of the search")
+    parser.add_argument("--rounds", type=positive, default=20, metavar="N", help="rounds of the search")
 
 
 def _audit(options: argparse.Namespace) -> int:

@@ -92,6 +92,8 @@ def watched(
     if status < 0:
         name = f"signal {-status} ({signal.strsignal(-status)})"
         return watch.stopped(f"the process was ended by {name}, perhaps for lack of memory")
+    if status == 1 and not watch.answered:  # what Python ends with where not even `main` got its turn
+        raise RuntimeError("the child process has ended before it had an answer")
     return status
 
 
@@ -106,6 +108,7 @@ class _Watch:
         self._phase = _START_PHASE
         self._counts: dict[str, int] = {}
         self._unread = b""
+        self.answered = False  # the child has said that it is about to print
 
     def follow(self, progress: Progress | None) -> str:
         """Until the child is about to print or has gone, or passes a limit: which one, else nothing."""
@@ -131,6 +134,7 @@ class _Watch:
         for line in lines:
             message = json.loads(line)
             if message is None:
+                self.answered = True
                 return False
             self._phase, self._counts = message
         return bool(received)

@@ -36,7 +36,7 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    with open_store(options.store) as store:
+    with open_store(options.store, create=False) as store:
         for answer in _chosen(store, options.agent):
             calls = ", ".join(map(str, sorted(answer.selected)))
             print(
@@ -46,7 +46,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    with open_store(options.store) as store:
+    with open_store(options.store, create=False) as store:
         found = [answer for answer in _chosen(store, None) if answer.key.startswith(options.key)]
         if len(found) != 1:
             raise StoreError(
@@ -58,7 +58,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    with open_store(options.store) as store:
+    with open_store(options.store, create=False) as store:
         for line in export_lines(_chosen(store, options.agent)):
             print(line)
     return 0

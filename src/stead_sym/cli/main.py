@@ -1,7 +1,7 @@
 """The parser of the command `stead-sym`, and its exit status.
 
 One decision: the exit status is the answer (0 every specification holds, 1 one fails, 2 the input is
-wrong, 3 unknown), what was asked for goes to stdout and everything else to stderr. An error that
+wrong, 3 unknown, 4 a bug), what was asked for goes to stdout and everything else to stderr. An error that
 the package raises on purpose is one line; any other is a bug and keeps its stack trace.
 """
 
@@ -11,7 +11,8 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from stead_sym import __version__
 from stead_sym.cli.audit import add_audit
@@ -21,21 +22,26 @@ from stead_sym.cli.explain import add_explain
 from stead_sym.cli.show import add_examples, add_show
 from stead_sym.cli.verify import add_verify
 from stead_sym.errors import InputError, SteadError
-from stead_sym.report.streams import print_error
+from stead_sym.report.streams import print_bug, print_error
 
-_INTERRUPTED = 130
+_BUG = 4
+_INTERRUPTED = 130  # as of a process that SIGINT has ended
+_NO_READER = 141  # as of one that SIGPIPE has ended
+_STATUS = "exit status: 0 every specification holds, 1 one fails, 2 the input is wrong, 3 unknown, 4 a bug"
 
 
 def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) -> int:
     """Run the command and return its exit status.
 
     As a command (without ``arguments``), and with limits, a verification runs in a child process
-    (`cli.child`); there, ``watcher`` is the descriptor that leads to the parent.
+    (`cli.child`); there, ``watcher`` is the descriptor that leads to the parent. An exception that nothing
+    expected is printed with its stack trace, and the status is 4.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     call = argparse.Namespace(words=words, as_command=arguments is None)
-    call.watcher = None if watcher is None else Watcher(watcher)
+    _open_what_is_closed()
     try:
+        call.watcher = None if watcher is None else Watcher(watcher)
         options = _parser().parse_args(words, call)
         run: Callable[[argparse.Namespace], int] = options.run
         status = run(options)
@@ -47,13 +53,42 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
         print("stead-sym: interrupted", file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has left; there is nobody to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        _let_go_of_stdout()
+        return _NO_READER
+    except Exception as error:  # noqa: BLE001 (the last resort: status 1 would mean that something fails)
+        print_bug(error, as_json="--json" in words)
+        try:
+            sys.stdout.flush()
+        except OSError:  # what could not be written would be tried again at the end, with a status of its own
+            _let_go_of_stdout()
+        return _BUG
     return status
 
 
+def _open_what_is_closed() -> None:
+    """Give what is written to a closed stdout or stderr to nobody. Python has no such stream then, and its
+    descriptor would be that of the next file or socket that is opened."""
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            if nowhere != descriptor:
+                os.dup2(nowhere, descriptor)
+            stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (for good)
+            setattr(sys, name, stream)
+
+
+def _let_go_of_stdout() -> None:
+    """Whatever is still to be written to stdout goes nowhere."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class _Parser(argparse.ArgumentParser):
-    """Wrong arguments are wrong input: one line, like any other."""
+    """Wrong arguments are wrong input: one line, like any other. An option has to be written in full:
+    whether ``--json`` is among the words has to be known before they are parsed."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; see `{self.prog} --help`")
@@ -63,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="stead-sym",
         description="Verify agents that act on relational data: specifications hold, or a run shows why not.",
-        epilog="exit status: 0 every specification holds, 1 one fails, 2 the input is wrong, 3 unknown",
+        epilog=_STATUS,
     )
     parser.add_argument("--version", action="version", version=f"stead-sym {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -10,12 +10,15 @@ import math
 from collections.abc import Mapping
 
 from stead_sym.errors import InputError
+from stead_sym.logic.parser import MAX_DIGITS
 from stead_sym.verification import Domain
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
     """FILE"""
-    parser.add_argument("file", metavar="FILE", help="a .stead file, or the name of a packaged example")
+    parser.add_argument(
+        "file", metavar="FILE", help="a .stead file, the name of a packaged example, or -: stdin"
+    )
 
 
 def add_specs(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +48,12 @@ def domain(text: str | None) -> Domain | Mapping[str, int] | None:
             raise InputError(
                 f"argument --domain: {part.strip()!r} is not SORT=N;"
                 " write normal, theorem, or sizes such as case=5,task=5"
+            )
+        if sort in sizes:
+            raise InputError(f"argument --domain: two sizes for {sort}; give one")
+        if len(number) > MAX_DIGITS:
+            raise InputError(
+                f"argument --domain: {sort} gets a size of {len(number)} digits; give a smaller one"
             )
         sizes[sort] = int(number)
     return sizes

@@ -29,6 +29,7 @@ from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
 from stead_sym.deployment.language import read_effect, read_facts, read_rules, read_tool_head
 from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
 from stead_sym.deployment.tool import Effect, Tool
+from stead_sym.logic.compose import as_formula
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.syntax import TRUE, Atom, Const, Definition, Formula
 from stead_sym.relational.instance import Fact
@@ -64,8 +65,12 @@ def tool(
     ``params`` is a list `x: s, y: t`. ``effect`` is what may follow the word `effect` in a file, several of
     them are alternatives, and none changes nothing. Raises `ParseError`.
     """
+    _expect("name of a tool", name, str)
+    _expect(f"parameters of {name}", params, str)
     _, binders = read_tool_head(f"{name}({params})", f"tool {name}")
     effects = [effect] if isinstance(effect, str | Effect) else effect
+    for one in effects:
+        _expect(f"effect of {name}", one, str, Effect)
     return Tool(
         name,
         binders,
@@ -97,17 +102,25 @@ def deployment(
     ``relations``: the sorts of the columns. ``define`` and ``views``: from a head, such as
     ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows all of a relation.
     ``policies``: `call` lines.
-    Raises `ParseError` and `DeclarationError`.
+    Raises `ParseError` and `DeclarationError`, and `TypeError` for a part that is of another kind.
     """
+    _expect("name", name, str)
+    for mapping in (sorts, relations, bounds or {}, define or {}, views or {}, policies or {}, specs or {}):
+        _expect("part of a deployment", mapping, Mapping)
+        for key in mapping:
+            _expect("name", key, str)
+    tools = tuple(tools)
+    for one in tools:
+        _expect("tool", one, Tool)
     return resolve_items(
         Items(
             titles=(Text(name),),
             sorts=tuple(_sort(sort, values) for sort, values in sorts.items()),
             relations=tuple(Relation(relation, _names(columns)) for relation, columns in relations.items()),
             facts=tuple(atom for fact in init for atom in _facts(fact)),
-            bounds=tuple(Bound(sort, number) for sort, number in (bounds or {}).items()),
+            bounds=tuple(_bound(sort, number) for sort, number in (bounds or {}).items()),
             definitions=tuple(_definition(head, body) for head, body in (define or {}).items()),
-            tools=tuple(tools),
+            tools=tools,
             views=tuple(_view(head, where) for head, where in (views or {}).items()),
             policies=tuple(_policy(policy, rules) for policy, rules in (policies or {}).items()),
             fair=tuple(_formula(formula, "fair") for formula in fair),
@@ -118,14 +131,30 @@ def deployment(
     )
 
 
+def _expect(what: str, given: object, *kinds: type) -> None:
+    """Raise `TypeError` for what is of none of the kinds."""
+    if not isinstance(given, kinds) or isinstance(given, bool):
+        names = " or ".join("text" if kind is str else kind.__name__ for kind in kinds)
+        raise TypeError(f"{given!r} is no {what}; give {names}")
+
+
+def _bound(sort: str, number: int) -> Bound:
+    _expect(f"bound of {sort}", number, int)
+    return Bound(sort, number)
+
+
 def _formula(formula: FormulaLike, source: str) -> Formula:
-    return parse_formula(formula, source=source) if isinstance(formula, str) else formula
+    return parse_formula(formula, source=source) if isinstance(formula, str) else as_formula(formula)
 
 
 def _names(names: Names) -> tuple[str, ...]:
     if isinstance(names, str):
         return tuple(name.strip() for name in names.split(",")) if names.strip() else ()
-    return tuple(names)
+    _expect("list of names", names, Iterable)
+    listed = tuple(names)
+    for name in listed:
+        _expect("name", name, str)
+    return listed
 
 
 def _sort(name: str, values: Names | Rigid | None) -> Sort:
@@ -139,6 +168,7 @@ def _sort(name: str, values: Names | Rigid | None) -> Sort:
 def _facts(fact: str | Fact) -> tuple[Atom, ...]:
     if isinstance(fact, str):
         return read_facts(fact, "init")
+    _expect("fact", fact, Fact)
     return (Atom(fact.relation, tuple(map(Const, fact.args))),)
 
 
@@ -155,5 +185,6 @@ def _view(head: str, where: FormulaLike) -> View:
 def _policy(name: str, rules: Iterable[str | Rule]) -> Policy:
     found: list[Rule] = []
     for rule in [rules] if isinstance(rules, str) else rules:
+        _expect(f"rule of {name}", rule, str, Rule)
         found.extend(read_rules(rule, f"policy {name}") if isinstance(rule, str) else (rule,))
     return Policy(name, tuple(found))

@@ -8,7 +8,7 @@ semantics and the engines take.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -16,7 +16,8 @@ from typing import assert_never
 
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.names import Names, constants, constants_among
+from stead_sym.logic.compose import as_formula
+from stead_sym.logic.names import Names, constants, constants_among, nearest
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
@@ -200,7 +201,7 @@ class Deployment:
         ``scope`` gives the sorts of its free variables; temporal operators are allowed. Raises `ParseError`
         and `DeclarationError`.
         """
-        raw = parse_formula(formula) if isinstance(formula, str) else formula
+        raw = parse_formula(formula) if isinstance(formula, str) else as_formula(formula)
         return expand(resolve(raw, self.names, scope, temporal=True), self.names.definitions)
 
     def tool(self, name: str, span: Span | None = None) -> Tool:
@@ -208,26 +209,42 @@ class Deployment:
         for tool in self.tools:
             if tool.name == name:
                 return tool
-        raise DeclarationError(f"unknown tool {name}; {_known(t.name for t in self.tools)}", span)
+        raise DeclarationError(f"unknown tool {name}; {_known(name, self.tools)}", span)
+
+    def chosen(self, names: Iterable[str] | None) -> tuple[Spec, ...]:
+        """The specifications of these names (a text is one name), or all for None; `DeclarationError` for a
+        name that is not there."""
+        if names is None:
+            return self.specs
+        return tuple(map(self.spec, [names] if isinstance(names, str) else names))
 
     def spec(self, name: str) -> Spec:
         """The specification of that name; `DeclarationError` if there is none."""
         for spec in self.specs:
             if spec.name == name:
                 return spec
-        raise DeclarationError(f"unknown spec {name}; {_known(s.name for s in self.specs)}")
+        raise DeclarationError(f"unknown spec {name}; {_known(name, self.specs)}")
 
     def policy(self, name: str) -> Policy:
         """The `policy` of that name; `DeclarationError` if there is none."""
         for policy in self.policies:
             if policy.name == name:
                 return policy
-        raise DeclarationError(f"unknown policy {name}; {_known(p.name for p in self.policies)}")
+        raise DeclarationError(f"unknown policy {name}; {_known(name, self.policies)}")
 
 
-def _known(names: Iterable[str]) -> str:
-    listed = ", ".join(names)
-    return f"there are {listed}" if listed else "none is declared"
+def as_deployment(deployment: object) -> Deployment:
+    """The deployment, if it is one; `TypeError` otherwise."""
+    if not isinstance(deployment, Deployment):
+        raise TypeError(f"{deployment!r} is no deployment; `load` takes a file or the name of an example")
+    return deployment
+
+
+def _known(name: str, items: Sequence[Tool] | Sequence[Spec] | Sequence[Policy]) -> str:
+    """A name close to the one that is unknown, or all that there are."""
+    names = [item.name for item in items]
+    listed = f"there are {', '.join(names)}" if names else "none is declared"
+    return nearest(str(name), names, listed)
 
 
 def _map_effect(transform: Callable[[Formula], Formula], effect: Effect) -> Effect:

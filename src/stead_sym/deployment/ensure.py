@@ -171,6 +171,23 @@ def ensured(
         yield Instance(state.schema, frozenset(facts[atom] for atom in model))
 
 
+def allows(
+    formula: Formula,
+    state: Instance,
+    after: Instance,
+    domain: Mapping[str, Sequence[Value]],
+    assignment: Mapping[str, Value],
+) -> bool:
+    """(D ⊕ D', σ) ⊨ f for one D', which may hold values beyond ``domain``; otherwise as `ensured`."""
+    seen = {
+        sort: tuple(dict.fromkeys((*values, *sorted(after.active_domain[sort]))))
+        for sort, values in domain.items()
+    }
+    ground = _Grounding(state, seen)
+    truth = {atom: fact in after for fact, atom in ground.number.items()}
+    return assign(ground(formula, assignment), truth) is YES
+
+
 class _Grounding:
     """⟦f⟧ as a proposition over the facts of D', given D and the finite domain."""
 

@@ -69,16 +69,23 @@ def read_deployment(path: str | Path) -> Deployment:
 def read_text(path: str | Path) -> str:
     """The text of a file in UTF-8; `InputError` where there is none."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not a text file (byte {error.start} is not UTF-8); save it as UTF-8"
-        ) from None
+        return decoded(Path(path).read_bytes(), str(path))
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError(f"{path}: cannot be read ({why}); give the path of a .stead file") from None
     except ValueError as error:  # a path that no file system takes
         raise InputError(f"{str(path)!r}: not a path ({error}); give the path of a .stead file") from None
+
+
+def decoded(content: bytes, source: str) -> str:
+    """The text that the bytes say in UTF-8, with any system's line feeds; `InputError` where it is none."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{source}: not a text file (byte {error.start} is not UTF-8); save it as UTF-8"
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @cache

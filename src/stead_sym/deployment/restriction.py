@@ -16,10 +16,13 @@ from itertools import count, islice
 from types import MappingProxyType
 
 from stead_sym.deployment.deployment import Deployment, Spec
-from stead_sym.errors import RestrictionError
+from stead_sym.errors import RestrictionError, Undecided
 from stead_sym.html import table
 from stead_sym.logic.sorts import variables_by_sort
 from stead_sym.relational.schema import Sort, Value
+
+MOST_VALUES = 100_000
+"""The largest number of values that a sort may have in a restriction: no engine gets through more."""
 
 _NO_OVERRIDES: Mapping[str, int] = MappingProxyType({})
 
@@ -117,14 +120,17 @@ def theorem_restriction(
     """The restriction for checking ``specs`` together: |(U_f)_S| = 2·b_S + |C ∩ U_S| + var_S.
 
     ``overrides`` sets the size of some sorts. Raises `RestrictionError` for an unknown sort, for a
-    finite sort with another size than its own, for a size that C does not fit into, and, unless
-    ``force`` is set, for a size below the theorem's.
+    finite sort with another size than its own, for a size that C does not fit into, for one above
+    `MOST_VALUES`, and, unless ``force`` is set, for a size below the theorem's. Raises `Undecided` where the
+    theorem itself asks for more than `MOST_VALUES`.
     """
     schema = deployment.schema
     sorts = tuple(sort.name for sort in schema.sorts)
     for name in overrides:
         if name not in sorts:
             raise RestrictionError(f"domain {name}: there is no such sort; the sorts are {', '.join(sorts)}")
+        if not isinstance(overrides[name], int) or isinstance(overrides[name], bool):
+            raise RestrictionError(f"domain {name}={overrides[name]!r} is no whole number; give one")
     variables = {spec.name: variables_by_sort(spec.formula) for spec in specs}
     derivation = []
     for sort in schema.sorts:
@@ -134,6 +140,7 @@ def theorem_restriction(
         derived = _derivation(deployment, sort, number, largest if number else None)
         size = overrides.get(sort.name, derived.required)
         _refuse(derived, size, force)
+        _refuse_large(derived, size)
         derivation.append(replace(derived, size=size))
     return _restriction(deployment, derivation)
 
@@ -142,11 +149,13 @@ def normal_restriction(deployment: Deployment) -> Restriction:
     """The domain that suffices where fresh values have representatives: |C_S| + b_S + f_S values.
 
     The proof is in `symbolic.encode.representatives`. The specifications do not matter: values that
-    only their variables hold need no names there.
+    only their variables hold need no names there. Raises `Undecided` where that is more than `MOST_VALUES`.
     """
     fresh = fresh_values(deployment)
-    sorts = deployment.schema.sorts
-    return _restriction(deployment, [_derivation(deployment, s, fresh=fresh[s.name]) for s in sorts])
+    derivation = [_derivation(deployment, s, fresh=fresh[s.name]) for s in deployment.schema.sorts]
+    for derived in derivation:
+        _refuse_large(derived, derived.size)
+    return _restriction(deployment, derivation)
 
 
 def _derivation(
@@ -212,6 +221,21 @@ def _refuse(derived: Derivation, size: int, force: bool) -> None:
             f"{place}: the theorem asks for 2·{derived.bound} + {derived.constants} + {derived.variables}"
             f" = {derived.required} values; give at least that, or force it and learn no verdict"
         )
+
+
+def _refuse_large(derived: Derivation, size: int) -> None:
+    """Raise an error where a sort would have more than `MOST_VALUES` generated values."""
+    if derived.finite or size - derived.constants <= MOST_VALUES:
+        return
+    if size > derived.required:
+        raise RestrictionError(
+            f"domain {derived.sort}={size}: more than {MOST_VALUES:,} values are more than can be explored;"
+            f" {derived.required} suffice"
+        )
+    raise Undecided(
+        f"unknown: `bound {derived.sort} {derived.bound}` asks for {size:,} values of the sort, and more than"
+        f" {MOST_VALUES:,} cannot be explored; lower the bound"
+    )
 
 
 def _names(sort: str, sorts: Sequence[str], taken: frozenset[Value]) -> Iterator[Value]:

@@ -13,7 +13,7 @@ from itertools import product
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.ensure import ensured
+from stead_sym.deployment.ensure import allows, ensured
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement
 from stead_sym.errors import DeclarationError
@@ -107,18 +107,31 @@ def outcomes(
     An outcome outside U_f but within the bounds needs no following at the theorem's sizes: D ⊕ D' has at
     most 2·b_S values outside C, so some renaming that fixes ad(D) ∪ C takes D' to an outcome over U_f.
     """
-    tool = deployment.tool(call.tool)
-    sigma = {param.name: value for param, value in zip(tool.params, call.args, strict=True)}
-    if not holds(tool.guard, state, sigma):
-        return
-    for effect in tool.effects:
-        if not holds(effect.when, state, sigma):
-            continue
+    sigma = _given(deployment, call)
+    for effect in _enabled(deployment, call, state, sigma):
         if effect.is_ensure:
             domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
             yield from ensured(_postcondition(effect), state, domain, sigma)
         else:
             yield from _Write(deployment, state, restriction, effect)(effect.statements, _Draft(sigma))
+
+
+def leads_to(
+    deployment: Deployment, call: Call, state: Instance, after: Instance, restriction: Restriction
+) -> bool:
+    """Whether D' ∈ τ(D, a), for D over U_f.
+
+    The same as D' being among the `outcomes`, but the formula of an `ensure`, which may have as many
+    outcomes as there are instances, is only asked about this one.
+    """
+    sigma = _given(deployment, call)
+    for effect in _enabled(deployment, call, state, sigma):
+        if effect.is_ensure:
+            if allows(_postcondition(effect), state, after, restriction.values, sigma):
+                return True
+        elif after in _Write(deployment, state, restriction, effect)(effect.statements, _Draft(sigma)):
+            return True
+    return False
 
 
 def exceeded(deployment: Deployment, state: Instance) -> str | None:
@@ -127,6 +140,21 @@ def exceeded(deployment: Deployment, state: Instance) -> str | None:
         if len(deployment.outside(sort, active)) > deployment.bounds.get(sort, 0):
             return sort
     return None
+
+
+def _given(deployment: Deployment, call: Call) -> Mapping[str, Value]:
+    """What a call gives to the parameters of its tool."""
+    params = deployment.tool(call.tool).params
+    return {param.name: value for param, value in zip(params, call.args, strict=True)}
+
+
+def _enabled(
+    deployment: Deployment, call: Call, state: Instance, sigma: Mapping[str, Value]
+) -> Iterator[Effect]:
+    """The alternatives of a call whose `when` holds; none where the guard does not."""
+    tool = deployment.tool(call.tool)
+    if holds(tool.guard, state, sigma):
+        yield from (effect for effect in tool.effects if holds(effect.when, state, sigma))
 
 
 def _postcondition(effect: Effect) -> Formula:

@@ -24,7 +24,7 @@ from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import SteadError
+from stead_sym.errors import InputError, SteadError
 from stead_sym.files import load
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.verification import Verification, verify
@@ -183,6 +183,9 @@ def main() -> int:
     except SteadError as error:
         print(error, file=sys.stderr)
         return error.exit_status
+    except sqlite3.Error as error:
+        print(f"{options.database}: {error}; name a database that is not there yet", file=sys.stderr)
+        return InputError.exit_status
     print(
         f"{run.cases} cases, {run.decisions} decisions, {run.queries} of them by asking the model; "
         f"{run.refunds} refunds, {run.unapproved} without approval; "

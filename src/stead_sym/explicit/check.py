@@ -165,11 +165,13 @@ class Labelling:
 
     def _at_least(self, number: int, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> int:
         """The states where at least ``number`` active values satisfy the body."""
-        counted = [self._all] + [0] * number  # counted[k]: the states with k satisfying values so far
+        counted = [self._all]  # counted[k]: the states with k satisfying values so far, up to ``number``
         for satisfying in self._instances(binder, body, sigma):
-            for k in range(number, 0, -1):
+            if len(counted) <= number:
+                counted.append(0)
+            for k in range(len(counted) - 1, 0, -1):
                 counted[k] |= counted[k - 1] & satisfying
-        return counted[number]
+        return counted[number] if number < len(counted) else 0
 
     # The temporal kernel
 

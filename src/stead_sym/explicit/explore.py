@@ -7,16 +7,17 @@ state, and the first breach is an error with a shortest run that leads there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.faults import bound_exceeded, no_effect, no_successor_within, nothing_offered
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import exceeded, offer, outcomes, view, within
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
+from stead_sym.errors import Undecided
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 
@@ -83,7 +84,7 @@ def explore(
         state = states[source]
         offered = offer(deployment, state)
         if not offered:
-            raise _nothing_offered(deployment, _trace(states, parents, source))
+            raise nothing_offered(deployment, _trace(states, parents, source))
         selected = offered if wrapper is None else wrapper.calls(view(deployment, state), offered)
         out: dict[tuple[Call, int], None] = {}
         for call in sorted(offered):
@@ -93,10 +94,9 @@ def explore(
                 if call not in selected:
                     break  # that the call has an effect is all there is to know
                 if after not in number:
-                    sort = exceeded(deployment, after)
-                    if sort is not None:
+                    if exceeded(deployment, after) is not None:
                         run = _trace(states, parents, source)
-                        raise _bound_exceeded(deployment, sort, call, after, run)
+                        raise bound_exceeded(deployment, replace(run, steps=(*run.steps, Step(call, after))))
                     if not within(restriction, after):
                         continue
                     if max_states is not None and len(states) >= max_states:
@@ -108,13 +108,9 @@ def explore(
                     parents.append((source, call))
                 out[call, number[after]] = None
             if not effective:
-                raise _no_effect(deployment, call, _trace(states, parents, source))
+                raise no_effect(deployment, call, _trace(states, parents, source))
         if not out:
-            sizes = ", ".join(f"{sort}={size}" for sort, size in restriction.sizes.items())
-            raise Undecided(
-                f"the domain ({sizes}) holds no successor of a reachable state,"
-                " though the deployment has one; take larger sizes"
-            )
+            raise no_successor_within(restriction, _trace(states, parents, source))
         edges.append(tuple(out))
         if progress is not None and source % 256 == 0:
             progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
@@ -131,38 +127,3 @@ def _trace(states: Sequence[Instance], parents: Sequence[tuple[int, Call] | None
         steps.append(Step(call, states[index]))
         index = source
     return Trace(states[0], tuple(reversed(steps)))
-
-
-def _nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
-    first = deployment.tools[0].span if deployment.tools else None
-    return NothingOffered(
-        f"no call is offered in {run.last}, reached after {len(run.steps)} steps;"
-        " weaken a guard, or add a tool that changes nothing for states where all work is done",
-        Trace(run.start, run.steps, claim="no call is offered"),
-        first,
-    )
-
-
-def _no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
-    return NoEffect(
-        f"{call} is offered in {run.last}, reached after {len(run.steps)} steps, but has no successor;"
-        " strengthen its guard, or let one of its effects apply",
-        Trace(run.start, run.steps, claim=f"{call} is offered and has no successor"),
-        deployment.tool(call.tool).span,
-    )
-
-
-def _bound_exceeded(
-    deployment: Deployment, sort: str, call: Call, after: Instance, run: Trace
-) -> BoundExceeded:
-    bound = deployment.bounds.get(sort, 0)
-    active = len(deployment.outside(sort, after.active_domain[sort]))
-    values = "value" if active == 1 else "values"
-    are = "is" if active == 1 else "are"
-    message = (
-        f"{active} {values} of sort {sort} {are} active outside C after {call}, but `bound {sort} {bound}`"
-        f" claims at most {bound}; raise the bound, or strengthen the guards that let more in"
-    )
-    span = deployment.bound_spans.get(sort) or deployment.tool(call.tool).span
-    claim = f"{active} {values} of sort {sort} {are} active outside C"
-    return BoundExceeded(message, Trace(run.start, (*run.steps, Step(call, after)), claim=claim), span)

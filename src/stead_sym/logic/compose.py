@@ -1,7 +1,8 @@
 """Formulas composed in Python: ``forall("c", AG(atom("Open", "c") >> AF(atom("Closed", "c"))))``.
 
 One decision: names are strings, told apart as in text. A name becomes a variable when a quantifier is
-put around it, so that a composed formula equals the parsed one: it is raw, like it.
+put around it, so that a composed formula equals the parsed one: it is raw, like it. What is no name or no
+formula is refused with a `TypeError` where it is put in.
 """
 
 from __future__ import annotations
@@ -36,27 +37,28 @@ from stead_sym.logic.syntax import (
 
 def atom(relation: str, *args: str) -> Atom:
     """`P(t1, …, tq)`; with a prime at the end of the name, `P'(…)`."""
-    return Atom(relation.removesuffix("'"), tuple(map(Name, args)), primed=relation.endswith("'"))
+    name = _name(relation)
+    return Atom(name.removesuffix("'"), tuple(map(_term, args)), primed=name.endswith("'"))
 
 
 def equal(left: str, right: str) -> Equal:
     """`t = u`."""
-    return Equal(Name(left), Name(right))
+    return Equal(_term(left), _term(right))
 
 
 def iff(left: Formula, right: Formula) -> Iff:
     """`f <-> g`."""
-    return Iff(left, right)
+    return Iff(as_formula(left), as_formula(right))
 
 
 def same(relation: str) -> Same:
     """`same(P)`, for `ensure`."""
-    return Same(relation)
+    return Same(_name(relation))
 
 
 def empty(relation: str) -> Empty:
     """`empty(P)`, for `ensure`."""
-    return Empty(relation)
+    return Empty(_name(relation))
 
 
 def exists(variables: str, body: Formula) -> Formula:
@@ -86,65 +88,86 @@ def exactly(number: int, variable: str, body: Formula) -> Count:
 
 def AX(body: Formula) -> Next:  # noqa: N802 (the operators keep the names that they have in text)
     """`AX f`."""
-    return Next("A", body)
+    return Next("A", as_formula(body))
 
 
 def EX(body: Formula) -> Next:  # noqa: N802
     """`EX f`."""
-    return Next("E", body)
+    return Next("E", as_formula(body))
 
 
 def AF(body: Formula) -> Future:  # noqa: N802
     """`AF f`."""
-    return Future("A", body)
+    return Future("A", as_formula(body))
 
 
 def EF(body: Formula) -> Future:  # noqa: N802
     """`EF f`."""
-    return Future("E", body)
+    return Future("E", as_formula(body))
 
 
 def AG(body: Formula) -> Globally:  # noqa: N802
     """`AG f`."""
-    return Globally("A", body)
+    return Globally("A", as_formula(body))
 
 
 def EG(body: Formula) -> Globally:  # noqa: N802
     """`EG f`."""
-    return Globally("E", body)
+    return Globally("E", as_formula(body))
 
 
 def AU(left: Formula, right: Formula) -> Until:  # noqa: N802
     """`A[f U g]`."""
-    return Until("A", left, right)
+    return Until("A", as_formula(left), as_formula(right))
 
 
 def EU(left: Formula, right: Formula) -> Until:  # noqa: N802
     """`E[f U g]`."""
-    return Until("E", left, right)
+    return Until("E", as_formula(left), as_formula(right))
 
 
 def AW(left: Formula, right: Formula) -> Until:  # noqa: N802
     """`A[f W g]`."""
-    return Until("A", left, right, weak=True)
+    return Until("A", as_formula(left), as_formula(right), weak=True)
 
 
 def EW(left: Formula, right: Formula) -> Until:  # noqa: N802
     """`E[f W g]`."""
-    return Until("E", left, right, weak=True)
+    return Until("E", as_formula(left), as_formula(right), weak=True)
 
 
 def _quantified(quantifier: Callable[[Binder, Formula], Formula], variables: str, body: Formula) -> Formula:
-    for binder in reversed(parse_binders(variables)):
+    body = as_formula(body)
+    for binder in reversed(parse_binders(_name(variables))):
         body = quantifier(binder, _bound(body, binder.name))
     return body
 
 
 def _count(comparison: Comparison, number: int, variable: str, body: Formula) -> Count:
-    binders = parse_binders(variable)
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise TypeError(f"{comparison} counts to a whole number, not to {number!r}; give one")
+    binders = parse_binders(_name(variable))
     if len(binders) != 1:
         raise ValueError(f"{comparison} counts the values of one variable, not of {variable}; give one")
-    return Count(comparison, number, binders[0], _bound(body, binders[0].name))
+    return Count(comparison, number, binders[0], _bound(as_formula(body), binders[0].name))
+
+
+def as_formula(formula: object) -> Formula:
+    """The formula, if it is one; `TypeError` otherwise."""
+    if not isinstance(formula, Formula):
+        hint = "; `parse_formula` reads text" if isinstance(formula, str) else "; compose one, such as TRUE"
+        raise TypeError(f"{formula!r} is no formula{hint}")
+    return formula
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is no text where a name, or a list of variables, is wanted")
+    return name
+
+
+def _term(name: object) -> Name:
+    return Name(_name(name))
 
 
 def _bound(formula: Formula, name: str) -> Formula:

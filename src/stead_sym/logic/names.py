@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import assert_never
 
-from stead_sym.errors import DeclarationError, Span
+from stead_sym.errors import DeclarationError, InputError, Span
 from stead_sym.logic.syntax import (
     Const,
     Definition,
@@ -93,6 +93,13 @@ def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = 
         )
     if words and name in WORDS:
         raise DeclarationError(f"{name} is a word of the formulas; give the {kind} another name", span)
+
+
+def check_known(kind: str, name: object, known: Sequence[str]) -> None:
+    """Raises `InputError` for what is none of the ``known`` names."""
+    if name not in known:
+        hint = nearest(str(name), known, f"there are {', '.join(known)}")
+        raise InputError(f"unknown {kind} {name!r}; {hint}")
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str) -> str:

@@ -100,6 +100,8 @@ def build_parser(grammar: str, starts: tuple[str, ...]) -> Lark:
 
 def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mapping[str, str]) -> Node:
     """The syntax tree; `ParseError` for text outside the language and for nesting beyond `MAX_DEPTH`."""
+    if not isinstance(text, str):
+        raise TypeError(f"{text!r} is no text; give what is to be read as text in the language")
     try:
         tree = parser.parse(text, start=start)
     except UnexpectedInput as error:

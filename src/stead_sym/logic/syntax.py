@@ -99,16 +99,16 @@ class _Composable:
     __slots__ = ()
 
     def __and__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
-        return And((self, other))
+        return And((self, other)) if isinstance(other, _Composable) else NotImplemented
 
     def __or__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
-        return Or((self, other))
+        return Or((self, other)) if isinstance(other, _Composable) else NotImplemented
 
     def __invert__(self: Formula) -> Formula:  # type: ignore[misc]
         return Not(self)
 
     def __rshift__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
-        return Implies(self, other)
+        return Implies(self, other) if isinstance(other, _Composable) else NotImplemented
 
     def __bool__(self) -> NoReturn:
         raise TypeError(

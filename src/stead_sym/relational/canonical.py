@@ -65,7 +65,8 @@ def canonical_form(instance: Instance, rigid: Set[Value]) -> CanonicalForm:
     """The canonical form of ``instance`` relative to B = ``rigid``.
 
     The i-th value of sort s outside B is called ``S_i``, with s in upper case and i from 1. Raises
-    `DeclarationError` where a value stands at positions of two sorts.
+    `DeclarationError` where a value stands at positions of two sorts, or of another sort than the one that
+    lists it: `apart` renames those.
     """
     facts = sorted(instance.facts)  # so that nothing below depends on the hashes of strings
     values = _sorted_values(instance.schema, facts)
@@ -117,9 +118,10 @@ def orbit(items: Iterable[Item], generators: Sequence[Mapping[Value, Value]]) ->
 def _sorted_values(schema: Schema, facts: Iterable[Fact]) -> dict[Value, str]:
     """The sort of every value in ``facts``."""
     values: dict[Value, str] = {}
+    listed = schema.listed
     for relation, args in facts:
         for sort, value in zip(schema.relation(relation).sorts, args, strict=True):
-            if values.setdefault(value, sort) != sort:
+            if values.setdefault(value, listed.get(value, sort)) != sort:
                 raise DeclarationError(
                     f"the value {value} is in two sorts, {' and '.join(sorted((sort, values[value])))} "
                     f"(see {Fact(relation, args)}); give one of them another name"

@@ -40,14 +40,21 @@ class Instance:
 
     @classmethod
     def of(cls, schema: Schema, facts: Iterable[Fact | tuple[str, tuple[Value, ...]]]) -> Instance:
-        """The instance with these facts; `DeclarationError` where one does not fit the schema."""
-        instance = cls(schema, frozenset(Fact(*fact) for fact in facts))
+        """The instance with these facts. Raises `DeclarationError` where one does not fit the schema, and
+        `TypeError` for what is no relation with a tuple of values."""
+        instance = cls(schema, frozenset(map(_fact, facts)))
         for fact in instance.facts:
             relation = schema.relation(fact.relation)
             if len(fact.args) != relation.arity:
                 raise DeclarationError(
                     f"{fact} has {len(fact.args)} arguments; {relation.name} takes {relation.arity}"
                 )
+            for sort, value in zip(map(schema.sort, relation.sorts), fact.args, strict=True):
+                if sort.rigid and value not in (sort.values or ()):
+                    raise DeclarationError(
+                        f"{value} in {fact} is no value of the rigid sort {sort.name}; there are"
+                        f" {', '.join(sort.values or ())}"
+                    )
         return instance
 
     def __contains__(self, fact: object) -> bool:
@@ -84,3 +91,10 @@ class Instance:
     def tuples(self, relation: str) -> frozenset[tuple[Value, ...]]:
         """D(P): the tuples of one relation."""
         return frozenset(fact.args for fact in self.facts if fact.relation == relation)
+
+
+def _fact(pair: Fact | tuple[str, tuple[Value, ...]]) -> Fact:
+    match pair:
+        case (str(relation), tuple(args)) if all(isinstance(value, str) for value in args):
+            return Fact(relation, args)
+    raise TypeError(f"{pair!r} is no fact; give a relation with a tuple of values, each a text")

@@ -1,7 +1,8 @@
 """Sorts, relation symbols and schemas (Definition "Typed schema and instance" of the paper).
 
 A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema
-keeps the sort of every *listed* value, an instance the sort of every value that stands in it.
+keeps the sort of every *listed* value, an instance the sort of every value that stands in it. Where live data
+spell identifiers of two sorts alike, `apart` makes it so.
 """
 
 from __future__ import annotations

@@ -81,6 +81,12 @@ def error_data(error: SteadError, phase: str = "", counts: Mapping[str, int] = _
     return {"error": str(error), "trace": _steps(trace), **reached}
 
 
+def bug_data(error: Exception) -> dict[str, Json]:
+    """The report of a run that ended in an exception that nothing expected."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return {"error": f"a bug in stead-sym: {what}; please report it with the trace on stderr", "trace": []}
+
+
 def report_schema() -> dict[str, Json]:
     """The JSON Schema of both."""
     text = files("stead_sym.report").joinpath("report.schema.json").read_text(encoding="utf-8")

@@ -8,21 +8,33 @@ from __future__ import annotations
 import io
 import json
 import sys
+import traceback
 from collections.abc import Mapping
 from typing import TextIO
 
 from rich.console import Console
 
 from stead_sym.errors import DefinitionError, SteadError
-from stead_sym.report.data import error_data
+from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.terminal import print_trace
+
+_WIDTH = 80
 
 
 def console_on(stream: TextIO) -> Console:
     """A console that takes text as it is, and replaces what the stream's encoding lacks."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")
-    return Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = _Console(file=stream, highlight=False, markup=False, emoji=False)
+    if console.width < 1:  # COLUMNS may say so, and nothing would be printed
+        console.width = _WIDTH
+    return console
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """The reader has left, which the caller deals with; what is inherited exits with status 1."""
+        raise BrokenPipeError
 
 
 def print_error(
@@ -35,3 +47,13 @@ def print_error(
         print_trace(error.trace, console_on(sys.stderr))
     if as_json:
         print(json.dumps(error_data(error, phase, counts or {}), indent=2))
+
+
+def print_bug(error: Exception, *, as_json: bool) -> None:
+    """The stack trace of an exception that nothing expected, on stderr; with ``as_json`` also a report on
+    stdout."""
+    traceback.print_exception(error)
+    data = bug_data(error)
+    print(f"stead-sym: {data['error']}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(data, indent=2))

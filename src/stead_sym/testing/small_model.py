@@ -135,7 +135,8 @@ def contexts(
 ) -> dict[DecisionContext, Call]:
     """Canonical contexts met on random walks under any offered calls, each with the policy's call there."""
     agent = RuleAgent.of(deployment, policy)
-    wrapper = CanonicalWrapper(agent, deployment.schema, deployment.tools, agent.constants)
+    known = {value: deployment.sort_of_constant[value] for value in agent.constants}
+    wrapper = CanonicalWrapper(agent, deployment.schema, deployment.tools, known)
     dice = random.Random(seed)
     met: dict[DecisionContext, Call] = {}
     restriction = theorem_restriction(deployment, deployment.specs)

@@ -177,10 +177,11 @@ class Manager:
         A symmetric function: the table over "how many so far" has n·k entries for n functions and a number
         k, and the diagram no more levels than that per function.
         """
+        possible = [function for function in functions if function != self.false]
+        if number > len(possible):
+            return self.false
         reached = [self.true, *[self.false] * max(number, 0)]  # reached[k]: at least k of those seen
-        for function in functions:
-            if function == self.false:
-                continue
+        for function in possible:
             for k in range(len(reached) - 1, 0, -1):
                 reached[k] = self.ite(function, reached[k - 1], reached[k])
         return reached[max(number, 0)]

@@ -123,8 +123,15 @@ class Encoding(Values):
     def primed_bits(self) -> Bits:
         return frozenset(map(self.primed, self.state_bits))
 
+    def has_code(self, state: Instance) -> bool:
+        """Whether an assignment to the state bits stands for this instance: it holds what always holds,
+        nothing that never does, and no two facts of one field."""
+        coming = state.facts - self.static
+        fields = {self._field_of[fact].bits for fact in coming if fact in self._field_of}
+        return self.static <= state.facts and len(fields) == len(coming)
+
     def encode(self, state: Instance) -> Mapping[str, bool]:
-        """The assignment to the state bits that stands for this instance."""
+        """The assignment to the state bits that stands for this instance, which has one (`has_code`)."""
         assignment = dict.fromkeys(self.state_bits, False)
         for fact in state.facts - self.static:
             assignment.update(self._field_of[fact].code(fact))

@@ -131,8 +131,7 @@ class ContextFinder:
             decisions = self.wrapper.decide([met.context for met in found])
             for met, decision in zip(found, decisions, strict=True):
                 self.contexts[decision.canonical] = decision.selected
-                own_names = {name: value for value, name in decision.labelling.items()}
-                calls = frozenset(call.rename(own_names) for call in decision.selected)
+                calls = frozenset(call.rename(decision.names) for call in decision.selected)
                 if met.bounded:
                     self._bounded.append((met.context, calls))
                 yield self._settle(met, calls)

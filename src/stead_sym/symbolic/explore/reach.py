@@ -12,10 +12,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.semantics import exceeded, offer, outcomes, successors, view
+from stead_sym.deployment.faults import bound_exceeded, no_effect, no_successor_within, nothing_offered
+from stead_sym.deployment.semantics import exceeded, leads_to, offer, outcomes, view
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
+from stead_sym.errors import NoEffect
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
@@ -33,7 +34,8 @@ def explore(
     """Reach of a plan's restriction under the wrapped agent (None: everything offered); or the fresh
     variables for which a reachable state finds the name taken that goes with the anchor's value.
 
-    Raises `BoundExceeded`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at fault.
+    Raises `BoundExceeded`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at fault, and
+    `Undecided` where a forced restriction is too small to give every state a successor.
     """
     states = ReachableStates(plan, wrapper, progress)
     return states.explore() or states
@@ -86,6 +88,8 @@ class ReachableStates:
                 break
             found = self.transitions.reachable(self.reached)
             todo, self.reached = found & ~self.reached, found
+        if not self.restriction.exact:
+            self._check_steps()
         return Broken()
 
     def _decided(self, states: Bdd) -> Mapping[str, Bdd]:
@@ -108,7 +112,7 @@ class ReachableStates:
         """Definition "C-boundedness" on ``states``."""
         for over in self._exceeded.values():
             if (there := states & over) != self.manager.false:
-                raise self._exceeding(self.trace_to(there))
+                raise bound_exceeded(self.deployment, self.trace_to(there))
 
     def _names_taken(self, states: Bdd) -> Broken:
         """The fresh variables whose name, the one that goes with the anchor's value, is taken in one of
@@ -132,11 +136,7 @@ class ReachableStates:
         for name, offers in self.finder.offers.items():
             silent = silent & ~m.and_exist(self._selectors(name), silent, offers)
         if silent != m.false:
-            raise NothingOffered(
-                "a reachable state offers no call; weaken a guard or add a tool that waits",
-                self.trace_to(silent),
-                next((tool.span for tool in self.deployment.tools), None),
-            )
+            raise nothing_offered(self.deployment, self.trace_to(silent))
         for name, calls in self._dead.items():
             if (dead := states & calls) != m.false:
                 raise self._without_effect(name, self.trace_to(m.exist(self._params(name), dead)))
@@ -171,42 +171,30 @@ class ReachableStates:
             leaving = states & over & self.selected[name]
             if leaving != self.manager.false:
                 trace = self.trace_to(self.manager.exist(self._selectors(name), leaving))
-                raise self._exceeding(self._with_last_step(trace, name))
+                raise bound_exceeded(self.deployment, self._with_last_step(trace, name))
+
+    def _check_steps(self) -> None:
+        """A forced U_f has a successor for each state, as the infinite domain has."""
+        stuck = self.reached & ~self.transitions.preimage(self.manager.true)
+        if stuck != self.manager.false:
+            raise no_successor_within(self.restriction, self.trace_to(stuck))
 
     def _with_last_step(self, trace: Trace, name: str) -> Trace:
         """The trace with a call of the tool at its end that exceeds a bound, inside U_f or beyond it."""
         for call in sorted(self.calls(trace.last)):
             if call.tool == name:
-                found = successors(self.deployment, call, trace.last, self.restriction)
-                for state in (*found.inside, *found.outside):
+                for state in outcomes(self.deployment, call, trace.last, self.restriction):
                     if exceeded(self.deployment, state) is not None:
                         return replace(trace, steps=(*trace.steps, Step(call, state)))
         raise AssertionError(f"no call of {name} exceeds a bound from {trace.last}")
 
-    def _exceeding(self, trace: Trace) -> BoundExceeded:
-        """The error for a run whose last state exceeds a bound."""
-        sort = exceeded(self.deployment, trace.last)
-        assert sort is not None
-        active = len(self.deployment.outside(sort, trace.last.active_domain[sort]))
-        return BoundExceeded(
-            f"{active} values of sort {sort} are active outside C, but the bound is "
-            f"{self.deployment.bounds[sort]}; write `bound {sort} {active}` or more, or tighten a guard",
-            trace,
-            self.deployment.bound_spans.get(sort),
-        )
-
-    def _without_effect(self, name: str, trace: Trace) -> NoEffect | Undecided:
+    def _without_effect(self, name: str, trace: Trace) -> NoEffect:
         """The error for a run to a state that offers a call of the tool without a successor."""
         for call in sorted(offer(self.deployment, trace.last)):
-            if (
-                call.tool == name
-                and not successors(self.deployment, call, trace.last, self.restriction).exist
-            ):
-                return NoEffect(
-                    f"the call {call} is offered but has no effect; tighten its guard or add an alternative",
-                    trace,
-                    self.deployment.tool(name).span,
-                )
+            if call.tool == name:
+                after = next(outcomes(self.deployment, call, trace.last, self.restriction), None)
+                if after is None:
+                    return no_effect(self.deployment, call, trace)
         raise AssertionError(f"every offered call of {name} has an effect in {trace.last}")
 
     # runs
@@ -249,7 +237,7 @@ class ReachableStates:
             }
         )
         for call in self._selected_in(state):
-            if after in outcomes(self.deployment, call, state, near):
+            if leads_to(self.deployment, call, state, after, near):
                 return call
         raise AssertionError(f"no selected call leads from {state} to {after}")
 
@@ -273,8 +261,8 @@ class ReachableStates:
         return self.manager.cube(self.encoding.encode(state))
 
     def contains(self, states: Bdd, state: Instance) -> bool:
-        """D ∈ states."""
-        return self.manager.satisfies(states, self.encoding.encode(state))
+        """D ∈ states, for any instance."""
+        return self.encoding.has_code(state) and self.manager.satisfies(states, self.encoding.encode(state))
 
     @property
     def states(self) -> int:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
+from stead_sym.logic.names import check_known
 from stead_sym.progress import Pulse
 from stead_sym.relational.schema import Relation, Value
 from stead_sym.symbolic.bdd.manager import Backend
@@ -22,6 +23,8 @@ from stead_sym.symbolic.encode.representatives import Naming
 from stead_sym.symbolic.plan.guess import first_guess
 from stead_sym.symbolic.plan.planner import Plan, Task, plan
 from stead_sym.symbolic.step.effects import CompiledTool
+
+Domain: TypeAlias = Literal["normal", "theorem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class Explanation:
     """The plan of the symbolic engine for a deployment."""
 
     deployment: Deployment
-    mode: Literal["normal", "theorem"]
+    mode: Domain
     restriction: Restriction
     relations: tuple[ExplainedRelation, ...]
     fresh: tuple[ExplainedFresh, ...]
@@ -96,7 +99,7 @@ def explain(
     deployment: Deployment,
     specs: Sequence[str] | None = None,
     *,
-    domain: Literal["normal", "theorem"] | Mapping[str, int] | None = None,
+    domain: Domain | Mapping[str, int] | None = None,
     backend: Backend | None = None,
 ) -> Explanation:
     """What `verify` with the same arguments would explore. The specifications (by default all) set the
@@ -105,8 +108,13 @@ def explain(
     Raises `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the
     theorem does not allow.
     """
+    as_deployment(deployment)
+    if domain is not None and not isinstance(domain, Mapping):
+        check_known("domain", domain, get_args(Domain))
+    if backend is not None:
+        check_known("backend", backend, get_args(Backend))
     literal = domain not in (None, "normal")
-    chosen = deployment.specs if specs is None else tuple(map(deployment.spec, specs))
+    chosen = deployment.chosen(specs)
     sizes = domain if isinstance(domain, Mapping) else {}
     restriction = (
         theorem_restriction(deployment, chosen, sizes) if literal else normal_restriction(deployment)

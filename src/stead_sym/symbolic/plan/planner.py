@@ -134,7 +134,8 @@ def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
     lacking = {sort: 1 for sort, known in values.items() if not deployment.outside(sort, known)}
     encoding = Encoding(Manager(task.backend), deployment.schema, values, beyond=lacking)
     names = AnchoredNames(variables, encoding)
-    facts = Relaxation(deployment, encoding, names, guess.singles, partial(report, "plan"))
+    ensured = {sort: (*known, *beyond[sort]) for sort, known in restriction.values.items()}
+    facts = Relaxation(deployment, encoding, names, ensured, guess.singles, partial(report, "plan"))
     if broken := names.broken:
         return broken
     naming = Naming(task.literal, guess.anchored, names.names)

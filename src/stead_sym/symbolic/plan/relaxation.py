@@ -65,16 +65,19 @@ class Relaxation:
         deployment: Deployment,
         encoding: Encoding,
         fresh: FreshValues,
+        ensured: Mapping[str, Sequence[Value]],
         single: Set[str],
         report: Report,
     ) -> None:
         """``encoding`` has no fields, only vectors. ``fresh`` says which values a fresh variable of
-        an effect may take. The relations of ``single`` are taken to hold one fact at most: a formula
+        an effect may take, ``ensured`` which values of each sort an `ensure` may bring in besides those
+        that may be active already. The relations of ``single`` are taken to hold one fact at most: a formula
         is read for each choice of that fact, so that two atoms of it speak of the same one."""
         self.deployment = deployment
         self.encoding = encoding
         self.manager = encoding.manager
         self._fresh = fresh
+        self._ensured = ensured
         self._report = report
         self._relations = {relation.name: relation for relation in deployment.schema.relations}
         self._columns = {
@@ -158,8 +161,7 @@ class Relaxation:
             if effect.is_ensure:
                 for name in self._relations:
                     if not _kept(effect, name):
-                        vectors = self._columns[name]
-                        self.may[name] = m.conj(self.encoding.valid(vector) for vector in vectors)
+                        self.may[name] = m.conj(map(self._may_be_ensured, self._columns[name]))
                         self.must[name] = m.false
                 continue
             place = (tool.name, number)
@@ -179,6 +181,12 @@ class Relaxation:
                         pass
                     case _:
                         assert_never(statement)
+
+    def _may_be_ensured(self, column: Vector) -> Bdd:
+        """The values that may stand in a column after an `ensure`."""
+        value = self.encoding.vector("var", column.sort, 0)
+        values = self.encoding.is_among(value, self._ensured[column.sort]) | self.active(value)
+        return self.manager.and_exist(frozenset(value.bits), values, self.encoding.equal(column, value))
 
     def _scope(
         self, place: Place, effect: Effect, env: Environment, possible: Bdd

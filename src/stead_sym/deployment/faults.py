@@ -1,0 +1,93 @@
+"""The ways in which a reachable state breaks the definition of a deployment, in words.
+
+One decision: an engine finds a fault and a run that leads to it, and what is said of it is said here, so
+that both engines speak alike. A message has the state, the call, and what to do; the run carries as its claim
+what its last state shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.semantics import exceeded
+from stead_sym.deployment.tool import Call
+from stead_sym.deployment.trace import Trace
+from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
+from stead_sym.relational.instance import Instance
+
+_FACTS = 12
+"""How many facts of a state a message lists; the run below it has them all."""
+
+
+def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
+    """The fault of a run whose last state has more active values outside C than some bound claims."""
+    sort = exceeded(deployment, run.last)
+    assert sort is not None, f"every bound holds in {run.last}"
+    bound = deployment.bounds.get(sort, 0)
+    number = len(run.last.active_domain[sort].difference(deployment.constants[sort]))
+    values, are = ("value", "is") if number == 1 else ("values", "are")
+    claim = f"{number} {values} of sort {sort} {are} in use besides the constants"
+    line = f"`bound {sort} {bound}` claims"
+    if sort not in deployment.bound_spans:
+        line = f"without a line `bound {sort} {number}` the claim is"
+    call = run.steps[-1].call  # the values of the initial state are constants: a step was taken
+    return BoundExceeded(
+        f"{claim} after {call}, in {where(run)}, but {line} at most {bound};"
+        f" raise the bound, or strengthen the guards that let more in{_of_ensure(deployment, call)}",
+        replace(run, claim=claim),
+        deployment.bound_spans.get(sort) or deployment.tool(call.tool).span,
+    )
+
+
+def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
+    """The fault of a run whose last state offers no call."""
+    return NothingOffered(
+        f"no call is offered in {where(run)};"
+        " weaken a guard, or add a tool that changes nothing for states where all work is done",
+        replace(run, claim="no call is offered"),
+        next((tool.span for tool in deployment.tools), None),
+    )
+
+
+def no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
+    """The fault of a run whose last state offers a call that leads nowhere."""
+    return NoEffect(
+        f"{call} is offered, but none of its effects applies, in {where(run)};"
+        f" strengthen its guard, or let one of its effects apply{_of_ensure(deployment, call)}",
+        replace(run, claim=f"{call} is offered, but none of its effects applies"),
+        deployment.tool(call.tool).span,
+    )
+
+
+def no_successor_within(restriction: Restriction, run: Trace) -> Undecided:
+    """No fault of the deployment: a forced domain has too few values for a step from the last state."""
+    sizes = ", ".join(f"{sort}={size}" for sort, size in restriction.sizes.items())
+    return Undecided(
+        f"the domain ({sizes}) has too few values for any step from {where(run)}; take larger sizes"
+    )
+
+
+def _of_ensure(deployment: Deployment, call: Call) -> str:
+    """What to remember of the formulas of an `ensure`, where the call has one."""
+    if any(effect.is_ensure for effect in deployment.tool(call.tool).effects):
+        return " (in `ensure`, P(…) is the state before and P'(…) the one after, where anything may hold"
+        " that the formula leaves open)"
+    return ""
+
+
+def where(run: Trace) -> str:
+    """The last state of a run, and how many steps lead there."""
+    steps = len(run.steps)
+    if not steps:
+        return f"the initial state {_listed(run.last)}"
+    return f"{_listed(run.last)}, reached after {steps} {'step' if steps == 1 else 'steps'}"
+
+
+def _listed(state: Instance) -> str:
+    """The state, cut short where it has many facts."""
+    if len(state) <= _FACTS:
+        return str(state)
+    first = ", ".join(map(str, list(state)[:_FACTS]))
+    return f"{{ {first}, … and {len(state) - _FACTS} more facts }}"
