@@ -34,8 +34,8 @@ def explore(
     """Reach of a plan's restriction under the wrapped agent (None: everything offered); or the fresh
     variables for which a reachable state finds the name taken that goes with the anchor's value.
 
-    Raises `BoundExceeded`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at fault, and
-    `Undecided` where a forced restriction is too small to give every state a successor.
+    Raises `BoundExceeded`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at fault,
+    and `Undecided` where a forced restriction is too small to give every state a successor.
     """
     states = ReachableStates(plan, wrapper, progress)
     return states.explore() or states
