@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from stead_sym.agent.answer import Answer, Recorder
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
@@ -24,14 +24,17 @@ from stead_sym.deployment.deployment import Deployment, Policy, Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
+from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import InputError, RestrictionError
 from stead_sym.explicit.engine import ExplicitEngine
+from stead_sym.findings.finding import Finding, in_order
+from stead_sym.findings.reached import Examined, nowhere_fair, reached_findings
+from stead_sym.findings.static import lint
 from stead_sym.html import paragraph, table
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import Names, expand, resolve
 from stead_sym.logic.syntax import Formula
 from stead_sym.progress import Progress
-from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend
 from stead_sym.symbolic.engine import SymbolicEngine
@@ -41,33 +44,6 @@ Domain: TypeAlias = Literal["normal", "theorem"]
 AgentLike: TypeAlias = (
     Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | Literal["any"]
 )
-
-
-class StateSet(Protocol):
-    """A set of reachable states: its exact size, membership, and some members."""
-
-    @property
-    def count(self) -> int: ...
-    def __contains__(self, state: Instance, /) -> bool: ...
-    def sample(self, number: int) -> tuple[Instance, ...]: ...
-
-
-class Engine(Protocol):
-    """What an engine answers once it has explored; formulas are resolved and expanded."""
-
-    name: str
-
-    @property
-    def states(self) -> int: ...
-    @property
-    def transitions(self) -> int: ...
-    @property
-    def statistics(self) -> Mapping[str, int]: ...
-    @property
-    def restriction(self) -> Restriction: ...
-    def holds(self, formula: Formula) -> bool: ...
-    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
-    def evidence(self, formula: Formula, holds: bool) -> Trace: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +77,8 @@ class Verification:
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
     ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
     shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
+    ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is how many subformulas
+    were not tried for vacuity, since that would have taken longer than the verdicts.
     """
 
     deployment: Deployment
@@ -116,6 +94,8 @@ class Verification:
     seconds: float
     engine: Engine
     answers: tuple[Answer, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unexamined: int = 0
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.verdicts[spec]
@@ -145,7 +125,8 @@ class Verification:
         )
 
     def __str__(self) -> str:
-        return "\n".join([self.summary, *(f"  {verdict}" for verdict in self.verdicts.values())])
+        lines = [f"  {verdict}" for verdict in self.verdicts.values()]
+        return "\n".join([self.summary, *lines, *(f"  finding: {finding}" for finding in self.findings)])
 
     def _repr_html_(self) -> str:
         rows = [
@@ -193,6 +174,7 @@ def verify(
     max_states: int | None = None,
     progress: Progress | None = None,
     wrapped: bool = True,
+    findings: bool = True,
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent.
 
@@ -204,6 +186,9 @@ def verify(
     sorts of the latter; below the theorem's they raise `RestrictionError` unless ``force``, and then the
     verdicts are `unknown`. With ``wrapped`` False the agent is asked about the literal states of the literal
     domain, without the wrapper: it is not equivariant then, and the verdicts are `unknown` too.
+
+    Where no fair run starts at the initial state every path quantifier would range over nothing, and the
+    verdicts are `unknown`. With ``findings`` False no other sign of an empty verdict is looked for.
 
     Raises `DefinitionError` with a trace where a reachable state breaks the definition of a
     deployment, `AgentError` where the agent selects nothing or what is not offered, and `Undecided`
@@ -243,7 +228,18 @@ def verify(
         except InputError as error:  # its frames hold the diagrams, which would live as long as it does
             raise error.with_traceback(None) from error.__cause__
     beyond = frozenset() if wrapper is None else wrapper.rigid - frozenset(deployment.sort_of_constant)
-    verdicts = {spec.name: _verdict(built, spec, formulas[spec], restriction, beyond) for spec in chosen}
+    unfair = nowhere_fair(deployment, built)
+    verdicts = {
+        spec.name: _no_run(spec, unfair)
+        if unfair
+        else _verdict(built, spec, formulas[spec], restriction, beyond)
+        for spec in chosen
+    }
+    seconds = time.perf_counter() - started
+    examined = Examined()
+    if findings:
+        examined = reached_findings(deployment, built, formulas, wrapper, max(1.0, seconds))
+        examined = replace(examined, findings=in_order((*lint(deployment), *unfair, *examined.findings)))
     return Verification(
         deployment=deployment,
         agent="any" if wrapper is None else wrapper.agent.name,
@@ -255,9 +251,11 @@ def verify(
         contexts=None if wrapper is None else wrapper.contexts,
         queries=None if wrapper is None else wrapper.queries,
         decisions=() if wrapper is None else wrapper.decisions,
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
         engine=built,
         answers=() if wrapper is None else _answers(wrapper),
+        findings=examined.findings,
+        unexamined=examined.left,
     )
 
 
@@ -276,6 +274,11 @@ def _telling_apart(
     """A wrapper that renames nothing: B is the whole domain, so that can_B(D) = D."""
     every = frozenset(value for values in restriction.values.values() for value in values)
     return CanonicalWrapper(wrapper.agent, deployment.schema, deployment.tools, every | wrapper.rigid)
+
+
+def _no_run(spec: Spec, unfair: Sequence[Finding]) -> Verdict:
+    """The verdict where no run from the initial state is fair."""
+    return Verdict(spec.name, spec.formula, None, f"no run is fair: {unfair[0].text}")
 
 
 def _verdict(

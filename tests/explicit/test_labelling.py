@@ -43,7 +43,8 @@ def graph_of(states, targets, fair=()):
     deployment = Deployment("graph", states[0].schema, states[0], {}, (), fair=tuple(fair))
     edges = tuple(tuple((CALL, target) for target in out) for out in targets)
     restriction = theorem_restriction(deployment, ())
-    return Graph(deployment, restriction, tuple(states), edges, (None,) * len(states))
+    nothing = (frozenset(),) * len(states)
+    return Graph(deployment, restriction, tuple(states), edges, (None,) * len(states), nothing, nothing)
 
 
 def labelled(graph):

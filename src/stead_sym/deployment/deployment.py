@@ -72,7 +72,7 @@ class Deployment:
     """A STEAD but for its agent: schema, D0, bounds, tools, views, specifications.
 
     ``bounds`` has every unbounded sort as a key (0 where the file has no line).
-    ``fair`` is kept for the fairness constraints of the file.
+    ``fair`` is kept for the fairness constraints of the file, ``text`` for what it was parsed from, if any.
     """
 
     name: str
@@ -90,6 +90,7 @@ class Deployment:
     bound_spans: Mapping[str, Span] = field(
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
+    text: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         """The deployment as a `.stead` file."""

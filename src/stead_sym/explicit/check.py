@@ -84,6 +84,21 @@ class Labelling:
         """Whether (D, σ) ⊨ f; `KeyError` for a state that is not reachable."""
         return bool(self._sat(formula, assignment or {}) >> self.graph.index[state] & 1)
 
+    def calling(self, tool: str, condition: Formula, *, selected: bool) -> frozenset[Instance]:
+        """The reachable states with a call of the tool, offered or selected, for which f holds."""
+        params = self.graph.deployment.core.tool(tool).params
+        where: dict[Call, list[int]] = {}
+        for i, calls in enumerate(self.graph.selected if selected else self.graph.offered):
+            for call in calls:
+                if call.tool == tool:
+                    where.setdefault(call, []).append(i)
+        return frozenset(
+            self.graph.states[i]
+            for call, indices in where.items()
+            for sigma in [{param.name: u for param, u in zip(params, call.args, strict=True)}]
+            for i in _indices(self._bits(indices) & self._sat(condition, sigma))
+        )
+
     def holds_initially(self, spec: Spec) -> bool:
         """M ↾ U_f ⊨ f: whether the specification holds at D0."""
         definitions = {definition.name: definition for definition in self.graph.deployment.definitions}

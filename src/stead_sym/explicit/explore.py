@@ -38,7 +38,8 @@ class Graph:
     """The reachable states of the restriction and the transitions between them.
 
     ``states`` stand in breadth-first order, D0 first. ``edges[i]`` are the pairs (call, target) of state
-    i, ``parents[i]`` the state and call by which a shortest run first reaches i (None for D0).
+    i, ``parents[i]`` the state and call by which a shortest run first reaches i (None for D0);
+    ``offered[i]`` and ``selected[i]`` are the calls offered there and those of them that the agent may make.
     """
 
     deployment: Deployment
@@ -46,6 +47,8 @@ class Graph:
     states: tuple[Instance, ...]
     edges: tuple[tuple[tuple[Call, int], ...], ...]
     parents: tuple[tuple[int, Call] | None, ...]
+    offered: tuple[frozenset[Call], ...]
+    selected: tuple[frozenset[Call], ...]
 
     @cached_property
     def index(self) -> Mapping[Instance, int]:
@@ -85,6 +88,8 @@ def explore(
     number = {deployment.init: 0}
     edges: list[tuple[tuple[Call, int], ...]] = []
     parents: list[tuple[int, Call] | None] = [None]
+    offers: list[frozenset[Call]] = []
+    selections: list[frozenset[Call]] = []
     while len(edges) < len(states):
         source = len(edges)
         state = states[source]
@@ -123,11 +128,21 @@ def explore(
                 " though the deployment has one; take larger sizes"
             )
         edges.append(tuple(out))
+        offers.append(offered)
+        selections.append(selected)
         if progress is not None and source % 256 == 0:
             progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
     if progress is not None:
         progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
-    return Graph(deployment, restriction, tuple(states), tuple(edges), tuple(parents))
+    return Graph(
+        deployment,
+        restriction,
+        tuple(states),
+        tuple(edges),
+        tuple(parents),
+        tuple(offers),
+        tuple(selections),
+    )
 
 
 def _trace(states: Sequence[Instance], parents: Sequence[tuple[int, Call] | None], index: int) -> Trace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.lint import lint
+from stead_sym.findings.static import lint
 
 BASE = """
 deployment d
@@ -37,7 +37,7 @@ def test_warnings(text, message):
     full = BASE + text
     before = full[: full.index("@")]
     full = full.replace("@", "")
-    (warning,) = lint(parse_deployment(full, "f"), full)
+    (warning,) = lint(parse_deployment(full, "f"))
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     assert str(warning).startswith(f"f:{line}:{column}: {message}")
 
@@ -55,4 +55,4 @@ def test_warnings(text, message):
     ],
 )
 def test_no_warning(text):
-    assert lint(parse_deployment(BASE + text), BASE + text) == ()
+    assert lint(parse_deployment(BASE + text)) == ()

@@ -1,17 +1,19 @@
-"""Warnings: what is right by the language and yet hardly what its author means.
+"""Findings on a deployment as it is written: what needs no solving.
 
-One decision: a warning never changes what a file means and never stops anything. Those about how
-a formula is written (its parentheses) need the text; the rest is seen on the deployment.
+One decision: each formula is looked at as written, uses of `define` included, so that every finding is
+at its place. Those about how a formula is written (its parentheses) need the text that it was parsed from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.errors import Span
+from stead_sym.findings.finding import Finding, in_order
+from stead_sym.findings.ranges import misses_inactive, reads_once_ever
 from stead_sym.logic.sorts import expand
 from stead_sym.logic.syntax import (
     And,
@@ -33,19 +35,8 @@ from stead_sym.logic.syntax import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Warning_:  # noqa: N801 (`Warning` is Python's own)
-    """One warning, printed as one line like an error."""
-
-    span: Span | None
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.span}: {self.message}" if self.span else self.message
-
-
-def lint(deployment: Deployment, text: str | None = None) -> tuple[Warning_, ...]:
-    """The warnings for a deployment, in the order of their places; ``text`` is what it was parsed from.
+def lint(deployment: Deployment) -> tuple[Finding, ...]:
+    """The findings that need no solving, in the order of their places:
 
     - a define that nothing uses;
     - a quantified variable that its body does not mention (`exists x: s. true` is left alone: it
@@ -53,23 +44,25 @@ def lint(deployment: Deployment, text: str | None = None) -> tuple[Warning_, ...
     - a variable with the name of a constant, which then cannot be named there;
     - a policy rule that mentions a constant that is not rigid: this policy knows it by name (its wrapper
       leaves it alone), but a language model would be shown another name in its place;
-    - with ``text``, a negated quantifier that takes in a connective without parentheses
-      (`~exists x. f & g`).
+    - a policy rule that reads a relation of which the agent is shown nothing;
+    - `exists x. f -> g`, true as soon as some value does not satisfy f;
+    - a negated quantifier that takes in a connective without parentheses (`~exists x. f & g`);
+    - a quantifier over a finite sort whose inactive values would make a difference (`ranges`);
+    - a specification that reads like "never again" of values that may come back (`ranges`).
     """
-    found = [
-        *_unused_definitions(deployment),
-        *_unused_variables(deployment),
-        *_shadowed_constants(deployment),
-        *_known_constants(deployment),
-    ]
-    if text is not None:
-        found.extend(_reaching_negations(deployment, text))
-    return tuple(sorted(dict.fromkeys(found), key=_place))
-
-
-def _place(warning: Warning_) -> tuple[int, int, str]:
-    span = warning.span
-    return (span.line, span.column, warning.message) if span else (0, 0, warning.message)
+    return in_order(
+        (
+            *_unused_definitions(deployment),
+            *_unused_variables(deployment),
+            *_shadowed_constants(deployment),
+            *_known_constants(deployment),
+            *_hidden_relations(deployment),
+            *_exists_implies(deployment),
+            *_reaching_negations(deployment),
+            *misses_inactive(deployment),
+            *reads_once_ever(deployment),
+        )
+    )
 
 
 def _tool_formulas(tool: Tool) -> Iterator[Formula]:
@@ -101,22 +94,26 @@ def _parts(d: Deployment) -> Iterator[Formula]:
     return (part for formula in _formulas(d) for part in subformulas(formula))
 
 
-def _unused_definitions(d: Deployment) -> Iterator[Warning_]:
+def _unused_definitions(d: Deployment) -> Iterator[Finding]:
     used = {part.relation for part in _parts(d) if isinstance(part, Atom)}
     for definition in d.definitions:
         if definition.name not in used:
-            yield Warning_(definition.span, f"the define {definition.name} is not used; remove it")
+            yield Finding(
+                "unused define", definition.span, f"the define {definition.name} is not used", "remove it"
+            )
 
 
-def _unused_variables(d: Deployment) -> Iterator[Warning_]:
+def _unused_variables(d: Deployment) -> Iterator[Finding]:
     for part in _parts(d):
         if isinstance(part, Quantified) and not isinstance(part.body, Truth):
             name = part.binder.name
             if name not in free_variables(part.body):
-                yield Warning_(
+                yield Finding(
+                    "unused variable",
                     part.binder.span or part.span,
                     f"the body does not mention {name}, so {name} only matters in that it asks for active "
-                    f"values of {part.binder.sort}; use the variable or remove it",
+                    f"values of {part.binder.sort}",
+                    "use the variable or remove it",
                 )
 
 
@@ -144,13 +141,15 @@ def _binders(d: Deployment) -> Iterator[Binder]:
     yield from (part.binder for part in _parts(d) if isinstance(part, Quantified))
 
 
-def _shadowed_constants(d: Deployment) -> Iterator[Warning_]:
+def _shadowed_constants(d: Deployment) -> Iterator[Finding]:
     for binder in _binders(d):
         if binder.name in d.sort_of_constant:
-            yield Warning_(
+            yield Finding(
+                "shadowed constant",
                 binder.span,
                 f"the variable {binder.name} has the name of a constant of sort "
-                f"{d.sort_of_constant[binder.name]}; give it another, or write the constant in the formula",
+                f"{d.sort_of_constant[binder.name]}",
+                "give it another, or write the constant in the formula",
             )
 
 
@@ -165,7 +164,7 @@ def _constants(formula: Formula) -> Iterator[Const]:
                 pass
 
 
-def _known_constants(d: Deployment) -> Iterator[Warning_]:
+def _known_constants(d: Deployment) -> Iterator[Finding]:
     definitions = {definition.name: definition for definition in d.definitions}
     for policy in d.policies:
         for rule in policy.rules:
@@ -175,15 +174,52 @@ def _known_constants(d: Deployment) -> Iterator[Warning_]:
             )
             for constant in mentioned:
                 if constant.value not in d.schema.rigid:
-                    yield Warning_(
+                    yield Finding(
+                        "known constant",
                         constant.span or rule.span,
                         f"{constant.value} is not rigid: policy {policy.name} knows it by name, but a "
-                        "language model is shown another in its place; make its sort rigid or leave it out",
+                        "language model is shown another in its place",
+                        "make its sort rigid or leave it out",
                     )
 
 
-def _reaching_negations(d: Deployment, text: str) -> Iterator[Warning_]:
-    starts = _line_starts(text)
+def _hidden_relations(d: Deployment) -> Iterator[Finding]:
+    """Rules that read a relation without a `view` line where there are such lines."""
+    shown = {line.relation for line in d.views}
+    for policy, core in zip(d.policies, d.core.policies, strict=True):
+        for rule, expanded in zip(policy.rules, core.rules, strict=True):
+            read = [part.relation for part in subformulas(expanded.when) if isinstance(part, Atom)]
+            for relation in dict.fromkeys(read):
+                if shown and relation not in shown:
+                    yield Finding(
+                        "hidden relation",
+                        rule.span,
+                        f"`{print_rule(rule)}` of policy {policy.name} reads {relation}, of which no view"
+                        " line shows anything: it is always empty there",
+                        f"add a `view {relation}(…)` line, or ask about something that is shown",
+                    )
+
+
+def _exists_implies(d: Deployment) -> Iterator[Finding]:
+    """`exists x. f -> g` where f mentions x."""
+    for part in _parts(d):
+        match part:
+            case Exists(binder, Implies(left, _) as body) if binder.name in free_variables(left):
+                yield Finding(
+                    "exists implies",
+                    part.span,
+                    f"`{part}` is true as soon as `{left}` is false for some {binder.name}, whatever"
+                    f" `{body.right}` is",
+                    "write `exists x. f & g`, or `forall x. f -> g`",
+                )
+            case _:
+                pass
+
+
+def _reaching_negations(d: Deployment) -> Iterator[Finding]:
+    if d.text is None:
+        return
+    text, starts = d.text, _line_starts(d.text)
     for part in _parts(d):
         match part:
             case Not(Exists(_, body) | Forall(_, body)):
@@ -191,11 +227,18 @@ def _reaching_negations(d: Deployment, text: str) -> Iterator[Warning_]:
                     body = body.body
                 begin, end = (_offset(f.span, starts) for f in (part, body))
                 connective = isinstance(body, And | Or | Implies | Iff)
-                if connective and begin is not None and end is not None and "(" not in text[begin:end]:
-                    yield Warning_(
+                if (
+                    connective
+                    and begin is not None
+                    and end is not None
+                    and text.startswith(("~", "!", "not"), begin)  # the formula may be from another text
+                    and "(" not in text[begin:end]
+                ):
+                    yield Finding(
+                        "reaching negation",
                         part.span,
-                        "the negation takes in everything after the quantifier, connectives included; write "
-                        "`~exists x. (f & g)`, or `(~exists x. f) & g` if that is meant",
+                        "the negation takes in everything after the quantifier, connectives included",
+                        "write `~exists x. (f & g)`, or `(~exists x. f) & g` if that is meant",
                     )
             case _:
                 pass
