@@ -30,7 +30,33 @@ bound a 2
         ("tool t(x: a) policy p call t(x) when R(@c0, k1) & P(x)", "c0 is not rigid: "),
         ("tool t(x: a) policy p call t(@c0)", "c0 is not rigid: "),
         ("spec s N & @~exists x. P(x) & N", "the negation takes in everything after the quantifier"),
-        ("spec s @~forall x, y. (P(x) | N) -> R(x, y)", "the negation takes in everything"),
+        ("spec s @~forall x, y. (P(x) | N) -> P(y)", "the negation takes in everything"),
+        ("spec s AG @exists x. P(x) -> N", "`exists x: a. P(x) -> N()` is true as soon as `P(x)` is false"),
+        ("tool t(x: a) guard @exists y. P(y) -> N", "`exists y: a. P(y) -> N()` is true as soon as"),
+        (
+            "spec s AG @forall q: k. exists x. R(x, q)",
+            "`forall q` ranges over the values of k that some fact",
+        ),
+        ("spec s AG @exists q: m. q != m1", "`exists q` ranges over the values of m that some fact"),
+        ("spec s AG @forall q: k. ~AF exists x. R(x, q)", "`forall q` ranges over the values of k"),
+        (
+            "relation S(m)\ninit S(m1) S(m2)\ntool t() effect delete S(m1)\nspec s AG @forall q: m. S(q)",
+            "`forall q` ranges over the values of m",
+        ),
+        (
+            "relation S(m)\ntool t() effect fresh u: a\n insert P(u)\ntool w() effect clear P\n"
+            "spec s AG forall x. (P(x) -> AX @AG ~P(x))",
+            "`AG ~P(x)` speaks of the identifier x, not of the a that had it",
+        ),
+        (
+            "tool t() effect fresh u: a\n insert P(u)\ntool w() effect clear P\n"
+            "spec s AG forall x. (P(x) -> AX @~EF P(x))",
+            "`~EF P(x)` speaks of the identifier x",
+        ),
+        (
+            "view P(x)\ntool t(x: a) policy p call @t(x) when exists y. R(x, y)",
+            "`call t(x) when exists y: k. R(x, y)` of policy p reads R, of which no view line shows anything",
+        ),
     ],
 )
 def test_warnings(text, message):
@@ -52,6 +78,18 @@ def test_warnings(text, message):
         "spec s (~exists x. P(x)) & N",
         "spec s ~exists x. P(x)",
         "tool t(x: a, y: k) policy p call t(x, k1) when R(x, k2)",
+        "spec s AG exists x. P(x) & N",
+        "spec s AG exists x. (N -> P(x))",
+        "spec s AG forall q: k. forall x. (R(x, q) -> P(x))",
+        "spec s AG exists q: k. exists x. R(x, q)",
+        "relation S(m)\ninit S(m1) S(m2)\ntool t() effect clear P\nspec s AG forall q: m. S(q)",
+        "relation L(a)\ntool t() effect fresh u: a\n insert P(u)\n insert L(u)\ntool w() effect clear P\n"
+        "spec s AG forall x. (P(x) -> AX AG ~P(x))",
+        "tool t() effect fresh u: a\n insert P(u)\ntool w() effect clear P\nspec s AG forall x. ~P(x)",
+        "tool t() effect fresh u: a\n insert P(u)\ntool w() effect clear P\n"
+        "spec s AG forall x. (P(x) -> AF ~P(x))",
+        "view P(x)\nview R(x, y)\ntool t(x: a) policy p call t(x) when exists y. R(x, y)",
+        "tool t(x: a) policy p call t(x) when exists y. R(x, y)",
     ],
 )
 def test_no_warning(text):

@@ -59,7 +59,7 @@ def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
         Finding(
             "unfair",
             written.span,
-            f"the fairness constraint {written} is true in no reachable state, so that no run is fair",
+            f"the fairness constraint `{written}` is true in no reachable state",
             "correct it, or remove it",
         )
         for written, constraint in zip(deployment.fair, constraints, strict=True)
@@ -221,7 +221,7 @@ class _Vacuity:
         makes a specification more careful than it would have to be, which is not empty for that:
 
         - one part of a conjunction where `true` takes its place (a premise with fewer conjuncts suffices);
-          for a specification that fails, one part of a disjunction where `false` does (one of several reasons);
+          where the specification fails, one part of a disjunction with `false` (one of several reasons);
         - the premise of an implication whose conclusion is temporal: it says when something is awaited.
 
         And nothing is tried twice: the body of `~`, of a temporal operator with one body and of `exists`
