@@ -67,6 +67,11 @@ TRAPS = (
         "spec s AG forall o. (State(o, open) -> AX (State(o, paid) -> AF ~State(o, paid)))",
     ),
     Trap(
+        "premise never true",
+        "spec s AG forall o. (State(o, open) -> (State(o, paid) -> AF State(o, open)))",
+        "spec s AG forall o. (State(o, open) -> (~Flag() -> AF State(o, paid)))",
+    ),
+    Trap(
         "no value",
         "sort shop\nrelation At(order, shop)\nspec s AG forall o, h. (At(o, h) -> State(o, open))",
         "sort shop\nrelation At(order, shop)\ninit At(o1, h1)\n"

@@ -239,7 +239,9 @@ def verify(
     examined = Examined()
     if findings:
         examined = reached_findings(deployment, built, formulas, wrapper, max(1.0, seconds))
-        examined = replace(examined, findings=in_order((*lint(deployment), *unfair, *examined.findings)))
+        names = {None, *(spec.name for spec in chosen)}
+        written = (finding for finding in lint(deployment) if finding.spec in names)
+        examined = replace(examined, findings=in_order((*written, *unfair, *examined.findings)))
     return Verification(
         deployment=deployment,
         agent="any" if wrapper is None else wrapper.agent.name,

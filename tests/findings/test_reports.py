@@ -111,3 +111,9 @@ def test_what_there_was_no_time_for_is_counted(monkeypatch):
     assert st.verify(deployment).unexamined == 0
     monkeypatch.setattr("time.perf_counter", iter(range(0, 10**6, 1000)).__next__)
     assert st.verify(deployment).unexamined > 0
+
+
+def test_a_specification_that_is_not_checked_has_none():
+    other = st.parse_deployment(EMPTY + "spec other AG forall q: state. exists o. State(o, q)")
+    assert {finding.spec for finding in st.verify(other).findings} == {"s", "other"}
+    assert {finding.spec for finding in st.verify(other, specs=["s"]).findings} == {"s"}
