@@ -30,7 +30,7 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-Verdict Verification report_data report_schema verify
+Finding Verdict Verification report_data report_schema verify
 
 AgentError BoundExceeded DeclarationError DefinitionError InputError ModelError NoEffect NothingOffered
 ParseError RestrictionError Span SteadError StoreError Undecided
@@ -49,7 +49,7 @@ def test_every_name_is_there() -> None:
 def test_no_name_hides_a_subpackage() -> None:
     import stead_sym.deployment.tool
 
-    packages = ("agent", "deployment", "explicit", "logic", "relational", "report", "symbolic")
+    packages = ("agent", "deployment", "explicit", "findings", "logic", "relational", "report", "symbolic")
     assert all(isinstance(getattr(stead_sym, package), ModuleType) for package in packages)
     assert stead_sym.deployment.tool.Tool is stead_sym.Tool
 

@@ -16,7 +16,6 @@ from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import rigid, tool
 from stead_sym.deployment.deployment import Deployment, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.language import parse_deployment, read_deployment
-from stead_sym.deployment.lint import lint
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import Derivation, Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.semantics import Successors, offer, successors, view
@@ -33,6 +32,7 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.deployment.trace import Step, Trace
+from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import (
     AgentError,
     BoundExceeded,
@@ -50,6 +50,8 @@ from stead_sym.errors import (
     Undecided,
 )
 from stead_sym.files import load, packaged_examples
+from stead_sym.findings.finding import Finding
+from stead_sym.findings.static import lint
 from stead_sym.logic.compose import (
     AF,
     AG,
@@ -110,7 +112,7 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
 from stead_sym.symbolic.plan.explain import Explanation, explain
-from stead_sym.verification import Engine, StateSet, Verdict, Verification, verify, wrap
+from stead_sym.verification import Verdict, Verification, verify, wrap
 
 __version__ = "0.1.0"
 
@@ -241,6 +243,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "StateSet",
     "explain",
     # verdicts
+    "Finding",
     "Verdict",
     "Verification",
     "report_data",

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from stead_sym.agent.answer import Answer, Recorder
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
@@ -24,13 +24,16 @@ from stead_sym.deployment.deployment import Deployment, Policy, Spec, as_deploym
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
+from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import DeclarationError, InputError, RestrictionError
 from stead_sym.explicit.engine import ExplicitEngine
+from stead_sym.findings.finding import Finding, in_order
+from stead_sym.findings.reached import Examined, nowhere_fair, reached_findings
+from stead_sym.findings.static import lint
 from stead_sym.html import paragraph, table
 from stead_sym.logic.names import check_known, nearest
-from stead_sym.logic.syntax import Expanded, Raw, Resolved, free_variables
+from stead_sym.logic.syntax import Raw, Resolved, free_variables
 from stead_sym.progress import Progress
-from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend
 from stead_sym.symbolic.engine import SymbolicEngine
@@ -41,33 +44,6 @@ AgentLike: TypeAlias = (
     Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | str
 )
 """A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
-
-
-class StateSet(Protocol):
-    """A set of reachable states: its exact size, membership, and some members."""
-
-    @property
-    def count(self) -> int: ...
-    def __contains__(self, state: Instance, /) -> bool: ...
-    def sample(self, number: int) -> tuple[Instance, ...]: ...
-
-
-class Engine(Protocol):
-    """What an engine answers once it has explored."""
-
-    name: str
-
-    @property
-    def states(self) -> int: ...
-    @property
-    def transitions(self) -> int: ...
-    @property
-    def statistics(self) -> Mapping[str, int]: ...
-    @property
-    def restriction(self) -> Restriction: ...
-    def holds(self, formula: Expanded) -> bool: ...
-    def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> StateSet: ...
-    def evidence(self, formula: Expanded, holds: bool) -> Trace: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +77,8 @@ class Verification:
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
     ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
     shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
+    ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is how many subformulas
+    were not tried for vacuity, since that would have taken longer than the verdicts.
     """
 
     deployment: Deployment
@@ -116,6 +94,8 @@ class Verification:
     seconds: float
     engine: Engine
     answers: tuple[Answer, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unexamined: int = 0
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.verdicts[spec]
@@ -160,7 +140,8 @@ class Verification:
         )
 
     def __str__(self) -> str:
-        return "\n".join([self.summary, *(f"  {verdict}" for verdict in self.verdicts.values())])
+        lines = [f"  {verdict}" for verdict in self.verdicts.values()]
+        return "\n".join([self.summary, *lines, *(f"  finding: {finding}" for finding in self.findings)])
 
     def _repr_html_(self) -> str:
         rows = [
@@ -215,6 +196,7 @@ def verify(
     max_states: int | None = None,
     progress: Progress | None = None,
     wrapped: bool = True,
+    findings: bool = True,
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent.
 
@@ -228,6 +210,8 @@ def verify(
     verdicts are `unknown`. With ``wrapped`` False the agent is asked about the literal states of the literal
     domain, without the wrapper: it is not equivariant then, and the verdicts are `unknown` too.
 
+    Where no fair run starts at the initial state every path quantifier would range over nothing, and the
+    verdicts are `unknown`. With ``findings`` False no other sign of an empty verdict is looked for.
     ``backend`` is for the symbolic engine, ``max_states`` for the explicit one.
 
     Raises `InputError` for arguments that do not go together or name what is not there, `DefinitionError`
@@ -274,7 +258,20 @@ def verify(
     agent_knows = {} if wrapper is None else wrapper.known
     beyond = frozenset(value for value, sort in agent_knows.items() if constants.get(value) != sort)
     written = {spec.name: spec.formula for spec in deployment.written.specs}
-    verdicts = {spec.name: _verdict(built, spec, written[spec.name], restriction, beyond) for spec in chosen}
+    unfair = nowhere_fair(deployment, built)
+    verdicts = {
+        spec.name: _no_run(spec, written[spec.name], unfair)
+        if unfair
+        else _verdict(built, spec, written[spec.name], restriction, beyond)
+        for spec in chosen
+    }
+    seconds = time.perf_counter() - started
+    examined = Examined()
+    if findings:
+        examined = reached_findings(deployment, built, chosen, wrapper, max(1.0, seconds))
+        names = {None, *(spec.name for spec in chosen)}
+        stated = (finding for finding in lint(deployment) if finding.spec in names)
+        examined = replace(examined, findings=in_order((*stated, *unfair, *examined.findings)))
     return Verification(
         deployment=deployment,
         agent="any" if wrapper is None else wrapper.agent.name,
@@ -286,9 +283,11 @@ def verify(
         contexts=None if wrapper is None else wrapper.contexts,
         queries=None if wrapper is None else wrapper.queries,
         decisions=() if wrapper is None else wrapper.decisions,
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
         engine=built,
         answers=() if wrapper is None else _answers(wrapper),
+        findings=examined.findings,
+        unexamined=examined.left,
     )
 
 
@@ -328,6 +327,11 @@ def _telling_apart(
     """A wrapper that renames nothing: B is the whole domain, so that can_B(D) = D."""
     every = {value: sort for sort, values in restriction.values.items() for value in values}
     return CanonicalWrapper(wrapper.agent, deployment.schema, deployment.tools, {**wrapper.known, **every})
+
+
+def _no_run(spec: Spec, written: Resolved, unfair: Sequence[Finding]) -> Verdict:
+    """The verdict where no run from the initial state is fair."""
+    return Verdict(spec.name, written, None, f"no run is fair: {unfair[0].text}")
 
 
 def _verdict(

@@ -265,12 +265,12 @@ def test_show_prints_a_file_that_is_the_same_deployment(capsys: pytest.CaptureFi
     assert "#   case: 2·1 + 0 + 1 = 3" in out
 
 
-def test_show_prints_warnings_with_their_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_findings_with_their_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "warned.stead"
     path.write_text(GROWING + "define idle() = true\n", encoding="utf-8")
     assert main(["show", str(path)]) == 0
     line = GROWING.count("\n") + 1
-    assert capsys.readouterr().err.startswith(f"stead-sym: warning: {path}:{line}:")
+    assert capsys.readouterr().err.startswith(f"stead-sym: finding: {path}:{line}:")
 
 
 def test_examples_lists_the_packaged_ones(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from shared_folder import shared_folder
 from stead_sym.deployment.deployment import Rule
 from stead_sym.deployment.language import parse_deployment, read_deployment
-from stead_sym.deployment.lint import lint
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.errors import DeclarationError, InputError, ParseError
+from stead_sym.findings.static import lint
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.parser import MAX_DEPTH
 from stead_sym.logic.sorts import variables_by_sort

@@ -38,7 +38,8 @@ def graphs(draw):
 def graph_of(states, targets, fair=()):
     deployment = Deployment("graph", states[0].schema, states[0], {}, Parts(fair=tuple(fair)))
     edges = tuple(tuple((CALL, target) for target in out) for out in targets)
-    return Graph(deployment, tuple(states), edges)
+    nothing = (frozenset(),) * len(states)
+    return Graph(deployment, tuple(states), edges, nothing, nothing)
 
 
 def labelled(graph):

@@ -57,18 +57,21 @@ class RuleAgent:
         return [self._select(context) for context in contexts]
 
     def _select(self, context: DecisionContext) -> frozenset[Call]:
-        active = self._shown(context)
         for rule in self.policy.rules:
-            matches = frozenset(
-                call
-                for call in context.calls
-                if (sigma := match_rule(rule, call)) is not None
-                and holds(rule.when, context.view, sigma, active=active)
-            )
-            if matches:
+            if matches := self.matches(rule, context):
                 return matches
         raise AgentError(
             f"policy {self.name} selects nothing for {context}; add a rule that matches", self.policy.span
+        )
+
+    def matches(self, rule: Rule, context: DecisionContext) -> frozenset[Call]:
+        """The offered calls that a rule of the policy matches."""
+        active = self._shown(context)
+        return frozenset(
+            call
+            for call in context.calls
+            if (sigma := match_rule(rule, call)) is not None
+            and holds(rule.when, context.view, sigma, active=active)
         )
 
     @cached_property

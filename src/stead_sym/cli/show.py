@@ -7,9 +7,9 @@ import sys
 
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.lint import lint
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.files import load_text, packaged_examples
+from stead_sym.findings.static import lint
 from stead_sym.report.streams import console_on
 
 
@@ -39,8 +39,8 @@ def _show(options: argparse.Namespace) -> int:
         console.print(f"# {heading}:", soft_wrap=True)
         for derivation in restriction.derivation.values():
             console.print(f"#   {derivation}", soft_wrap=True)
-    for warning in lint(deployment, text):
-        print(f"stead-sym: warning: {warning}", file=sys.stderr)
+    for finding in lint(deployment):
+        print(f"stead-sym: finding: {finding}", file=sys.stderr)
     return 0
 
 

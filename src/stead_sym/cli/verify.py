@@ -75,6 +75,17 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", type=positive, metavar="MIB", help="stop past so much resident memory; status 3"
     )
+    parser.add_argument(
+        "--findings",
+        choices=("on", "off"),
+        default="on",
+        help="look for what makes a verdict empty: vacuous specifications, tools never called (default: on)",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail with status 1 where there is any finding, after the verdicts",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -104,14 +115,17 @@ def _verify(options: argparse.Namespace) -> int:
             max_states=options.max_states,
             progress=progress,
             wrapped=not options.unwrapped,
+            findings=options.findings == "on",
         )
     if options.json:
         print(json.dumps(report_data(result), indent=2))
     elif options.quiet:
         print_verdicts(result, console_on(sys.stdout))
+        for finding in result.findings if options.strict else ():
+            print(f"stead-sym: finding: {finding}", file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout))
-    return _status(result)
+    return _status(result, strict=options.strict)
 
 
 def _verify_in_child(options: argparse.Namespace) -> int:
@@ -135,6 +149,8 @@ def _display(options: argparse.Namespace) -> AbstractContextManager[Progress | N
 
 def _refuse_conflicts(options: argparse.Namespace) -> None:
     """Raise `InputError` for arguments that do not go together."""
+    if options.strict and options.findings == "off":
+        raise InputError("--strict fails on findings; leave out --findings off, or --strict")
     if options.max_states is not None and options.engine != "explicit":
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":
@@ -175,8 +191,8 @@ def _note(options: argparse.Namespace, text: str) -> None:
         print(f"stead-sym: {text}", file=sys.stderr)
 
 
-def _status(result: Verification) -> int:
+def _status(result: Verification, *, strict: bool) -> int:
     answers = {verdict.holds for verdict in result.verdicts.values()}
-    if False in answers:
+    if False in answers or (strict and result.findings):
         return 1
     return 3 if None in answers else 0

@@ -117,6 +117,7 @@ class Deployment:
 
     ``bounds`` has every unbounded sort as a key (0 where the file has no line). ``written`` holds resolved
     formulas; ``tools``, ``views``, ``policies``, ``fair`` and ``specs`` are the same parts expanded.
+    ``text`` is what the deployment was parsed from, if it was.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Deployment:
     bound_spans: Mapping[str, Span] = field(
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
+    text: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         """The deployment as a `.stead` file."""

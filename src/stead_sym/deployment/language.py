@@ -8,7 +8,7 @@ deployments built in Python (`deployment.build`) go through as well.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -58,7 +58,7 @@ def parse_deployment(text: str, source: str = "<text>") -> Deployment:
     Raises `ParseError` for text outside the language and `DeclarationError` for names, sorts and arities
     that do not fit together.
     """
-    return resolve_items(read_items(text, source))
+    return replace(resolve_items(read_items(text, source)), text=text)
 
 
 def read_deployment(path: str | Path) -> Deployment:

@@ -91,6 +91,21 @@ class Labelling:
         """M ↾ U_f ⊨ f: whether the sentence holds at D0."""
         return self.holds(formula, self.graph.deployment.init)
 
+    def calling(self, tool: str, condition: Expanded, *, selected: bool) -> frozenset[Instance]:
+        """The reachable states with a call of the tool, offered or selected, for which f holds."""
+        params = self.graph.deployment.tool(tool).params
+        where: dict[Call, list[int]] = {}
+        for i, calls in enumerate(self.graph.selected if selected else self.graph.offered):
+            for call in calls:
+                if call.tool == tool:
+                    where.setdefault(call, []).append(i)
+        return frozenset(
+            self.graph.states[i]
+            for call, indices in where.items()
+            for sigma in [{param.name: u for param, u in zip(params, call.args, strict=True)}]
+            for i in _indices(self._bits(indices) & self._sat(condition, sigma))
+        )
+
     # The clauses of satisfaction, as sets of states
 
     def _sat(self, formula: Formula, sigma: Mapping[str, Value]) -> int:

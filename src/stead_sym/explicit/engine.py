@@ -59,6 +59,10 @@ class ExplicitEngine:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
 
+    def calling(self, tool: str, condition: Expanded, *, selected: bool) -> ExplicitStateSet:
+        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
+        return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
+
     def evidence(self, formula: Expanded, holds: bool) -> Trace:
         """The run that shows why the sentence holds, or fails, at the initial state."""
         return evidence(self._labelling, formula, self._graph.deployment.init, holds)

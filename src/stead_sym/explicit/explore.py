@@ -38,12 +38,15 @@ class Wrapper(Protocol):
 class Graph:
     """The reachable states of the restriction and the transitions between them.
 
-    ``states`` stand in breadth-first order, D0 first. ``edges[i]`` are the pairs (call, target) of state i.
+    ``states`` stand in breadth-first order, D0 first. ``edges[i]`` are the pairs (call, target) of state i,
+    ``offered[i]`` and ``selected[i]`` the calls offered there and those of them that the agent may make.
     """
 
     deployment: Deployment
     states: tuple[Instance, ...]
     edges: tuple[tuple[tuple[Call, int], ...], ...]
+    offered: tuple[frozenset[Call], ...]
+    selected: tuple[frozenset[Call], ...]
 
     @cached_property
     def index(self) -> Mapping[Instance, int]:
@@ -79,6 +82,8 @@ def explore(
     number = {deployment.init: 0}
     edges: list[tuple[tuple[Call, int], ...]] = []
     parents: list[tuple[int, Call] | None] = [None]  # by which a shortest run first reaches the state
+    offers: list[frozenset[Call]] = []
+    selections: list[frozenset[Call]] = []
     while len(edges) < len(states):
         source = len(edges)
         state = states[source]
@@ -112,11 +117,13 @@ def explore(
         if not out:
             raise no_successor_within(restriction, _trace(states, parents, source))
         edges.append(tuple(out))
+        offers.append(offered)
+        selections.append(selected)
         if progress is not None and source % 256 == 0:
             progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
     if progress is not None:
         progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
-    return Graph(deployment, tuple(states), tuple(edges))
+    return Graph(deployment, tuple(states), tuple(edges), tuple(offers), tuple(selections))
 
 
 def _trace(states: Sequence[Instance], parents: Sequence[tuple[int, Call] | None], index: int) -> Trace:

@@ -41,6 +41,17 @@ def report_data(result: Verification) -> dict[str, Json]:
         "queries": result.queries,
         "seconds": result.seconds,
         "specs": {name: _verdict(verdict) for name, verdict in result.verdicts.items()},
+        "findings": [
+            {
+                "kind": finding.kind,
+                "place": None if finding.place is None else str(finding.place),
+                "text": finding.text,
+                "remedy": finding.remedy,
+                "spec": finding.spec,
+            }
+            for finding in result.findings
+        ],
+        "unexamined": result.unexamined,
         "decisions": [
             {
                 "facts": _texts(context.view),

@@ -31,6 +31,9 @@ def print_verification(result: Verification, console: Console) -> None:
         console.print(_verdicts(result, ascii_only=_is_ascii(console)))
     else:
         console.print("No specification was checked: the deployment meets its definition and its bounds.")
+    if result.findings or result.unexamined:
+        console.print()
+        console.print(_findings(result))
     if closest := sorted(
         (answer for answer in result.answers if answer.margin is not None), key=lambda a: a.margin or 0.0
     ):
@@ -119,6 +122,20 @@ def _shown_by(verdict: Verdict) -> str:
         return "the initial state, below"
     steps = _plural(len(verdict.trace.steps), "step")
     return f"a run of {steps}, below" if verdict.trace.loop is None else f"an endless run of {steps}, below"
+
+
+def _findings(result: Verification) -> RenderableType:
+    """What makes a verdict say less than it seems to, and how much was not looked at."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="yellow", no_wrap=True)
+    table.add_column(overflow="fold")
+    for finding in result.findings:
+        place = f"{finding.place}: " if finding.place else ""
+        table.add_row(finding.kind, Text(f"{place}{finding.text}; {finding.remedy}"))
+    if result.unexamined:
+        parts = _plural(result.unexamined, "subformula")
+        table.add_row("", f"{parts} not tried for vacuity, which would have taken longer than the verdicts")
+    return Group(Text("findings"), indented(table))
 
 
 def _closest(answers: Sequence[Answer]) -> RenderableType:

@@ -87,6 +87,10 @@ class SymbolicEngine:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
 
+    def calling(self, tool: str, condition: Formula, *, selected: bool) -> SymbolicStateSet:
+        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
+        return SymbolicStateSet(self._model, self._model.calling(tool, condition, selected=selected))
+
     def evidence(self, formula: Formula, holds: bool) -> Trace:
         """The run that shows why the sentence holds, or fails, at the initial state."""
         return evidence(self._witness, formula, self._model.deployment.init, holds)

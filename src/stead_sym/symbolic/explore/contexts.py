@@ -100,6 +100,12 @@ class ContextFinder:
             for name, tool in self.tools.items()
         }
 
+    def condition(self, name: str, formula: Formula) -> Bdd:
+        """⟦f⟧ over the state bits and a tool's selectors, for a first-order formula over its parameters."""
+        tool = self.tools[name]
+        names = (param.name for param in tool.tool.params)
+        return self._beside.formula(formula, dict(zip(names, tool.selectors, strict=True)))
+
     @cached_property
     def _shows(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
         """Per relation vectors for one tuple beside the records, and where it is shown."""

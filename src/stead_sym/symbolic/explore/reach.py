@@ -17,6 +17,7 @@ from stead_sym.deployment.semantics import exceeded, leads_to, offer, outcomes, 
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.errors import NoEffect
+from stead_sym.logic.syntax import Expanded
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
@@ -253,6 +254,13 @@ class ReachableStates:
         """Π(D, Offer(D)): the calls that the agent may make in a state."""
         offered = offer(self.deployment, state)
         return self.wrapper.calls(view(self.deployment, state), offered) if self.wrapper else offered
+
+    def calling(self, tool: str, condition: Expanded, *, selected: bool) -> Bdd:
+        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) of the tool offered in D }, over the state bits; with
+        ``selected`` for one that the agent may make there."""
+        calls = self.selected[tool] if selected else self.finder.offers[tool]
+        such = self.finder.condition(tool, condition)
+        return self.manager.and_exist(self._selectors(tool), self.reached & calls, such)
 
     # counts and sets
 

@@ -1,0 +1,47 @@
+"""What an engine answers once it has explored: the protocol that verdicts and findings rest on.
+
+Both engines implement it, and neither knows of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Trace
+from stead_sym.logic.syntax import Formula
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+class StateSet(Protocol):
+    """A set of reachable states: its exact size, membership, and some members."""
+
+    @property
+    def count(self) -> int: ...
+    def __contains__(self, state: Instance, /) -> bool: ...
+    def sample(self, number: int) -> tuple[Instance, ...]: ...
+
+
+class Engine(Protocol):
+    """What an engine answers once it has explored; formulas are resolved and expanded."""
+
+    name: str
+
+    @property
+    def states(self) -> int: ...
+    @property
+    def transitions(self) -> int: ...
+    @property
+    def statistics(self) -> Mapping[str, int]: ...
+    @property
+    def restriction(self) -> Restriction: ...
+    def holds(self, formula: Formula) -> bool: ...
+    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
+    def calling(self, tool: str, condition: Formula, *, selected: bool) -> StateSet:
+        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered in D }, or with ``selected`` for one that the
+        agent may make there. ``condition`` is first-order over the parameters of the tool."""
+        ...
+
+    def evidence(self, formula: Formula, holds: bool) -> Trace: ...

@@ -1,0 +1,118 @@
+"""Occurrences of subformulas: where they stand, with which polarity, and the formula with another in place.
+
+One decision: an occurrence is a path of child numbers (in the order of `children`), so that the same
+subformula written twice is two occurrences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from stead_sym.errors import Span
+from stead_sym.logic.syntax import (
+    And,
+    Count,
+    Exists,
+    Formula,
+    Future,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Quantified,
+    Temporal,
+    children,
+    map_children,
+)
+
+Path: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A subformula in its place.
+
+    ``above`` are the formulas around it, outermost first. ``polarity`` is +1 where the whole formula can
+    only become truer as this part does, -1 where it can only become falser, 0 where neither is sure (under
+    `<->`, in the body of `exactly`).
+    """
+
+    formula: Formula
+    path: Path
+    above: tuple[Formula, ...]
+    polarity: int
+
+    @property
+    def place(self) -> Span | None:
+        """Its place, or that of the closest formula around it that has one."""
+        spans = (formula.span for formula in (self.formula, *reversed(self.above)))
+        return next((span for span in spans if span is not None), None)
+
+    @property
+    def inside(self) -> tuple[Occurrence, ...]:
+        """The occurrences of its immediate subformulas."""
+        f, above = self.formula, (*self.above, self.formula)
+        return tuple(
+            Occurrence(child, (*self.path, k), above, self.polarity * _sign(f, k))
+            for k, child in enumerate(children(f))
+        )
+
+
+def occurrences(formula: Formula) -> Iterator[Occurrence]:
+    """Every occurrence, the larger before what it contains."""
+    todo = [Occurrence(formula, (), (), 1)]
+    while todo:
+        first = todo.pop()
+        yield first
+        todo.extend(reversed(first.inside))
+
+
+def _sign(formula: Formula, child: int) -> int:
+    """How the truth of a formula goes with that of its child."""
+    match formula:
+        case Not():
+            return -1
+        case Implies():
+            return -1 if child == 0 else 1
+        case Iff():
+            return 0
+        case Count(comparison):
+            return {"atleast": 1, "atmost": -1, "exactly": 0}[comparison]
+        case _:
+            return 1
+
+
+def replaced(formula: Formula, path: Path, by: Formula) -> Formula:
+    """The formula with ``by`` at the occurrence."""
+    if not path:
+        return by
+    numbers = iter(range(len(children(formula))))
+    return map_children(
+        lambda child: replaced(child, path[1:], by) if next(numbers) == path[0] else child, formula
+    )
+
+
+def met(occurrence: Occurrence) -> Formula:
+    """A sentence that is true where evaluation from the initial state can come to a state in which the
+    occurrence is true, under values that the quantifiers around it may take.
+
+    Quantifiers on the way become `exists`, `AX` and `EX` become `EX`, the other temporal operators `EF`; on
+    the way into a conclusion the premise is true as well. What else stands beside the way is left out, so
+    that the sentence errs towards true.
+    """
+    formula = occurrence.formula
+    for around, child in zip(reversed(occurrence.above), reversed(occurrence.path), strict=True):
+        match around:
+            case Implies(left, _) if child == 1:
+                formula = And((left, formula))
+            case Next():
+                formula = Next("E", formula)
+            case _ if isinstance(around, Temporal):
+                formula = Future("E", formula)
+            case _ if isinstance(around, Quantified):
+                formula = Exists(around.binder, formula)
+            case _:
+                pass
+    return formula

@@ -1,0 +1,201 @@
+"""Quantifiers range over active values, and identifiers come back: formulas that read as if neither were so.
+
+One decision: a quantifier over a finite sort is left alone where an inactive value makes no difference. That
+is decided by reading every atom that mentions it as false, and equalities as either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert
+from stead_sym.findings.finding import Finding
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Quantified,
+    Same,
+    Temporal,
+    Truth,
+    Until,
+    Use,
+    Var,
+    children,
+    free_variables,
+    subformulas,
+    unexpanded,
+)
+
+# finite sorts
+
+
+def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
+    """Quantifiers of the specifications over a finite sort, of which a declared value may be inactive and
+    would make a difference."""
+    always = _always_active(deployment)
+    for spec in deployment.specs:
+        for part in subformulas(spec.formula):
+            if not isinstance(part, Exists | Forall) or isinstance(part.body, Truth):
+                continue
+            sort = part.binder.sort
+            declared = deployment.schema.sort(sort).values
+            missing = [value for value in declared or () if value not in always]
+            wanted = isinstance(part, Exists)  # the truth value that an inactive value would bring in
+            if missing and wanted in _truths(part.body, part.binder.name):
+                word = "exists" if wanted else "forall"
+                yield Finding(
+                    "inactive values",
+                    part.span or spec.span,
+                    f"`{word} {part.binder.name}` ranges over the values of {sort} that some fact holds"
+                    f" at the time, not over all declared ones: {missing[0]} may be left out",
+                    f"keep every value of {sort} in some fact, or write out the values that are meant",
+                    spec.name,
+                )
+
+
+def _always_active(deployment: Deployment) -> frozenset[str]:
+    """The values in facts of `init` that no tool can delete."""
+    changed = {relation for tool in deployment.tools for e in tool.effects for relation in _deleting(e)}
+    if any(effect.is_ensure for tool in deployment.tools for effect in tool.effects):
+        return frozenset()
+    return frozenset(u for fact in deployment.init if fact.relation not in changed for u in fact.args)
+
+
+def _deleting(effect: Effect) -> Iterator[str]:
+    """The relations of which the alternative may delete facts (of `ensure`: all that it mentions primed)."""
+    for statement in effect.statements:
+        match statement:
+            case Delete(atom):
+                yield atom.relation
+            case Clear(relations):
+                yield from relations
+            case Ensure(formula):
+                yield from (f.relation for f in subformulas(formula) if isinstance(f, Atom | Empty))
+            case _:
+                pass
+
+
+_EITHER = frozenset([True, False])
+
+
+def _truths(formula: Formula, name: str) -> frozenset[bool]:
+    """The truth values that the formula can have where the variable stands for a value that is not active:
+    atoms that mention it are false, everything else may be either. Under a temporal operator the value
+    may have become active."""
+    if name not in free_variables(formula):
+        return frozenset([formula.value]) if isinstance(formula, Truth) else _EITHER
+    match formula:
+        case Atom():
+            return frozenset([False])
+        case Equal(left, right):
+            return frozenset([True]) if left == right else _EITHER
+        case Not(body):
+            return frozenset(not t for t in _truths(body, name))
+        case And(parts):
+            return _combined(all, [_truths(part, name) for part in parts])
+        case Or(parts):
+            return _combined(any, [_truths(part, name) for part in parts])
+        case Implies(left, right):
+            return _combined(any, [frozenset(not t for t in _truths(left, name)), _truths(right, name)])
+        case Exists(_, body) | Forall(_, body):
+            # over nothing `exists` is false and `forall` true
+            return _truths(body, name) | {isinstance(formula, Forall)}
+        case Iff() | Count() | Next() | Future() | Globally() | Until():
+            return _EITHER
+        case Truth() | Same() | Empty():
+            return _EITHER
+        case Use():
+            raise unexpanded(formula)
+        case _:
+            assert_never(formula)
+
+
+def _combined(junction: object, parts: list[frozenset[bool]]) -> frozenset[bool]:
+    """The values of a conjunction (`all`) or disjunction (`any`) of parts with these values."""
+    decisive = junction is any
+    found = set()
+    if any(decisive in part for part in parts):
+        found.add(decisive)
+    if all((not decisive) in part for part in parts):
+        found.add(not decisive)
+    return frozenset(found)
+
+
+# identifiers that come back
+
+
+def reads_once_ever(deployment: Deployment) -> Iterator[Finding]:
+    """Specifications that say of a value x that something never happens (again) to it, later than where x is
+    quantified, for a sort with fresh values that may have died before."""
+    mortal = _mortal_sorts(deployment)
+    for spec in deployment.specs:
+        for never, name, sort in _never_again(spec.formula, {}, {}):
+            if sort in mortal:
+                yield Finding(
+                    "identifiers return",
+                    never.span or spec.span,
+                    f"`{never}` speaks of the identifier {name}, not of the {sort} that had it: once no fact"
+                    f" holds it, a fresh {sort} may get the same one, so this is not `at most once ever`",
+                    f"say it as long as the value is held (`A[… W ~exists y. y = {name}]`), or keep a fact"
+                    f" about every {sort}",
+                    spec.name,
+                )  # fmt: skip
+
+
+def _mortal_sorts(deployment: Deployment) -> frozenset[str]:
+    """The sorts of which fresh values are drawn and inserted, every relation that they are inserted in can
+    lose facts, or is rewritten by an `ensure`."""
+    effects = [effect for tool in deployment.tools for effect in tool.effects]
+    drawn = {binder.sort for effect in effects for binder in effect.fresh}
+    deleted = {relation for effect in effects for relation in _deleting(effect)}
+    lasting: set[str] = set()
+    for effect in effects:
+        fresh = {binder.name: binder.sort for binder in effect.fresh}
+        kept: dict[str, bool] = dict.fromkeys(fresh, False)
+        for statement in effect.statements:
+            if isinstance(statement, Insert) and statement.atom.relation not in deleted:
+                for term in statement.atom.args:
+                    if isinstance(term, Var) and term.name in kept:
+                        kept[term.name] = True
+        lasting.update(fresh[name] for name, stays in kept.items() if stays)
+    return frozenset(sort for sort in drawn if sort not in lasting)
+
+
+def _never_again(
+    formula: Formula, bound: Mapping[str, str], held: Mapping[str, str]
+) -> Iterator[tuple[Formula, str, str]]:
+    """(AG ¬f or ¬EF f, x, sort of x) for x in f that was quantified in an earlier state."""
+    for name in sorted(held):
+        if _says_never(formula, name):
+            yield formula, name, held[name]
+            return
+    if isinstance(formula, Quantified):
+        bound = {**bound, formula.binder.name: formula.binder.sort}
+        held = {name: sort for name, sort in held.items() if name != formula.binder.name}
+    elif isinstance(formula, Temporal):
+        held = bound
+    for child in children(formula):
+        yield from _never_again(child, bound, held)
+
+
+def _says_never(formula: Formula, name: str) -> bool:
+    match formula:
+        case Globally("A", Not(body)) | Not(Future("E", body)):
+            return name in free_variables(body)
+        case _:
+            return False

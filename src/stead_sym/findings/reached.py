@@ -1,0 +1,334 @@
+"""Findings that only the reachable states can tell: no fair run, vacuous specifications, dead tools.
+
+Vacuity is that of Beer, Ben-David, Eisner and Rodeh (2001) and Kupferman and Vardi (2003): an occurrence of
+a subformula does not matter if the verdict stays when the occurrence is replaced by the truth value that
+makes this verdict harder to come by. One decision: what is reported is the largest such occurrence, once,
+and in the words of the plainer cause (a premise that is never true) where there is one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment, Spec
+from stead_sym.deployment.printer import print_rule
+from stead_sym.deployment.tool import Effect, Tool
+from stead_sym.engine import Engine
+from stead_sym.findings.conditions import can_write_out, changes, enabled
+from stead_sym.findings.finding import Finding, Kind
+from stead_sym.findings.occurrences import Occurrence, Path, met, occurrences, replaced
+from stead_sym.logic.syntax import (
+    TRUE,
+    And,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    is_temporal,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was found, and how many occurrences were left out for lack of time."""
+
+    findings: tuple[Finding, ...] = ()
+    left: int = 0
+
+
+def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
+    """Why no fair run starts at the initial state; nothing where one does. Every path quantifier would
+    range over no run there, so that `AG false` holds."""
+    constraints = deployment.fair
+    if not constraints or engine.holds(Globally("E", TRUE)):
+        return ()
+    never = [
+        Finding(
+            "unfair",
+            written.span,
+            f"the fairness constraint `{written}` is true in no reachable state",
+            "correct it, or remove it",
+        )
+        for written, constraint in zip(deployment.fair, constraints, strict=True)
+        if not engine.satisfying(constraint, {}).count
+    ]
+    each = "the fairness constraint" if len(constraints) == 1 else "all of the fairness constraints"
+    return tuple(never) or (
+        Finding(
+            "unfair",
+            deployment.fair[0].span,
+            f"no run from the initial state fulfils {each} infinitely often",
+            "weaken what `fair` asks for, or let the tools make it true again and again",
+        ),
+    )
+
+
+def reached_findings(
+    deployment: Deployment,
+    engine: Engine,
+    specs: Sequence[Spec],
+    wrapper: CanonicalWrapper | None,
+    seconds: float,
+) -> Examined:
+    """The findings over the reachable states, but for `nowhere_fair`.
+
+    No replacement is tried after ``seconds``; one that is under way is finished.
+    """
+    deadline = time.perf_counter() + seconds
+    found = [*_tools(deployment, engine, wrapper)]
+    if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
+        found += _rules(deployment, wrapper.agent, [context for context, _ in wrapper.decisions])
+    left = 0
+    if not deployment.fair or engine.holds(Globally("E", TRUE)):
+        for spec in specs:
+            examined = _Vacuity(deployment, engine, spec, deadline).examine()
+            found += examined.findings
+            left += examined.left
+    return Examined(tuple(found), left)
+
+
+# specifications
+
+
+class _Vacuity:
+    """One specification: premises that are never true, quantifiers without a value, occurrences that do not
+    matter."""
+
+    def __init__(self, deployment: Deployment, engine: Engine, spec: Spec, deadline: float) -> None:
+        self.deployment = deployment
+        self.engine = engine
+        self.spec = spec
+        self.formula = spec.formula
+        self.deadline = deadline
+        self.holds = engine.holds(spec.formula)
+        self.taken: list[Path] = []  # occurrences that a finding is about
+
+    def examine(self) -> Examined:
+        """All of it."""
+        found: list[Finding] = []
+        left = 0
+        for cause in (self._without_value, self._without_premise, self._without_effect):
+            for occurrence in occurrences(self.formula):
+                if self._said(occurrence):
+                    continue
+                if cause == self._without_effect and time.perf_counter() > self.deadline:
+                    left += self._replacement(occurrence) is not None
+                elif (finding := cause(occurrence)) is not None:
+                    found.append(finding)
+                    self.taken.append(occurrence.path)
+        return Examined(tuple(found), left)
+
+    def _said(self, occurrence: Occurrence) -> bool:
+        """Whether a finding is about what is inside the occurrence or around it."""
+        path = occurrence.path
+        return any(path[: len(other)] == other or other[: len(path)] == path for other in self.taken)
+
+    def _finding(self, kind: Kind, occurrence: Occurrence, text: str, remedy: str) -> Finding:
+        place = occurrence.place or self.spec.span
+        return Finding(kind, place, f"{self.spec.name} {self._word}: {text}", remedy, self.spec.name)
+
+    @property
+    def _word(self) -> str:
+        return "holds" if self.holds else "fails"
+
+    def _without_value(self, occurrence: Occurrence) -> Finding | None:
+        """A quantifier over a sort that is never active, or not where the formula starts."""
+        quantified = occurrence.formula
+        if not isinstance(quantified, Quantified):
+            return None
+        binder = quantified.binder
+        sort = binder.sort
+        word = {Exists: "exists", Forall: "forall"}.get(type(quantified), "the count")
+        shown = f"{word} {binder.name}" if word != "the count" else f"the count of {binder.name}"
+        ever = self.engine.satisfying(Exists(binder, TRUE), {}).count
+        if not ever:
+            return self._finding(
+                "no value", occurrence,
+                f"no reachable state holds a value of {sort}, so `{shown}` ranges over nothing",
+                f"let some tool or `init` bring in a value of {sort}",
+            )  # fmt: skip
+        around = occurrence.above
+        if any(isinstance(f, Temporal) for f in around) or self.deployment.init.active_domain[sort]:
+            return None
+        if isinstance(quantified, Forall) or all(isinstance(f, Quantified) for f in around):
+            prefix = f"{word} {binder.name}"
+            remedy = (
+                f"write `AG {prefix}. …` to speak of every state"
+                if isinstance(quantified, Forall)
+                else f"write `EF {prefix}. …` or `AG …` to speak of the states that have one"
+            )
+            return self._finding(
+                "no value initially", occurrence,
+                f"the initial state holds no value of {sort}, so `{shown}` ranges over nothing there", remedy,
+            )  # fmt: skip
+        return None
+
+    def _without_premise(self, occurrence: Occurrence) -> Finding | None:
+        """An implication whose premise is never true where the implication is evaluated.
+
+        `P -> false` is another way to write `~P`, and no finding.
+        """
+        match occurrence.formula:
+            case Implies(Truth(), _) | Implies(_, Truth(False)):
+                return None
+            case Implies(left, _) if occurrence.polarity == 1:
+                premise = occurrence.inside[0]
+                if self.engine.holds(met(premise)):
+                    return None
+                return self._finding(
+                    "premise never true", occurrence,
+                    f"the premise `{left}` is true at no reachable state",
+                    "check the names and values in it, and whether the agent ever gets there",
+                )  # fmt: skip
+            case _:
+                return None
+
+    def _without_effect(self, occurrence: Occurrence) -> Finding | None:
+        """An occurrence that does not matter for the verdict."""
+        by = self._replacement(occurrence)
+        if by is None or self.engine.holds(replaced(self.formula, occurrence.path, by)) != self.holds:
+            return None
+        part = occurrence.formula
+        premise = isinstance(occurrence.above[-1], Implies) and occurrence.path[-1] == 0
+        name = f"the premise `{part}`" if premise else f"`{part}`"
+        return self._finding(
+            "vacuous", occurrence,
+            f"{name} does not matter: with `{by}` in its place the specification still {self._word}",
+            "ask for more, or leave it out",
+        )  # fmt: skip
+
+    def _replacement(self, occurrence: Occurrence) -> Formula | None:
+        """The truth value that makes the verdict harder to come by; None where nothing is tried.
+
+        Nothing is tried for the whole specification, for truth values, and for occurrences of mixed polarity
+        (under `<->`, in the body of `exactly`), of which neither value is the harder one. Nor for what only
+        makes a specification more careful than it would have to be, which is not empty for that:
+
+        - one part of a conjunction where `true` takes its place (a premise with fewer conjuncts suffices);
+          where the specification fails, one part of a disjunction with `false` (one of several reasons);
+        - the premise of an implication whose conclusion is temporal: it says when something is awaited.
+
+        And nothing is tried twice: the body of `~`, of a temporal operator with one body and of `exists`
+        matters as the whole does, and so does the body of `forall` unless `false` there tells that there
+        are no values.
+        """
+        if not occurrence.above or not occurrence.polarity or isinstance(occurrence.formula, Truth):
+            return None
+        by = (occurrence.polarity < 0) == self.holds
+        match occurrence.above[-1]:
+            case Not() | Next() | Future() | Globally() | Exists():
+                return None
+            case Forall() if by or not self.holds:
+                return None
+            case And() if by:
+                return None
+            case Or() if not by and not self.holds:
+                return None
+            case Implies(_, right) if occurrence.path[-1] == 0 and is_temporal(right):
+                return None
+            case _:
+                return Truth(by)
+
+
+# tools and policies
+
+
+def _tools(deployment: Deployment, engine: Engine, wrapper: CanonicalWrapper | None) -> Iterator[Finding]:
+    agent = "any agent" if wrapper is None else wrapper.agent.name
+    for tool in deployment.tools:
+        if not engine.calling(tool.name, TRUE, selected=False).count:
+            yield Finding(
+                "never offered",
+                tool.span,
+                f"{tool.name} is offered in no reachable state",
+                "weaken its guard, let some effect make it true, or remove the tool",
+            )
+        elif not engine.calling(tool.name, TRUE, selected=True).count:
+            yield Finding(
+                "never selected",
+                tool.span,
+                f"{tool.name} is offered, but {agent} never selects it",
+                "the verdicts say nothing about what it does; verify another agent (`--agent any`) for that",
+            )
+        else:
+            for number, effect in enumerate(tool.effects, 1):
+                yield from _alternative(deployment, engine, tool, number, effect)
+
+
+def _alternative(
+    deployment: Deployment, engine: Engine, tool: Tool, number: int, effect: Effect
+) -> Iterator[Finding]:
+    """An alternative that never applies, or that leaves every state as it is. One without statements is
+    meant to; of an `ensure` only whether it applies is asked."""
+    name = tool.name if len(tool.effects) == 1 else f"alternative {number} of {tool.name}"
+    constants = deployment.constants
+    nobody = dict.fromkeys(constants, ())
+    place = effect.span or tool.span
+
+    def happens(active: Formula, everything: Formula) -> bool:
+        if engine.calling(tool.name, active, selected=True).count:
+            return True
+        if not can_write_out(effect, constants):
+            return True  # not known
+        return active != everything and bool(engine.calling(tool.name, everything, selected=True).count)
+
+    if not happens(enabled(effect, nobody), enabled(effect, constants)):
+        yield Finding(
+            "never enabled",
+            place,
+            f"{name} applies in no reachable state in which the tool is called",
+            "weaken its `when` and what its `choose` lines ask for, or remove it",
+        )
+    elif effect.statements:
+        active = changes(effect, deployment.schema, nobody)
+        everything = changes(effect, deployment.schema, constants)
+        if active is not None and everything is not None and not happens(active, everything):
+            yield Finding(
+                "no change",
+                place,
+                f"{name} changes no reachable state in which the tool is called",
+                "check which facts it inserts and deletes, and whether the guard asks for them already",
+            )
+
+
+def _rules(
+    deployment: Deployment, agent: RuleAgent, contexts: Sequence[DecisionContext]
+) -> Iterator[Finding]:
+    """Rules that match nothing in any context, or only where an earlier one has matched."""
+    rules = agent.policy.rules
+    matching: set[int] = set()
+    deciding: set[int] = set()
+    for context in contexts:
+        here = [k for k, rule in enumerate(rules) if agent.matches(rule, context)]
+        matching.update(here)
+        deciding.update(here[:1])
+    written = next((p.rules for p in deployment.policies if p.name == agent.name), rules)
+    for k, rule in enumerate(rules):
+        line = f"`{print_rule(written[k] if len(written) == len(rules) else rule)}` of policy {agent.name}"
+        if k not in matching:
+            yield Finding(
+                "rule never matches",
+                rule.span,
+                f"{line} matches no call in any context that the agent is shown",
+                "check what its `when` asks of the view, or remove it",
+            )
+        elif k not in deciding:
+            yield Finding(
+                "rule never selects",
+                rule.span,
+                f"{line} never selects: wherever it matches, an earlier line does too",
+                "move it up, narrow the earlier ones, or remove it",
+            )

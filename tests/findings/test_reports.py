@@ -1,0 +1,119 @@
+"""Findings where they are read: on a terminal, as JSON, in `show`, in Python, and in the exit status."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+import stead_sym as st
+from finding_traps import BASE, POLICY
+from stead_sym.cli.main import main
+from stead_sym.findings.finding import Kind
+from stead_sym.report.data import report_schema
+
+EMPTY = BASE + "spec s AG forall o. (State(o, lost) -> AF State(o, paid))\n"
+SOUND = BASE + "spec s AG forall o. (State(o, open) -> AF State(o, paid))\n" + POLICY
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    def running(text, *words, command="verify"):
+        path = tmp_path / "f.stead"
+        path.write_text(text, encoding="utf-8")
+        status = main([command, str(path), *words])
+        return (status, *capsys.readouterr())
+
+    return running
+
+
+def test_the_report_says_it_and_passes(run):
+    status, out, _ = run(EMPTY)
+    assert status == 0
+    assert "findings\n  premise never true" in out
+    assert out.index("no run refutes it") < out.index("findings")
+
+
+def test_strict_fails_after_the_verdicts(run):
+    status, out, _ = run(EMPTY, "--strict")
+    assert status == 1
+    assert "no run refutes it" in out
+    assert run(SOUND, "--strict", "--policy", "p")[0] == 0
+
+
+def test_strict_says_why_where_the_report_is_short(run):
+    status, out, err = run(EMPTY, "--strict", "--quiet")
+    assert (status, out) == (1, "s holds\n")
+    assert "finding: " in err
+    assert "the premise `State(o, lost)` is true at no reachable state; " in err
+
+
+def test_off_leaves_them_out(run):
+    assert "findings" not in run(EMPTY, "--findings", "off")[1]
+    assert json.loads(run(EMPTY, "--findings", "off", "--json")[1])["findings"] == []
+    assert run(EMPTY, "--findings", "off", "--strict")[0] == 2
+
+
+def test_json_has_them_by_the_schema(run):
+    report = json.loads(run(EMPTY, "--json")[1])
+    jsonschema.validate(report, report_schema())
+    (finding,) = report["findings"]
+    assert (finding["kind"], finding["spec"]) == ("premise never true", "s")
+    line = BASE.count("\n") + 1
+    assert finding["place"].endswith(f"f.stead:{line}:{EMPTY.splitlines()[line - 1].index('State') + 1}")
+    assert finding["remedy"]
+
+
+def test_the_schema_knows_the_kinds():
+    kinds = report_schema()["$defs"]["report"]["properties"]["findings"]["items"]["properties"]["kind"][
+        "enum"
+    ]
+    assert sorted(kinds) == sorted(Kind.__args__)
+
+
+def test_show_has_those_that_need_no_solving(run):
+    _, _, err = run(BASE + "spec s AG exists o. State(o, open) -> Flag()", command="show")
+    assert "stead-sym: finding: " in err
+    assert "`exists o: order. State(o, open) -> Flag()` is true as soon as" in err
+    assert run(EMPTY, command="show")[2] == ""
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_no_fair_run_is_unknown_whether_findings_are_asked_for_or_not(engine):
+    unfair = st.parse_deployment(BASE + "fair exists o. State(o, lost)\nspec s AG false")
+    for findings in (True, False):
+        result = st.verify(unfair, engine=engine, findings=findings)
+        assert result["s"].holds is None
+        assert "`exists o: order. State(o, lost)` is true in no reachable state" in result["s"].reason
+        assert result["s"].trace is None
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "kinds"),
+    [
+        ("refund", "any", []),
+        ("refund", "approving", []),
+        ("refund", "baseline", ["never selected"]),  # obtain_approval: the policy pays at once
+        ("airline", "any", []),
+        # it cancels two reservations, of business class both: nothing is said about insured ones
+        ("airline", "careful", ["never selected", "never selected", "vacuous"]),
+    ],
+)
+def test_the_packaged_examples_have_those_that_are_right(name, policy, kinds):
+    deployment = st.load(name)
+    agent = policy if policy == "any" else deployment.policy(policy)
+    assert [finding.kind for finding in st.verify(deployment, agent).findings] == kinds
+
+
+def test_what_there_was_no_time_for_is_counted(monkeypatch):
+    deployment = st.parse_deployment(SOUND.replace("AF State(o, paid)", "A[State(o, open) U State(o, paid)]"))
+    assert st.verify(deployment).unexamined == 0
+    monkeypatch.setattr("time.perf_counter", iter(range(0, 10**6, 1000)).__next__)
+    assert st.verify(deployment).unexamined > 0
+
+
+def test_a_specification_that_is_not_checked_has_none():
+    other = st.parse_deployment(EMPTY + "spec other AG forall q: state. exists o. State(o, q)")
+    assert {finding.spec for finding in st.verify(other).findings} == {"s", "other"}
+    assert {finding.spec for finding in st.verify(other, specs=["s"]).findings} == {"s"}
