@@ -51,9 +51,10 @@ class Reference:
 
     def after(self, tool, effect):
         """(D, D') for every selected call of the tool, by this alternative alone."""
-        core = self.deployment.core
+        core = self.deployment
         alone = replace(tool, effects=(effect,))
-        only = replace(core, tools=tuple(alone if t.name == tool.name else t for t in core.tools))
+        tools = tuple(alone if t.name == tool.name else t for t in core.written.tools)
+        only = replace(core, written=replace(core.written, tools=tools))
         for state in self.graph.states:
             for call in self.selected(state):
                 if call.tool == tool.name:
@@ -63,7 +64,7 @@ class Reference:
     def fair_states(self):
         """The states from which some run visits each constraint infinitely often."""
         runs = nx.DiGraph((a, b) for a, after in self.successors.items() for b in after)
-        constraints = [self.labelling.satisfying(f) for f in self.deployment.core.fair]
+        constraints = [self.labelling.satisfying(f) for f in self.deployment.fair]
         good = {
             state
             for component in nx.strongly_connected_components(runs)
@@ -120,7 +121,7 @@ def check(reference, result):
     assert named("never selected") == offered - selected
 
     idle, still = set(), set()
-    for tool in d.core.tools:
+    for tool in d.tools:
         for number, effect in enumerate(tool.effects, 1):
             if tool.name in selected:
                 name = tool.name if len(tool.effects) == 1 else f"alternative {number} of {tool.name}"
@@ -151,7 +152,7 @@ def check(reference, result):
     if not fair:
         assert {verdict.holds for verdict in result.verdicts.values()} == {None}
         return
-    for spec in d.core.specs:
+    for spec in d.specs:
         check_spec(reference, spec, [finding for finding in result.findings if finding.spec == spec.name])
 
 
