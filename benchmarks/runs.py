@@ -29,9 +29,9 @@ FAMILIES: Mapping[str, Callable[[int], st.Deployment]] = {
     "service_desk": families.service_desk,
 }
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
-    "normal": {"engine": "symbolic", "domain": "normal"},
-    "theorem": {"engine": "symbolic", "domain": "theorem"},
-    "explicit": {"engine": "explicit", "domain": "theorem"},
+    "normal": {"engine": "symbolic", "domain": "normal", "findings": False},
+    "theorem": {"engine": "symbolic", "domain": "theorem", "findings": False},
+    "explicit": {"engine": "explicit", "domain": "theorem", "findings": False},
 }
 Row = dict[str, Any]
 

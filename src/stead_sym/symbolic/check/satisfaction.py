@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import assert_never
 
 from stead_sym.logic.syntax import (
-    TRUE,
     And,
     Atom,
     Binder,
@@ -42,6 +41,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.fixpoint import globally
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.check.held_values import Pairs
+from stead_sym.symbolic.check.operators import Operators
 from stead_sym.symbolic.encode.values import Vector
 from stead_sym.symbolic.explore.reach import ReachableStates
 from stead_sym.symbolic.step.formulas import Compiler, Environment
@@ -93,72 +93,50 @@ class Checker:
             self._pairs[key] = Pairs(self.model.plan, self.model.transitions, key, self.model.report)
         return self._pairs[key]
 
-    def _all(self, pairs: Pairs) -> Bdd:
-        """All pairs of a reachable state and an assignment."""
-        return self.model.reached & pairs.assignments
+    def operators(self, pairs: Pairs) -> Operators:
+        """CTL over the reachable states and all assignments to some variables."""
+        everywhere = self.model.reached & pairs.assignments
+        return Operators(pairs, everywhere, self._fair, self.constraints)
 
     def _sat(self, formula: Formula, env: Environment) -> Bdd:
-        m = self.manager
-        pairs = self.pairs(formula, env)
-        everywhere = self._all(pairs)
+        m, ctl = self.manager, self.operators(self.pairs(formula, env))
+        everywhere = ctl.everywhere
 
         def here(f: Formula) -> Bdd:
-            return self.sat(f, env)
-
-        def exists_next(f: Bdd) -> Bdd:
-            return everywhere & pairs.relation.preimage(self.fairly(f))
-
-        def exists_until(f: Bdd, g: Bdd) -> Bdd:
-            return pairs.relation.reaching(self.fairly(g), f)
-
-        def exists_globally(f: Bdd) -> Bdd:
-            return self.globally(pairs, f)
-
-        def negated(f: Bdd) -> Bdd:
-            return everywhere & ~f
+            return everywhere & self.sat(f, env)
 
         match formula:
             case Truth() | Equal() | Atom() | Use() | Same() | Empty():
                 return everywhere & self.compiler.formula(formula, env)
             case Not(body):
-                return negated(here(body))
+                return ctl.negation(here(body))
             case And(parts):
-                return everywhere & m.conj(map(here, parts))
+                return everywhere & m.conj(self.sat(part, env) for part in parts)
             case Or(parts):
-                return everywhere & m.disj(map(here, parts))
+                return everywhere & m.disj(self.sat(part, env) for part in parts)
             case Implies(left, right):
-                return negated(here(left)) | (everywhere & here(right))
+                return ctl.negation(here(left)) | here(right)
             case Iff(left, right):
                 return everywhere & here(left).equiv(here(right))
             case Exists(binder, body):
                 return everywhere & self._exists(binder, body, env)
             case Forall(binder, body):
-                return negated(self._exists(binder, Not(body), env))
+                return ctl.negation(self._exists(binder, Not(body), env))
             case Count(comparison, number, binder, body):
                 vector, member = self._member(binder, body, env)
                 return everywhere & self.compiler.compare_count(comparison, number, vector, member)
-            case Next("E", body):
-                return exists_next(here(body))
-            case Next("A", body):
-                return negated(exists_next(negated(here(body))))
-            case Future("E", body):
-                return everywhere & exists_until(everywhere, here(body))
-            case Future("A", body):
-                return negated(exists_globally(negated(here(body))))
-            case Globally("E", body):
-                return exists_globally(everywhere & here(body))
-            case Globally("A", body):
-                return negated(exists_until(everywhere, negated(here(body))))
+            case Next(path, body):
+                return ctl.exists_next(here(body)) if path == "E" else ctl.all_next(here(body))
+            case Future(path, body):
+                return ctl.exists_future(here(body)) if path == "E" else ctl.all_future(here(body))
+            case Globally(path, body):
+                return ctl.exists_globally(here(body)) if path == "E" else ctl.all_globally(here(body))
             case Until("E", left, right, weak):
-                f, g = everywhere & here(left), everywhere & here(right)
-                strong = exists_until(f, g)
-                return strong | exists_globally(f) if weak else strong
-            case Until("A", left, right, weak):
-                no_f, no_g = negated(here(left)), negated(here(right))
-                broken = exists_until(no_g, no_f & no_g)
-                return negated(broken if weak else broken | exists_globally(no_g))
+                return (ctl.exists_weak_until if weak else ctl.exists_until)(here(left), here(right))
+            case Until(_, left, right, weak):
+                return (ctl.all_weak_until if weak else ctl.all_until)(here(left), here(right))
             case _:
-                assert_never(formula)  # type: ignore[arg-type]  # mypy does not narrow the path literals
+                assert_never(formula)
 
     def _member(self, binder: Binder, body: Formula, env: Environment) -> tuple[Vector, Bdd]:
         """A vector for the variable x that is bound, and active(x) ∧ ⟦body⟧ over the state bits, the bits
@@ -178,10 +156,6 @@ class Checker:
         vector, member = self._member(binder, body, env)
         return self.manager.exist(frozenset(vector.bits), member)
 
-    def globally(self, pairs: Pairs, body: Bdd) -> Bdd:
-        """⟦EG f⟧ over the fair runs."""
-        return globally(pairs.relation, body, self.constraints)
-
     @cached_property
     def constraints(self) -> tuple[Bdd, ...]:
         """The states of each fairness constraint."""
@@ -189,12 +163,14 @@ class Checker:
 
     @cached_property
     def _fair(self) -> Bdd:
-        """The states from which a fair run starts."""
-        return self.globally(self.pairs(TRUE, {}), self.model.reached)
+        """The states from which a fair run starts: where nothing constrains runs, all."""
+        if not self.constraints:
+            return self.manager.true
+        return globally(self.model.transitions, self.model.reached, self.constraints)
 
     def fairly(self, states: Bdd) -> Bdd:
-        """Those of the states from which a fair run starts: all, where nothing constrains runs."""
-        return states & self._fair if self.constraints else states
+        """Those of the states from which a fair run starts."""
+        return states & self._fair
 
     def vectors(self, formula: Formula, sorts: Mapping[str, str]) -> Mapping[str, Vector]:
         """A vector for each free variable of the formula, given their sorts."""

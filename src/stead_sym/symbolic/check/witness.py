@@ -104,7 +104,7 @@ class Witness:
         loop, but one that is short where the deployment repeats itself, at the price of its steps.
         """
         env, pairs, holding = self._sat(body, body, assignment)
-        stay = self.checker.globally(pairs, holding)
+        stay = self.checker.operators(pairs).exists_globally(holding)
         steps: list[Step] = []
         first, visited = state, {state: 0}
         while True:
