@@ -326,3 +326,117 @@ def service_desk(n: int) -> st.Deployment:
             "never_returned": "AG ~exists o. Status(o, returned)",
         },
     )
+
+
+def transfers(b: int) -> st.Deployment:
+    """A bank with at most ``b`` transfers at once, each from a new account to a new account, requested and
+    approved by one of three employees: values that are created together, and a few that all records name."""
+    return st.build_deployment(
+        f"transfers{b}",
+        sorts={
+            "account": None,
+            "transfer": None,
+            "employee": ("alice", "bob", "carol"),
+            "band": st.rigid("small", "large"),
+            "state": st.rigid("requested", "paid"),
+        },
+        relations={
+            "Officer": "employee",
+            "Transfer": "transfer, account, account",
+            "Band": "transfer, band",
+            "State": "transfer, state",
+            "RequestedBy": "transfer, employee",
+            "ApprovedBy": "transfer, employee",
+        },
+        init=["Officer(bob)", "Officer(carol)"],
+        bounds={"transfer": b, "account": 2 * b},
+        tools=[
+            st.tool(
+                "request",
+                "by: employee, size: band",
+                guard=f"atmost {b - 1} t. exists s. State(t, s)",
+                effect="""
+                    fresh t: transfer
+                    fresh origin: account
+                    fresh goal: account
+                    insert Transfer(t, origin, goal)
+                    insert Band(t, size)
+                    insert State(t, requested)
+                    insert RequestedBy(t, by)
+                """,
+            ),
+            st.tool(
+                "approve",
+                "t: transfer, e: employee",
+                guard="State(t, requested) & Officer(e)",
+                effect="insert ApprovedBy(t, e)",
+            ),
+            st.tool(
+                "pay",
+                "t: transfer",
+                guard="State(t, requested)",
+                effect="delete State(t, requested)\ninsert State(t, paid)",
+            ),
+            st.tool(
+                "archive",
+                "t: transfer",
+                guard="State(t, paid)",
+                effect="""
+                    delete State(t, paid)
+                    delete Transfer(t, x, y) for x, y
+                    delete Band(t, z) for z
+                    delete RequestedBy(t, e) for e
+                    delete ApprovedBy(t, e) for e
+                """,
+            ),
+        ],
+        policies={
+            "fast": [
+                "call pay(t) when Band(t, small)",
+                "call approve(t, e) when ~RequestedBy(t, e) & ~exists x. ApprovedBy(t, x)",
+                "call pay(t) when exists e. ApprovedBy(t, e) & ~RequestedBy(t, e)",
+                "call archive(t)",
+                "call request(e, z)",
+            ]
+        },
+        specs={
+            "four_eyes": "AG forall t. State(t, paid) & Band(t, large)"
+            " -> exists e. ApprovedBy(t, e) & ~RequestedBy(t, e)",
+            "paid": "AG forall t. State(t, requested) -> AF State(t, paid)",
+        },
+    )
+
+
+def chain(n: int) -> st.Deployment:
+    """``n`` constants of an unbounded sort, linked in a row, and a mark that moves along it."""
+    return st.build_deployment(
+        f"chain{n}",
+        sorts={"u": None},
+        relations={"F": "u, u", "G": "u"},
+        init=[*(f"F(x{i}, x{i + 1})" for i in range(n - 1)), "G(x0)"],
+        tools=[
+            st.tool("move", "x: u, y: u", guard="G(x) & F(x, y)", effect="delete G(x)\ninsert G(y)"),
+            st.tool("rest", guard=f"G(x{n - 1})"),
+        ],
+        specs={"leaves": f"AG forall x: u. (G(x) & x != x{n - 1} -> EF ~G(x))"},
+    )
+
+
+def pairs(held: int) -> st.Deployment:
+    """Two values that are created and die together, and a specification that holds ``held`` variables."""
+    names = [f"x{i}" for i in range(held)]
+    return st.build_deployment(
+        f"pairs{held}",
+        sorts={"a": None},
+        relations={"P": "a"},
+        bounds={"a": 2},
+        tools=[
+            st.tool(
+                "make",
+                guard="~exists x. P(x)",
+                effect="fresh u: a\nfresh v: a\ninsert P(u)\ninsert P(v)",
+            ),
+            st.tool("drop", guard="exists x. P(x)", effect="clear P"),
+        ],
+        specs={"some": f"AG forall {', '.join(names)}: a. EX ({' | '.join(f'P({x})' for x in names)})"},
+    )

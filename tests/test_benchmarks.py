@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cliffs
 import families
 import pytest
 import runs
@@ -53,6 +54,29 @@ def test_queries_of_service_desk() -> None:
         desk = families.service_desk(n)
         queries.append(verify(desk, desk.policy("careful"), ["own_wallet"]).queries)
     assert queries[0] == queries[1]
+
+
+@pytest.mark.parametrize(
+    "sizes", [("transfers", range(1, 9)), ("chain", (11, 15, 21, 30)), ("pairs", range(1, 5))]
+)
+def test_no_size_needs_many_times_the_nodes_of_its_neighbour(sizes: tuple[str, range]) -> None:
+    family, chosen = sizes
+    case, rows = cliffs.CASES[family], []
+    for size in chosen:
+        desk = case.make(size)
+        result = verify(desk, desk.policy(case.policy) if case.policy else "any", findings=False)
+        rows.append(cliffs.Row(size, result.engine.statistics["nodes"], None))
+    assert len(rows) == len(chosen)
+    assert max(times for _, times in cliffs.jumps(rows)) <= cliffs.MOST
+
+
+def test_the_literal_domain_has_no_cliff_either() -> None:
+    rows = []
+    for n in range(3, 11):
+        result = verify(families.refunds(1), domain={"case": n, "task": n}, findings=False)
+        assert result.states == 6 * n * n + 1
+        rows.append(cliffs.Row(n, result.engine.statistics["nodes"], None))
+    assert max(times for _, times in cliffs.jumps(rows)) <= cliffs.MOST
 
 
 # what the tables compute

@@ -158,8 +158,9 @@ class Checker:
 
     @cached_property
     def constraints(self) -> tuple[Bdd, ...]:
-        """The states of each fairness constraint."""
-        return tuple(self.sat(constraint, {}) for constraint in self.model.deployment.fair)
+        """The states of each fairness constraint, a first-order sentence."""
+        reached, compiler = self.model.reached, self.model.compiler
+        return tuple(reached & compiler.formula(fair, {}) for fair in self.model.deployment.fair)
 
     @cached_property
     def _fair(self) -> Bdd:

@@ -18,6 +18,7 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.encode.encoding import Field
 
+_SEVERAL = 3
 _HUB = 6  # a value linked to more others than this orders nothing
 
 
@@ -42,7 +43,7 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     for fact in sorted(static):
         graph.add_edges_from(pairwise(sorted(set(fact.args) - rigid)))
     degree = dict(graph.degree)
-    hubs = {value for value in degree if degree[value] > _HUB}
+    hubs = {value for value in degree if degree[value] > _HUB} | _linked_to_all(graph, listed, deployment)
     graph.remove_edges_from([edge for edge in graph.edges if hubs & set(edge)])
     rank = {value: k for k, value in enumerate(nx.utils.reverse_cuthill_mckee_ordering(graph))}
     components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
@@ -64,6 +65,24 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     for field in reversed(ordered):
         beside |= dict.fromkeys(_owners(field, rigid), field.bits[0])
     return Order(ordered, beside)
+
+
+def _linked_to_all(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:
+    """The values that are linked to every value of another sort, of which there are three at least: such a
+    link says nothing about which record belongs to which."""
+    sort_of: dict[Value, str] = {}
+    for field in fields:
+        for relation, args in field.facts:
+            sort_of |= zip(args, deployment.schema.relation(relation).sorts, strict=True)
+    members: dict[str, set[Value]] = {}
+    for value in graph.nodes:
+        members.setdefault(sort_of.get(value, ""), set()).add(value)
+    return {
+        value
+        for value in graph.nodes
+        for sort, others in members.items()
+        if sort != sort_of.get(value, "") and len(others) >= _SEVERAL and others <= set(graph[value])
+    }
 
 
 def _owners(field: Field, rigid: Set[Value]) -> set[Value]:
