@@ -17,7 +17,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import BoundExceeded, Undecided
-from stead_sym.logic.syntax import Quantified, children, free_variables
+from stead_sym.logic.syntax import TRUE, Globally, Quantified, children, free_variables
 from stead_sym.symbolic.bdd.manager import HAS_CUDD
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import assignments
@@ -167,8 +167,11 @@ def test_representatives_for_fresh_values_give_the_same_verdicts(deployment, see
     }
     pair = compared(deployment, agents[kind])
     expected = {spec.name: pair.explicit.holds(spec.formula) for spec in deployment.specs}
-    result = verify(deployment, agents[kind], domain="normal")
-    assert answers(result) == expected
+    result = verify(deployment, agents[kind], domain="normal", findings=False)
+    if pair.explicit.holds(Globally("E", TRUE)):
+        assert answers(result) == expected
+    else:  # no run is fair
+        assert set(answers(result).values()) <= {None}
     assert result.states <= pair.explicit.states
     if kind != "any":
         assert (result.contexts, result.queries) == (pair.wrappers[0].contexts, pair.wrappers[0].queries)

@@ -34,9 +34,9 @@ def relaxed(deployment, single):
         reject()
     core, values = deployment, restriction.values
     lacking = {sort: 1 for sort, known in values.items() if len(known) == len(deployment.constants[sort])}
-    encoding = Encoding(Manager(), core.schema, values, (), (), lacking)
+    encoding = Encoding(Manager(), core.schema, values, beyond=lacking)
     names = AnchoredNames(FreshVariables(core, restriction, {}), encoding)
-    return Relaxation(core, encoding, names, single, lambda **counts: None), states
+    return Relaxation(core, encoding, names, values, single, lambda **counts: None), states
 
 
 def confirmed_singles(deployment):
