@@ -420,23 +420,3 @@ def chain(n: int) -> st.Deployment:
         ],
         specs={"leaves": f"AG forall x: u. (G(x) & x != x{n - 1} -> EF ~G(x))"},
     )
-
-
-def pairs(held: int) -> st.Deployment:
-    """Two values that are created and die together, and a specification that holds ``held`` variables."""
-    names = [f"x{i}" for i in range(held)]
-    return st.build_deployment(
-        f"pairs{held}",
-        sorts={"a": None},
-        relations={"P": "a"},
-        bounds={"a": 2},
-        tools=[
-            st.tool(
-                "make",
-                guard="~exists x. P(x)",
-                effect="fresh u: a\nfresh v: a\ninsert P(u)\ninsert P(v)",
-            ),
-            st.tool("drop", guard="exists x. P(x)", effect="clear P"),
-        ],
-        specs={"some": f"AG forall {', '.join(names)}: a. EX ({' | '.join(f'P({x})' for x in names)})"},
-    )

@@ -56,9 +56,7 @@ def test_queries_of_service_desk() -> None:
     assert queries[0] == queries[1]
 
 
-@pytest.mark.parametrize(
-    "sizes", [("transfers", range(1, 9)), ("chain", (11, 15, 21, 30)), ("pairs", range(1, 5))]
-)
+@pytest.mark.parametrize("sizes", [("transfers", range(1, 9)), ("chain", (11, 15, 21, 30))])
 def test_no_size_needs_many_times_the_nodes_of_its_neighbour(sizes: tuple[str, range]) -> None:
     family, chosen = sizes
     case, rows = cliffs.CASES[family], []
