@@ -22,7 +22,7 @@ from itertools import combinations
 from types import MappingProxyType
 
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Bdd, Bits, Manager
+from stead_sym.symbolic.bdd.manager import Bdd, Manager
 
 HELD = "held"
 """The role of vectors that stand for variables of specifications."""
@@ -342,8 +342,3 @@ def number_in(bits: Iterable[str], assignment: Mapping[str, bool]) -> int:
 def bits_of(terms: Iterable[Vector | Value]) -> tuple[str, ...]:
     """The bits of the vectors among the terms, in order; a value has none."""
     return tuple(bit for term in terms if isinstance(term, Vector) for bit in term.bits)
-
-
-def bits_set(terms: Iterable[Vector | Value]) -> Bits:
-    """`bits_of` as a set."""
-    return frozenset(bits_of(terms))

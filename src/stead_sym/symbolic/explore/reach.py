@@ -45,7 +45,9 @@ def explore(
 class ReachableStates:
     """R, as far as it has been explored (`explore`).
 
-    ``reached`` and ``initial`` range over the state bits.
+    Three things grow while it is explored and stay as they are afterwards: ``reached``, the states reached,
+    over the state bits like ``initial``, { D0 }; ``transitions``, the steps of the calls that are selected
+    in the states decided so far; and ``sweeps``, how often undecided states have been taken up.
     """
 
     def __init__(
@@ -61,10 +63,9 @@ class ReachableStates:
         self.tools = plan.tools
         manager = self.manager
         self.report = Pulse(progress, {"nodes": lambda: manager.nodes})
-        self.transitions = Transitions(self.encoding, tuple(self.tools.values()), self.report)
+        self.transitions = Transitions.empty(self.encoding, self.tools, self.report)
         interfaces = {name: tool.interface for name, tool in self.tools.items()}
         self.finder = ContextFinder(self.deployment, self.compiler, interfaces, wrapper)
-        self.selected = dict.fromkeys(self.tools, self.manager.false)
         self.initial = self.manager.cube(self.encoding.encode(self.deployment.init))
         self.reached = self.initial
         self.sweeps = 0
@@ -74,7 +75,7 @@ class ReachableStates:
     def explore(self) -> Broken:
         """Reach all that can be reached, or learn why the plan does not do."""
         if self.wrapper is None:
-            self._take(self.finder.offers)
+            self.transitions = self.transitions.selecting(self.finder.offers)
         todo, m = self.initial, self.manager
         while todo != m.false:
             self.sweeps += 1
@@ -83,7 +84,7 @@ class ReachableStates:
                 return broken
             self._check_offers(todo)
             selected = self._decided(todo)
-            self._take(selected)
+            self.transitions = self.transitions.selecting(selected)
             self._check_room(todo)
             if not selected and self.sweeps > 1:  # nothing has been added that leads further
                 break
@@ -101,11 +102,6 @@ class ReachableStates:
             for tool, calls in selection.items():
                 chosen.setdefault(tool, []).append(calls)
         return {tool: self.manager.disj(calls) for tool, calls in chosen.items()}
-
-    def _take(self, selection: Mapping[str, Bdd]) -> None:
-        self.transitions.select(selection)
-        for tool, calls in selection.items():
-            self.selected[tool] = self.selected[tool] | calls
 
     # hypotheses
 
@@ -169,7 +165,7 @@ class ReachableStates:
         the bound too, since an exact U_f has room for b_S more values than a state holds."""
         for name, tool in self.tools.items():
             over = tool.exceeding | tool.overflow if self.restriction.exact else tool.exceeding
-            leaving = states & over & self.selected[name]
+            leaving = states & over & self.transitions.selected[name]
             if leaving != self.manager.false:
                 trace = self.trace_to(self.manager.exist(self._selectors(name), leaving))
                 raise bound_exceeded(self.deployment, self._with_last_step(trace, name))
@@ -245,7 +241,7 @@ class ReachableStates:
     def _selected_in(self, state: Instance) -> Iterator[Call]:
         """Π(D, Offer(D)), as the selections of the tools have it."""
         bits, point = self.encoding.state_bits, self.singleton(state)
-        for name, selection in self.selected.items():
+        for name, selection in self.transitions.selected.items():
             here = self.manager.exist(bits, selection & point)
             for args in self.encoding.tuples(here, self.tools[name].interface.selectors):
                 yield Call(name, args)
@@ -258,7 +254,7 @@ class ReachableStates:
     def calling(self, tool: str, condition: Expanded, *, selected: bool) -> Bdd:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) of the tool offered in D }, over the state bits; with
         ``selected`` for one that the agent may make there."""
-        calls = self.selected[tool] if selected else self.finder.offers[tool]
+        calls = self.transitions.selected[tool] if selected else self.finder.offers[tool]
         such = self.finder.condition(tool, condition)
         return self.manager.and_exist(self._selectors(tool), self.reached & calls, such)
 
