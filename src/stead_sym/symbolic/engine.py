@@ -111,6 +111,7 @@ class SymbolicStateSet:
     """A set of reachable states as a diagram over the state bits."""
 
     def __init__(self, model: ReachableStates, states: Bdd) -> None:
+        assert model.encoding.are_states(states)
         self._model = model
         self._states = states
 

@@ -32,8 +32,9 @@ from stead_sym.symbolic.step.transitions import Transitions
 def explore(
     plan: Plan, wrapper: CanonicalWrapper | None, progress: Progress | None = None
 ) -> ReachableStates | Broken:
-    """Reach of a plan's restriction under the wrapped agent (None: everything offered); or the fresh
-    variables for which a reachable state finds the name taken that goes with the anchor's value.
+    """The reachable states of a plan's restriction under the wrapped agent (None: everything offered). Or,
+    where in a reachable state a fresh variable cannot have the name that goes with the value of its anchor,
+    since the name is active already, the anchors to give up.
 
     Raises `BoundExceeded`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at fault,
     and `Undecided` where a forced restriction is too small to give every state a successor.
@@ -73,7 +74,7 @@ class ReachableStates:
     # exploration
 
     def explore(self) -> Broken:
-        """Reach all that can be reached, or learn why the plan does not do."""
+        """Find all reachable states; what of the plan's guess turns out broken, nothing if all went well."""
         if self.wrapper is None:
             self.transitions = self.transitions.selecting(self.finder.offers)
         todo, m = self.initial, self.manager
@@ -112,9 +113,9 @@ class ReachableStates:
                 raise bound_exceeded(self.deployment, self.trace_to(there))
 
     def _names_taken(self, states: Bdd) -> Broken:
-        """The fresh variables whose name, the one that goes with the anchor's value, is taken in one of
-        ``states``, and those that go by the same anchor: what is created together has names that go
-        together, else one part of it would be linked to the other in all combinations."""
+        """The fresh variables that cannot have the name that goes with the value of their anchor, since it is
+        active in one of ``states``. With each of them all that the same tool names after the same anchor:
+        if only some kept such names, the states would hold all combinations of the two parts' names."""
         anchors = self.plan.naming.anchors
         taken = {
             (draw[0], anchors[draw])
@@ -171,7 +172,8 @@ class ReachableStates:
                 raise bound_exceeded(self.deployment, self._with_last_step(trace, name))
 
     def _check_steps(self) -> None:
-        """A forced U_f has a successor for each state, as the infinite domain has."""
+        """Each state has a successor in U_f, as it has in the infinite domain: a restriction whose sizes were
+        forced may be too small for that."""
         stuck = self.reached & ~self.transitions.preimage(self.manager.true)
         if stuck != self.manager.false:
             raise no_successor_within(self.restriction, self.trace_to(stuck))
@@ -197,7 +199,9 @@ class ReachableStates:
     # runs
 
     def trace_to(self, target: Bdd) -> Trace:
-        """A shortest run from the initial state to a reached state of ``target``."""
+        """A shortest run from the initial state to a reached state of ``target``, a set over the state
+        bits."""
+        assert self.encoding.are_states(target)
         reached, bits = self.reached, self.encoding.state_bits
         sets = shortest(self.transitions, self.initial, reached, target & reached, bits)
         assert sets is not None, "every reached state is reached"
