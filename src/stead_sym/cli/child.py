@@ -31,7 +31,8 @@ _TICK = 0.2
 _MIB = 2**20
 _PR_SET_PDEATHSIG = 1
 _START_PHASE = "start"
-"""Until the child tells of another: it may print notes, and libraries of models print what they load."""
+"""The phase before the first that the child reports. No progress is shown in it: the child may print notes,
+and libraries of models print what they load."""
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from stead_sym.cli.main import main;"
     " sys.exit(main(sys.argv[3:], watcher=int(sys.argv[1])))"
@@ -68,7 +69,9 @@ def watched(
     """
     started = time.monotonic()
     own, its = socket.socketpair()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the child is born deaf to Ctrl-C
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT}
+    )  # the child inherits it: Ctrl-C is for the parent
     try:
         with own:
             with its:
@@ -92,7 +95,7 @@ def watched(
     if status < 0:
         name = f"signal {-status} ({signal.strsignal(-status)})"
         return watch.stopped(f"the process was ended by {name}, perhaps for lack of memory")
-    if status == 1 and not watch.answered:  # what Python ends with where not even `main` got its turn
+    if status == 1 and not watch.answered:  # the status of Python itself, before `main` was called
         raise RuntimeError("the child process has ended before it had an answer")
     return status
 
@@ -111,7 +114,8 @@ class _Watch:
         self.answered = False  # the child has said that it is about to print
 
     def follow(self, progress: Progress | None) -> str:
-        """Until the child is about to print or has gone, or passes a limit: which one, else nothing."""
+        """Show progress until the child is about to print, has ended or passes a limit. Returns what to say
+        of the limit that it has passed, and nothing otherwise."""
         while True:
             if select.select([self._connection], [], [], _TICK)[0] and not self._read():
                 return ""
@@ -121,11 +125,11 @@ class _Watch:
                 progress(self._phase, **self._counts)
 
     def stopped(self, reason: str) -> Stopped:
-        """The end of the run, now."""
+        """What to report of a run that ends now for this reason."""
         return Stopped(reason, self._phase, self._counts, time.monotonic() - self._started)
 
     def _read(self) -> bool:
-        """Take in what the child says; False once it is done."""
+        """Read messages of the child; False once it is about to print or has ended."""
         try:
             received = self._connection.recv(65536)
         except ConnectionError:
@@ -181,6 +185,6 @@ class Watcher:
 
 
 def _die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends, however that comes about. Elsewhere it ends
-    at the next progress that it has to tell."""
+    """Have the kernel kill this process when its parent ends, for whatever reason. On other systems than
+    Linux it ends when it next reports progress and finds the connection closed."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

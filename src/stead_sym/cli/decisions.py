@@ -1,6 +1,7 @@
 """`stead-sym decisions`: list, show and export what models have decided.
 
-One decision: every row that is read is checked first, so that an export is as good as the store.
+One decision: every row that is read is checked before it is used; a damaged one is an error, and never
+part of an export.
 """
 
 from __future__ import annotations

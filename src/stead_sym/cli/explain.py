@@ -1,6 +1,7 @@
 """`stead-sym explain`: what the symbolic engine will work on, before it explores anything.
 
-One decision: the agent changes nothing in the plan; it is named for the tools that it never calls.
+One decision: an agent may be given, as to `verify`, but it does not change the plan, which is the same for
+all agents; it matters for the remark on tools that its policy never calls.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def _open_what_is_closed() -> None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             if nowhere != descriptor:
                 os.dup2(nowhere, descriptor)
-            stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (for good)
+            stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (it stays open)
             setattr(sys, name, stream)
 
 

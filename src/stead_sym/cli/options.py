@@ -1,6 +1,7 @@
 """Arguments that several commands take: the file, the domain, numbers.
 
-One decision: an argument that cannot be meant is refused where it is read, with the values that can.
+One decision: an argument out of its range is refused where it is parsed, with a line that says what is
+allowed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""`stead-sym show` and `stead-sym examples`: a deployment as it is understood, and what is packaged."""
+"""`stead-sym show`, a deployment as it was understood, and `stead-sym examples`, the packaged deployments.
+
+One decision: `show` prints the deployment as text of the language, with what is computed from it as comments,
+so that its output can be read back.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`stead-sym verify`: specifications under an agent.
 
-One decision: with limits, and as a command, the work is done in a child process, which can be stopped at
-any time (`cli.child`).
+One decision: with limits, and for the symbolic engine in any case, the command does the work in a child
+process, which can be stopped at any time (`cli.child`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from stead_sym.logic.syntax import Formula
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Backend, Bdd
+from stead_sym.symbolic.bdd.manager import Backend, Bdd, deep_stack
 from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.check.witness import Witness
 from stead_sym.symbolic.explore.reach import ReachableStates, explore
@@ -23,10 +23,14 @@ from stead_sym.symbolic.plan.planner import Task, plan
 
 
 class SymbolicEngine:
-    """Explores on construction, then answers. Formulas are resolved and expanded."""
+    """Explores on construction, then answers. Formulas are resolved and expanded.
+
+    Public methods here and of `SymbolicStateSet` that work on diagrams do so with a `deep_stack`.
+    """
 
     name = "symbolic"
 
+    @deep_stack()
     def __init__(
         self,
         deployment: Deployment,
@@ -57,16 +61,19 @@ class SymbolicEngine:
         return self._model.restriction
 
     @cached_property
+    @deep_stack()
     def states(self) -> int:
         """|R|"""
         return self._model.states
 
     @cached_property
+    @deep_stack()
     def transitions(self) -> int:
         """The number of pairs D → D' in R."""
         return self._model.pairs
 
     @property
+    @deep_stack()
     def statistics(self) -> Mapping[str, int]:
         """What the answer took: BDD variables and nodes, the actions in the transition relation, sweeps."""
         manager = self._model.manager
@@ -79,18 +86,22 @@ class SymbolicEngine:
             "sweeps": self._model.sweeps,
         }
 
+    @deep_stack()
     def holds(self, formula: Formula) -> bool:
         """M ↾ U_f ⊨ f, at the initial state."""
         return self._checker.holds_initially(formula)
 
+    @deep_stack()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
 
+    @deep_stack()
     def calling(self, tool: str, condition: Formula, *, selected: bool) -> SymbolicStateSet:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
         return SymbolicStateSet(self._model, self._model.calling(tool, condition, selected=selected))
 
+    @deep_stack()
     def evidence(self, formula: Formula, holds: bool) -> Trace:
         """The run that shows why the sentence holds, or fails, at the initial state."""
         return evidence(self._witness, formula, self._model.deployment.init, holds)
@@ -100,17 +111,21 @@ class SymbolicStateSet:
     """A set of reachable states as a diagram over the state bits."""
 
     def __init__(self, model: ReachableStates, states: Bdd) -> None:
+        assert model.encoding.are_states(states)
         self._model = model
         self._states = states
 
     @property
+    @deep_stack()
     def count(self) -> int:
         """How many states, exactly."""
         return self._model.manager.count(self._states, self._model.encoding.state_bits)
 
+    @deep_stack()
     def __contains__(self, state: Instance) -> bool:
         return self._model.contains(self._states, state)
 
+    @deep_stack()
     def sample(self, number: int) -> tuple[Instance, ...]:
         """Up to ``number`` different members."""
         m, left = self._model.manager, self._states

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stead_sym.symbolic.bdd.manager import HAS_CUDD, Manager
+from stead_sym.symbolic.bdd.manager import HAS_CUDD, Manager, deep_stack
 
 BITS = ("a", "b", "c", "d", "e")
 ROWS = [dict(zip(BITS, row, strict=True)) for row in product((False, True), repeat=len(BITS))]
@@ -235,16 +235,48 @@ def test_a_cube_is_a_conjunction_of_literals(backend):
     check()
 
 
-@pytest.mark.skipif(not HAS_CUDD, reason="no CUDD here")
-def test_diagrams_may_be_deeper_than_the_usual_stack():
-    """In a process of its own: without room CUDD does not raise, it ends the process."""
-    program = """
-from stead_sym.symbolic.bdd.manager import Manager
+DEEP = """
+from stead_sym.symbolic.bdd.manager import Manager, deep_stack
 m = Manager("cudd")
 names = [f"x{i}" for i in range(80_000)]
 m.declare_bottom(names)
-even, odd = (m.cube(dict.fromkeys(names[k::2], True)) for k in (0, 1))
-assert (even & odd).dag_size == 80_001
-assert m.count(m.exist(frozenset(names[::2]), even & odd), frozenset(names)) == 1 << 40_000
+with deep_stack():
+    even, odd = (m.cube(dict.fromkeys(names[k::2], True)) for k in (0, 1))
+    assert (even & odd).dag_size == 80_001
+    assert m.count(m.exist(frozenset(names[::2]), even & odd), frozenset(names)) == 1 << 40_000
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+@pytest.mark.skipif(not HAS_CUDD, reason="no CUDD here")
+def test_diagrams_may_be_deeper_than_the_usual_stack():
+    """In a process of its own: without the stack CUDD does not raise an exception, it ends the process."""
+    subprocess.run([sys.executable, "-c", DEEP], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("soft", [1 << 22, 1 << 23, 1 << 28])
+def test_the_stack_limit_is_raised_and_restored(soft):
+    """Also when contexts are nested, when the work raises, and where it decorates a function."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_STACK)
+    if before[1] != resource.RLIM_INFINITY:
+        pytest.skip("the hard limit leaves nothing to raise")
+
+    def limit():
+        return resource.getrlimit(resource.RLIMIT_STACK)
+
+    enough = (max(soft, 1 << 27), before[1])
+    try:
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, before[1]))
+        with deep_stack():
+            assert limit() == enough
+            with deep_stack():
+                assert limit() == enough
+            assert limit() == enough
+        assert limit() == (soft, before[1])
+        with pytest.raises(KeyError), deep_stack():
+            raise KeyError
+        assert limit() == (soft, before[1])
+        assert [deep_stack()(limit)() for _ in range(2)] == [enough, enough]
+        assert limit() == (soft, before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, before)

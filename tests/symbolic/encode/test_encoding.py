@@ -1,4 +1,4 @@
-"""States and values as bits: coding and decoding, vectors, relations; fields of one fact and of several."""
+"""States as bits: coding and decoding, atoms, relations over vectors; fields of one fact and of several."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ GROUPED = [
 ]
 
 
-def encoded(groups, beyond=0):
+def encoded(groups):
     fields = [Field.of(group) for group in groups]
-    return Encoding(Manager(), SCHEMA, VALUES, STATIC, fields, {"a": beyond})
+    return Encoding(Manager(), SCHEMA, VALUES, STATIC, fields)
 
 
 @st.composite
@@ -147,43 +147,3 @@ def test_the_active_domain(drawn):
                 here(encoding, at(encoding, encoding.active(sort, vector), [vector], [value]), state)
                 == expected
             )
-
-
-def test_vectors_name_values_and_some_beyond():
-    for beyond in range(6):
-        encoding = encoded(SINGLE, beyond)
-        m = encoding.manager
-        vector, other = encoding.vector("var", "a", 0), encoding.vector("var", "a", 1)
-        named = (*VALUES["a"], *encoding.beyond["a"])
-        assert len(set(named)) == 3 + beyond
-        assert [encoding.is_beyond(value) for value in named] == [False] * 3 + [True] * beyond
-        codes = {tuple(encoding.code(vector, value).items()) for value in named}
-        assert len(codes) == len(named)
-        for value in named:
-            assert encoding.value(vector, encoding.code(vector, value)) == value
-        assert m.count(encoding.valid(vector), frozenset(vector.bits)) == 3
-        assert m.count(encoding.valid(vector, beyond=True), frozenset(vector.bits)) == 3 + beyond
-        for u, v in product(named, repeat=2):
-            equal = at(encoding, encoding.equal(vector, other), (vector, other), (u, v))
-            assert equal == (m.true if u == v else m.false)
-            fixed = at(encoding, encoding.equal(vector, u), (vector,), (v,))
-            assert fixed == (m.true if u == v else m.false)
-
-
-def test_vectors_are_the_same_when_asked_for_again():
-    encoding = encoded(SINGLE)
-    first = encoding.vector("var", "a", 0)
-    assert encoding.vector("var", "a", 0) == first
-    assert encoding.vector("name", "a", 0) != first
-    assert encoding.unused("a", [first]) == encoding.vector("var", "a", 1)
-    assert not set(first.bits) & encoding.state_bits
-
-
-def test_a_table_selects_by_value():
-    encoding = encoded(SINGLE, 2)
-    m = encoding.manager
-    vector = encoding.vector("var", "a", 0)
-    entries = {"a1": encoding.atom(Fact("Z", ())), "a3": m.true}
-    table = encoding.table(vector, entries)
-    for value in (*VALUES["a"], *encoding.beyond["a"]):
-        assert at(encoding, table, [vector], [value]) == entries.get(value, m.false)

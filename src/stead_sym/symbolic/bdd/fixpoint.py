@@ -1,7 +1,7 @@
 """The fixpoints of CTL over pairs of a state and an assignment, and shortest runs.
 
-⟦E f U g⟧ is `Relation.reaching`: a least fixpoint may take its steps in any order. ⟦EG f⟧, a greatest one,
-may not.
+⟦E f U g⟧ is `Relation.reaching`, by saturation: a least fixpoint is the same in whatever order the steps are
+taken. ⟦EG f⟧ is a greatest fixpoint and is computed step by step.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ Bits: TypeAlias = frozenset[str]
 
 
 _STACK = 1 << 27  # bytes; Linux leaves so much room below the main thread's stack
-_NODES = 1 << 28  # up to so many nodes CUDD's tables grow before it collects dead ones again and again
+_NODES = 1 << 28  # up to so many nodes CUDD rather lets its tables grow than collects dead nodes often
 
 
 class Bdd(Protocol):
@@ -77,12 +77,11 @@ class Manager:
         self.backend: Backend = backend
         engine: Any = dd.cudd if backend == "cudd" else dd.autoref  # `dd` has no usable types
         self._bdd = engine.BDD()
-        # The engine's own order beats sifting: refunds, b = 3 over 7 values, took 11 s without and
-        # 30 s with it, desks of 16 4 s and 20 s.
+        # The order of `encode.variable_order` beats sifting: refunds, b = 3 over 7 values, took 11 s without
+        # and 30 s with it, desks of 16 4 s and 20 s.
         self._bdd.configure(reordering=False)
         if backend == "cudd":
             self._bdd.configure(loose_up_to=_NODES)
-            _raise_stack_limit()
         self._cubes: dict[Bits, Bdd] = {}
         self._points: dict[frozenset[tuple[str, bool]], Bdd] = {}
         self.true: Bdd = self._bdd.true
@@ -313,11 +312,6 @@ class Manager:
         level: int = self._bdd.level_of_var(name)
         return level
 
-    def clear(self) -> None:
-        """Drop the cached cubes: `dd` complains about nodes that outlive their manager."""
-        self._cubes.clear()
-        self._points.clear()
-
     @property
     def variables(self) -> int:
         """How many variables are declared."""
@@ -358,19 +352,32 @@ class _Count:
         return ((1 << (total - own)) - models if edge.negated else models) << (own - first)
 
 
-def _raise_stack_limit() -> None:
-    """CUDD recurses once per variable on a path; with the usual 8 MiB of stack it ends the process at some
-    50,000. The main thread's stack grows up to the limit of the moment."""
-    if resource is not None:
-        soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
-        wanted = _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard)
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
+@contextmanager
+def deep_stack() -> Iterator[None]:
+    """Stack enough for diagrams with hundreds of thousands of variables; also a decorator of functions.
+
+    CUDD recurses once per variable on a path, and on the usual 8 MiB of stack it ends the process at some
+    50,000 variables. The stack of the main thread grows up to the soft limit of the moment (other threads
+    have stacks of a fixed size), so the limit is raised while diagrams are worked on and then restored.
+    """
+    if resource is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    wanted = _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
 
 
 @contextmanager
 def deep(frames: int) -> Iterator[None]:
-    """Room for recursions as deep as there are variables."""
+    """Python's recursion limit raised to at least this many frames, and restored at the end."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, frames))
     try:

@@ -99,9 +99,10 @@ class Witness:
     ) -> tuple[tuple[Step, ...], int]:
         """A run that stays in f for ever and visits each fairness constraint in its loop.
 
-        It goes round the constraints, and between rounds takes single steps, to a state where a
-        round began if it can and else to the one that differs least from the first: no shortest
-        loop, but one that is short where the deployment repeats itself, at the price of its steps.
+        In rounds: a round visits the constraints one after the other, each on a shortest run, and ends with
+        one step, to a state in which an earlier round began if there is one, which closes the loop,
+        and else to the state with the fewest facts that differ from ``state``. The loop need not be a
+        shortest one; the time is linear in the number of its steps.
         """
         env, pairs, holding = self._sat(body, body, assignment)
         stay = self.checker.operators(pairs).exists_globally(holding)
@@ -231,7 +232,7 @@ class Witness:
                 yield names
 
     def _unused(self, sort: str, name: Value, taken: set[Value]) -> Value:
-        """The name itself, or the next that no value in sight has."""
+        """The name itself, or the next value of the sort that is not ``taken``."""
         if name not in taken:
             return name
         pool: Sequence[Value] = (

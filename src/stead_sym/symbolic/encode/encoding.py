@@ -1,8 +1,8 @@
 """States as bits, and formulas' atoms over them.
 
 A *field* holds at most one of a tuple of mutually exclusive facts, log-coded: code 0 says none of
-them, code i the i-th. A fact that shares its field with no other takes one bit, the baseline. Facts
-of relations that no effect writes have no bits: they are true or false for good.
+them, code i the i-th. A fact that shares its field with no other takes one bit. Facts that no effect can
+make true or false have no bits: each is true in every state or false in every state.
 """
 
 from __future__ import annotations
@@ -46,6 +46,17 @@ class Encoding(Values):
 
     ``static`` are the facts that hold in every state, ``fields`` the ones that come and go; a fact in
     neither is false in every state.
+
+    Invariants:
+        no fact is in two fields, and none is both in a field and static;
+        no two fields share a bit, `state_bits` is the union of the bits of the fields, and each state bit
+        has its copy (`Values.primed`) right below it in the order of the variables;
+        a code of a field is 0, for none of its facts, or i, for the i-th; larger numbers are the code of
+        nothing (`well_coded`), and `encode` and `decode` are inverse between the instances that have a code
+        (`has_code`) and the assignments to the state bits in which every field is well coded;
+        the bits of vectors are no state bits, so that quantifying these leaves an assignment as it is.
+    That no reachable state holds two facts of a field is no invariant of this class: it is guessed
+    (`encode.mutex`) and confirmed (`step.invariants`).
     """
 
     def __init__(
@@ -75,6 +86,10 @@ class Encoding(Values):
         )
 
     # states
+
+    def are_states(self, function: Bdd) -> bool:
+        """The function is one of the state bits alone: it stands for a set of states."""
+        return function.support <= self.state_bits
 
     @cached_property
     def state_bits(self) -> Bits:
@@ -187,10 +202,11 @@ class Encoding(Values):
 
     @cached_property
     def care(self) -> Bdd:
-        """The states that matter, where that is a small part: functions of states and vectors are right on
-        these. Over all sets of records a function can be exponential that is small over those that can be.
+        """The care set: functions of states and vectors have to be right on these states only.
 
-        Without ``at_most`` it is everything; codes that stand for no state are then in it too.
+        They are the states that keep the bounds (``at_most``), with well-coded fields: all reachable states
+        are among them. A function can be exponentially smaller where it may be anything elsewhere. Without
+        ``at_most`` the care set is everything, with the codes that stand for no state.
         """
         m = self.manager
         if not self._at_most:

@@ -1,9 +1,10 @@
 """Mutex groups: relations that are functional in some of their columns, so that they can be log-coded.
 
 A key of P is a set of columns such that no state holds two P-facts that agree on them. Keys are
-*guessed* here from the shape of the effects; the engine *confirms* each guess as an inductive
-invariant (no action takes a state with at most one fact per key to one with two) once it has compiled
-the actions (`step.invariants`), and gives it up otherwise: what is explored rests on confirmed guesses only.
+*guessed* here from the shape of the effects. Once the actions are compiled with the encoding that a guess
+makes, each key is *confirmed* as an inductive invariant (no action takes a state with at most one fact per
+key to one with two, see `step.invariants`) or given up, and then there is another encoding (`plan.guess`).
+What is explored rests on confirmed guesses only.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Columns: TypeAlias = tuple[int, ...]
 Key: TypeAlias = tuple[str, Columns]
 """A relation and the columns that determine the others."""
 
-_FEW = 3  # records that a log code may choose between
+_FEW = 3  # so many records one field may choose between, see `_scattered`
 
 
 def fields(
@@ -53,9 +54,12 @@ def fields(
 
 
 def _scattered(group: Sequence[Fact], rigid: Set[Value]) -> bool:
-    """The facts are about many records and no one in common: they say *which* record is at hand. With a
-    log code above all records a diagram holds a copy of them per code; a bit or two beside each
-    record cost one flag, "the one at hand has been seen"."""
+    """Whether the facts mention more than a few records, and no record is mentioned by all of them.
+
+    Such facts say *which* record has some property: `Focus(x)`, of which one holds at most. One field for all
+    of them would stand above the bits of the records, and a diagram would hold a copy of these for
+    each of its codes. With a bit of its own beside each record the diagram only has to remember, on
+    the way down, whether the record with the property has been passed."""
     values = [set(fact.args) - rigid for fact in group]
     return len(list(filter(None, values))) > _FEW and not set.intersection(*values)
 
@@ -103,7 +107,8 @@ def _by_key(facts: Iterable[Fact], key: Sequence[int]) -> Iterator[list[Fact]]:
 
 
 def _cost(groups: Sequence[Sequence[Fact]]) -> tuple[int, int]:
-    """Bits, then fields: of two encodings of one size the one that excludes more."""
+    """How many bits and fields an encoding takes; of two with as many bits, that with fewer fields is better,
+    since it rules out more sets of facts."""
     return sum(len(group).bit_length() for group in groups), len(groups)
 
 

@@ -4,8 +4,9 @@ A *log-coded* vector numbers the values; it stands above the state bits: with x 
 tree over x. Those of one sort are interleaved, so that x = y takes a node or two per bit.
 
 A *one-hot* vector has a bit per value, of which exactly one holds, each beside the bits of the record it
-names. With x on top a set of pairs (D, x) costs a copy of the states per value of x; beside its record it
-costs one flag, "the record that x names has been seen". The bits for one value stand together, whichever
+names. A diagram for a set of pairs (D, x) with x on top holds a copy of the states for each value of x. With
+the bits of x beside the records it is about twice as large as that of the states: on the way down it only has
+to remember whether the record that x names has been passed. The bits for one value stand together, whichever
 vectors they belong to: kept apart, x = y would take 2^n nodes for n values.
 
 Besides the values of the restriction U_f, log-coded vectors can name a few values *beyond* it, which
@@ -22,7 +23,7 @@ from itertools import combinations
 from types import MappingProxyType
 
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Bdd, Bits, Manager
+from stead_sym.symbolic.bdd.manager import Bdd, Manager
 
 HELD = "held"
 """The role of vectors that stand for variables of specifications."""
@@ -342,8 +343,3 @@ def number_in(bits: Iterable[str], assignment: Mapping[str, bool]) -> int:
 def bits_of(terms: Iterable[Vector | Value]) -> tuple[str, ...]:
     """The bits of the vectors among the terms, in order; a value has none."""
     return tuple(bit for term in terms if isinstance(term, Vector) for bit in term.bits)
-
-
-def bits_set(terms: Iterable[Vector | Value]) -> Bits:
-    """`bits_of` as a set."""
-    return frozenset(bits_of(terms))

@@ -1,8 +1,8 @@
 """The order of the state bits: the facts of one entity together, linked entities next to each other.
 
 Values are linked by the static facts and by the fields that both own (stand in all facts of); the
-reverse Cuthill-McKee order of that graph keeps links short. Fields that no single entity owns (a
-relation that names *which* record is at hand, a flag) stand above all others.
+reverse Cuthill-McKee order of that graph keeps links short. Fields whose facts have no entity in common
+(a flag, or a relation such as `Focus(x)` that says which entity has some property) stand above all others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.encode.encoding import Field
 
 _SEVERAL = 3
-_HUB = 6  # a value linked to more others than this orders nothing
+_HUB = 6  # the links of a value that is linked to more others than this are left out
 
 
 @dataclass(frozen=True, slots=True)

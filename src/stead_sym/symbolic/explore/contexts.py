@@ -7,11 +7,11 @@ ranges over *all* isomorphisms from K, the calls
 are those of Eq. (wrapper), symmetric contexts included, without any automorphism being computed.
 States are picked once per context, never once per state.
 
-match_K is built over all states, reachable or not, so that whatever else the state holds is decided
-with it: background records cost nothing. Names are one-hot vectors, each bit beside the record it may
-name, so that match_K is as long as there are records, not as their square. Where the agent is
-shown so much that this relation explodes (the orbit of a whole state under renaming), it is built
-anew for the states at hand.
+match_K is built over all states, reachable or not: one query decides all states that show K, whatever they
+hold besides that the agent is not shown. Names are one-hot vectors, each bit beside the record it may name,
+so that the size of match_K is linear in the number of records. Where the agent is shown so much that
+match_K is too large (it holds the orbit of K, all that renamings make of it), it is built anew for the
+undecided states only.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class ContextFinder:
         wrapper: CanonicalWrapper | None,
     ) -> None:
         self.deployment = deployment
-        self.compiler = compiler  # to go through what is shown and offered
+        self.compiler = compiler  # with log-coded vectors, to go through what is shown and offered
         self.encoding = compiler.encoding
-        self._beside = Compiler(compiler.encoding, "param")  # conditions on names beside records
+        self._beside = Compiler(compiler.encoding, "param")  # with one-hot vectors
         self.manager = compiler.manager
         self.tools = tools
         self.wrapper = wrapper
@@ -117,6 +117,7 @@ class ContextFinder:
 
         The contexts are found first, and what is new of them is put to the agent at once.
         """
+        assert self.encoding.are_states(states)
         undecided = states & ~self.decided
         for context, calls in self._bounded:
             if undecided != self.manager.false:
@@ -163,7 +164,8 @@ class ContextFinder:
         return _Met(context, naming, match, states, among is not None)
 
     def _settle(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
-        """The states are decided: the agent selects these calls, given under the names of the context."""
+        """Note that the states are decided, and return what the agent selects in them: these calls, given
+        under the names of the context, as sets over the state bits and each tool's selectors."""
         m, encoding = self.manager, self.encoding
         self.decided = self.decided | met.states
         names = frozenset(bits_of(met.naming.values()))
@@ -205,8 +207,8 @@ class ContextFinder:
     def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
         """What K shows is shown, what it offers is offered, and the names differ and are no rigid values.
 
-        In an order in which each fact or call shares names with the ones before it if it can: two
-        names that nothing links yet range over all pairs of records.
+        In an order in which each fact or call shares names with the ones before it, where there is such a
+        one: a conjunction over two names that no fact or call links so far ranges over all pairs of records.
         """
         left = [
             (self._terms(args, naming), shown)
@@ -215,12 +217,13 @@ class ContextFinder:
         ] + [(self._terms(call.args, naming), call.tool) for call in sorted(context.calls)]
         placed: list[Vector] = []
 
-        def strangers(item: tuple[Sequence[Vector | Value], _Shown | str]) -> tuple[bool, int]:
+        def unlinked(item: tuple[Sequence[Vector | Value], _Shown | str]) -> tuple[bool, int]:
+            """First what has a name that was placed before, then what has the fewest new names."""
             names = {term for term in item[0] if isinstance(term, Vector)}
             return bool(names) and names.isdisjoint(placed), len(names.difference(placed))
 
         while left:
-            terms, said = item = min(left, key=strangers)
+            terms, said = item = min(left, key=unlinked)
             left.remove(item)
             conditions = []
             for vector in dict.fromkeys(term for term in terms if isinstance(term, Vector)):
@@ -246,8 +249,8 @@ class ContextFinder:
         )
 
     def _numbers(self, context: DecisionContext) -> Iterator[tuple[str, int]]:
-        """Per relation and tool how many tuples K has. The tuples that `_present` asks for differ, as
-        the names do: so K is all there is exactly where there are no more than these."""
+        """Per relation and tool how many tuples K has. `_present` asks for as many different tuples, since
+        the names differ: a state shows and offers nothing else exactly where it has no more than these."""
         for shown in self._shown:
             yield shown.relation, len(context.view.tuples(shown.relation))
         for name in self.tools:
@@ -261,8 +264,8 @@ class ContextFinder:
         return self._few[name, number]
 
     def _counted(self, name: str) -> Sequence[Bdd]:
-        """Per tuple where it is shown, or offered; the deepest in the order first, so that counting
-        adds to the top of what it has."""
+        """For each tuple of a relation or tool the states in which it is shown, or offered; those deepest in
+        the order of the variables first, so that counting adds to the top of what it has so far."""
         if name not in self._tuples:
             if name.startswith("call "):
                 tool = self.tools[name.removeprefix("call ")]

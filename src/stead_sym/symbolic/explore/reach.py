@@ -32,8 +32,9 @@ from stead_sym.symbolic.step.transitions import Transitions
 def explore(
     plan: Plan, wrapper: CanonicalWrapper | None, progress: Progress | None = None
 ) -> ReachableStates | Broken:
-    """Reach of a plan's restriction under the wrapped agent (None: everything offered); or the fresh
-    variables for which a reachable state finds the name taken that goes with the anchor's value.
+    """The reachable states of a plan's restriction under the wrapped agent (None: everything offered). Or,
+    where in a reachable state a fresh variable cannot have the name that goes with the value of its anchor,
+    since the name is active already, the anchors to give up.
 
     Raises `BoundExceeded`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at fault,
     and `Undecided` where a forced restriction is too small to give every state a successor.
@@ -45,7 +46,9 @@ def explore(
 class ReachableStates:
     """R, as far as it has been explored (`explore`).
 
-    ``reached`` and ``initial`` range over the state bits.
+    Three things grow while it is explored and stay as they are afterwards: ``reached``, the states reached,
+    over the state bits like ``initial``, { D0 }; ``transitions``, the steps of the calls that are selected
+    in the states decided so far; and ``sweeps``, how often undecided states have been taken up.
     """
 
     def __init__(
@@ -61,10 +64,9 @@ class ReachableStates:
         self.tools = plan.tools
         manager = self.manager
         self.report = Pulse(progress, {"nodes": lambda: manager.nodes})
-        self.transitions = Transitions(self.encoding, tuple(self.tools.values()), self.report)
+        self.transitions = Transitions.empty(self.encoding, self.tools, self.report)
         interfaces = {name: tool.interface for name, tool in self.tools.items()}
         self.finder = ContextFinder(self.deployment, self.compiler, interfaces, wrapper)
-        self.selected = dict.fromkeys(self.tools, self.manager.false)
         self.initial = self.manager.cube(self.encoding.encode(self.deployment.init))
         self.reached = self.initial
         self.sweeps = 0
@@ -72,9 +74,9 @@ class ReachableStates:
     # exploration
 
     def explore(self) -> Broken:
-        """Reach all that can be reached, or learn why the plan does not do."""
+        """Find all reachable states; what of the plan's guess turns out broken, nothing if all went well."""
         if self.wrapper is None:
-            self._take(self.finder.offers)
+            self.transitions = self.transitions.selecting(self.finder.offers)
         todo, m = self.initial, self.manager
         while todo != m.false:
             self.sweeps += 1
@@ -83,7 +85,7 @@ class ReachableStates:
                 return broken
             self._check_offers(todo)
             selected = self._decided(todo)
-            self._take(selected)
+            self.transitions = self.transitions.selecting(selected)
             self._check_room(todo)
             if not selected and self.sweeps > 1:  # nothing has been added that leads further
                 break
@@ -102,11 +104,6 @@ class ReachableStates:
                 chosen.setdefault(tool, []).append(calls)
         return {tool: self.manager.disj(calls) for tool, calls in chosen.items()}
 
-    def _take(self, selection: Mapping[str, Bdd]) -> None:
-        self.transitions.select(selection)
-        for tool, calls in selection.items():
-            self.selected[tool] = self.selected[tool] | calls
-
     # hypotheses
 
     def _check_bounds(self, states: Bdd) -> None:
@@ -116,9 +113,9 @@ class ReachableStates:
                 raise bound_exceeded(self.deployment, self.trace_to(there))
 
     def _names_taken(self, states: Bdd) -> Broken:
-        """The fresh variables whose name, the one that goes with the anchor's value, is taken in one of
-        ``states``, and those that go by the same anchor: what is created together has names that go
-        together, else one part of it would be linked to the other in all combinations."""
+        """The fresh variables that cannot have the name that goes with the value of their anchor, since it is
+        active in one of ``states``. With each of them all that the same tool names after the same anchor:
+        if only some kept such names, the states would hold all combinations of the two parts' names."""
         anchors = self.plan.naming.anchors
         taken = {
             (draw[0], anchors[draw])
@@ -169,13 +166,14 @@ class ReachableStates:
         the bound too, since an exact U_f has room for b_S more values than a state holds."""
         for name, tool in self.tools.items():
             over = tool.exceeding | tool.overflow if self.restriction.exact else tool.exceeding
-            leaving = states & over & self.selected[name]
+            leaving = states & over & self.transitions.selected[name]
             if leaving != self.manager.false:
                 trace = self.trace_to(self.manager.exist(self._selectors(name), leaving))
                 raise bound_exceeded(self.deployment, self._with_last_step(trace, name))
 
     def _check_steps(self) -> None:
-        """A forced U_f has a successor for each state, as the infinite domain has."""
+        """Each state has a successor in U_f, as it has in the infinite domain: a restriction whose sizes were
+        forced may be too small for that."""
         stuck = self.reached & ~self.transitions.preimage(self.manager.true)
         if stuck != self.manager.false:
             raise no_successor_within(self.restriction, self.trace_to(stuck))
@@ -201,7 +199,9 @@ class ReachableStates:
     # runs
 
     def trace_to(self, target: Bdd) -> Trace:
-        """A shortest run from the initial state to a reached state of ``target``."""
+        """A shortest run from the initial state to a reached state of ``target``, a set over the state
+        bits."""
+        assert self.encoding.are_states(target)
         reached, bits = self.reached, self.encoding.state_bits
         sets = shortest(self.transitions, self.initial, reached, target & reached, bits)
         assert sets is not None, "every reached state is reached"
@@ -245,7 +245,7 @@ class ReachableStates:
     def _selected_in(self, state: Instance) -> Iterator[Call]:
         """Π(D, Offer(D)), as the selections of the tools have it."""
         bits, point = self.encoding.state_bits, self.singleton(state)
-        for name, selection in self.selected.items():
+        for name, selection in self.transitions.selected.items():
             here = self.manager.exist(bits, selection & point)
             for args in self.encoding.tuples(here, self.tools[name].interface.selectors):
                 yield Call(name, args)
@@ -258,7 +258,7 @@ class ReachableStates:
     def calling(self, tool: str, condition: Expanded, *, selected: bool) -> Bdd:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) of the tool offered in D }, over the state bits; with
         ``selected`` for one that the agent may make there."""
-        calls = self.selected[tool] if selected else self.finder.offers[tool]
+        calls = self.transitions.selected[tool] if selected else self.finder.offers[tool]
         such = self.finder.condition(tool, condition)
         return self.manager.and_exist(self._selectors(tool), self.reached & calls, such)
 

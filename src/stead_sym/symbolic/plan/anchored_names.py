@@ -1,9 +1,10 @@
 """The names of fresh values that are named after other values, found by relaxed reachability.
 
-The i-th value that an anchor is found to have gives the i-th name. One decision: names are handed out as
-the values of the anchors turn up, so that as few are taken as possible; that they are too few or have no end
-is known once relaxed reachability has ended (`AnchoredNames.broken`). Nothing rests on that: where a
-value of an anchor has no name that is free, the exploration finds out.
+The i-th value that an anchor is found to have gives the i-th name. One decision: a name is handed out when
+a value of the anchor is found, so that no more names are taken than needed. Once relaxed reachability has
+ended, `AnchoredNames.broken` has the anchors that do not do: those with too few values, and those whose
+values are themselves named after an anchor, which might need more and more names. That is a matter of size,
+not of correctness: whether a name is still free where it is drawn, the exploration checks.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class FreshVariables:
         ]
 
     def pool(self) -> Mapping[str, tuple[Value, ...]]:
-        """The restriction's values, and names enough for every value that an anchor could have."""
+        """The restriction's values, and so many more that every value of an anchor can have its name."""
         values = dict(self.restriction.values)
         for draw, anchor in self.anchored.items():
             sort, count = self.sorts[draw], len(self.siblings(draw))
@@ -105,7 +106,8 @@ class AnchoredNames:
 
     @property
     def broken(self) -> Broken:
-        """The anchors with too few values for as many fresh ones as the bounds allow, or without end."""
+        """The anchors with fewer values than the bounds allow fresh ones, and those whose values are
+        themselves named after an anchor."""
         bounds, sorts = self.variables.bounds, self.variables.sorts
         scarce = {
             draw

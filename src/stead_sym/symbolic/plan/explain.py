@@ -1,8 +1,8 @@
 """What the engine will work on, before anything is explored: domains, facts, bits, names, actions.
 
-One decision: this is the plan itself, read off, and no estimate. One thing in it is still a guess: the
-exploration may find the name of a fresh value taken, and then starts anew with another plan. Relations
-that are not functional have been found out by the time that a plan is made.
+One decision: the figures are those of the plan that `verify` would start with, not an estimate. All of its
+guess is confirmed but one thing: the exploration may find that the name of a fresh value is taken, and
+then starts anew with another plan.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stead_sym.deployment.restriction import Restriction, normal_restriction, th
 from stead_sym.logic.names import check_known
 from stead_sym.progress import Pulse
 from stead_sym.relational.schema import Relation, Value
-from stead_sym.symbolic.bdd.manager import Backend
+from stead_sym.symbolic.bdd.manager import Backend, deep_stack
 from stead_sym.symbolic.encode.encoding import Field
 from stead_sym.symbolic.encode.representatives import Naming
 from stead_sym.symbolic.plan.guess import first_guess
@@ -95,6 +95,7 @@ class Explanation:
         return sum(tool.actions for tool in self.tools)
 
 
+@deep_stack()
 def explain(
     deployment: Deployment,
     specs: Sequence[str] | None = None,

@@ -1,10 +1,11 @@
-"""What a plan takes for granted, and what is left of it once it has been confirmed or not.
+"""What a plan assumes of a deployment without proof, and what is left of that once it is confirmed or
+refuted.
 
 Three things are guessed from the shape of the effects: that relations are functional, that some hold one
 fact at most (`encode.mutex`), and that fresh values can be named after other values
-(`encode.representatives`). One decision: a guess is a value. A plan is made from it, `confirm` looks at
-the plan and says what is broken, exploration may say the same of names, and then a smaller guess
-makes another plan.
+(`encode.representatives`). One decision: a guess is an immutable value. A plan is made from it; `confirm`
+finds in the plan which keys are broken, and the exploration which names are taken; then another plan is
+made from a smaller guess, `Guess.without` what is broken.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Broken:
 class Guess:
     """What a plan relies on.
 
-    ``anchors``: per fresh variable those that it may be named after, of which the first is taken; none,
-    and it takes the least name. ``keys``: per relation sets of columns that determine the others.
-    ``singles``: the relations that hold one fact at most.
+    ``anchors``: per fresh variable the variables that it may be named after. It is named after the first of
+    them; where there are none it takes the least name. ``keys``: per relation sets of columns that determine
+    the others. ``singles``: the relations that hold one fact at most.
     """
 
     anchors: Mapping[Draw, tuple[Binder, ...]] = field(default_factory=dict)

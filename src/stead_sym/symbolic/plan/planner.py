@@ -1,7 +1,7 @@
 """From a deployment to what the engine works on: names, facts with bits, fields, compiled tools.
 
-One decision: a plan is a function of a guess (`plan.guess`). What turns out broken on the way is given
-up, and the plan made anew from what is left.
+One decision: a plan is a function of a task and a guess (`plan.guess`). Where the plan shows that a part of
+the guess does not hold, that part is given up and the plan is made anew from what is left.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
 def _at_most(
     deployment: Deployment, values: Mapping[str, Sequence[Value]]
 ) -> Sequence[tuple[int, Sequence[Value]]]:
-    """The bounds, as the encoding wants them. The literal domain has names for many more records than can
-    be there at once; representatives have hardly any to spare."""
+    """The bounds, for the care set of the encoding (`Encoding.care`). It pays on the literal domain only,
+    which has many more values than can be active at once; representatives are hardly more than the bounds."""
     return [(b, deployment.outside(s, values[s])) for s, b in deployment.bounds.items()]
 
 

@@ -227,7 +227,7 @@ class Relaxation:
 
     def reads(self, formula: Formula, env: Environment, must: bool = False) -> Bdd:
         """The assignments under which the formula may hold in some state, or with ``must`` the ones
-        under which it must hold in every state. Both err on the safe side only."""
+        under which it must hold in every state. The former may be too many, the latter too few."""
         m = self.manager
 
         def here(f: Formula, same: bool = True) -> Bdd:
@@ -269,7 +269,8 @@ class Relaxation:
                 assert_never(formula)
 
     def _at_least(self, number: int, binder: Binder, body: Formula, env: Environment, must: bool) -> Bdd:
-        """At least ``number`` active values; for more than one, only what `exists` says of it."""
+        """At least ``number`` active values satisfy the body. For more than one this is approximated: they
+        may where one value may, and it is never said that they must."""
         if number <= 0:
             return self.manager.true
         return self.manager.false if must and number > 1 else self._some(binder, body, env, must)
@@ -319,7 +320,7 @@ class Relaxation:
 
 
 def _kept(effect: Effect, relation: str) -> bool:
-    """Whether an `ensure` says outright that the relation stays as it is."""
+    """Whether `same` of the relation is one of the conjuncts of an `ensure`."""
     return any(
         isinstance(part, Same) and part.relation == relation
         for statement in effect.statements

@@ -1,4 +1,4 @@
-"""Tools as BDDs: who is offered what, and which steps each alternative of an effect makes.
+"""Tools as BDDs: where their calls are offered, and which steps each alternative of an effect makes.
 
 An alternative whose statements insert and delete becomes *actions*: one per choice of values for the
 variables that its statements mention (they say *where* it writes), found by descending through
@@ -172,7 +172,8 @@ class EffectCompiler:
     def _about(
         self, params: Sequence[Vector], selectors: Sequence[Vector], fixed: Mapping[Vector, Value]
     ) -> Iterator[str]:
-        """The selectors' bits that say what a call is about."""
+        """The bits of the selectors that the relation of an action ranges over (`Action.touched`): of a
+        selector with a fixed value those that are set, of any other all."""
         for vector, selector in zip(params, selectors, strict=True):
             if vector in fixed:
                 yield from (bit for bit, on in self.encoding.code(selector, fixed[vector]).items() if on)
@@ -272,11 +273,11 @@ class EffectCompiler:
             for sort, number in drawn.items()
         )
 
-    # fresh values that U_f has not
+    # room in U_f for fresh values
 
     def _lacks(self, effect: Effect, values: Mapping[str, Value]) -> Bdd:
-        """The states with fewer unused values of some sort than the fresh ones that the effect inserts:
-        with the active values, from which they differ, these are more than U_f has outside C."""
+        """The states in which the active values of some sort and the fresh ones that the effect inserts,
+        which differ from them, are together more than U_f has outside C."""
         lacking = []
         for sort, drawn in _fresh_counts(effect).items():
             others = self.deployment.outside(sort, self.restriction.values[sort])
@@ -335,7 +336,7 @@ class EffectCompiler:
 
     @cached_property
     def _spare(self) -> Mapping[str, tuple[Value, ...]]:
-        """Per sort the values of the encoding that U_f has not."""
+        """Per sort the values of the encoding that are not in U_f."""
         return {
             sort: tuple(value for value in values if value not in self.restriction.members)
             for sort, values in self.encoding.values.items()

@@ -1,7 +1,7 @@
 """First-order formulas as BDDs over state bits and the vectors of their free variables.
 
-Quantifiers are quantifications over log-coded vectors, guarded by "x is active here"; a formula is
-never expanded into one copy per value. ⟦∃x. f⟧ = ∃ bits(x). active(x) ∧ ⟦f⟧.
+One decision: ⟦∃x. f⟧ = ∃ bits(x). active(x) ∧ ⟦f⟧. A quantifier becomes a quantification over the bits of a
+vector, and a formula is never expanded into one copy per value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Many actions, each of which touches a few bits, as one relation in which the others stay.
+"""Many actions, each of which writes a few bits, as one relation with frame conditions: the others stay.
 
-The union of two relations with different frames needs frame conditions on each side for what only the
-other touches. Joining neighbours first, and those again, keeps the conditions short for as long as
-possible: all of them together take O(n log n) steps for n bits.
+An action leaves open what becomes of the bits that it does not write. In the union of two actions each
+side needs a frame condition b' = b for the bits that only the other writes. One decision: the actions are
+sorted by the place of their bits in the order and joined in pairs, as a balanced tree. Neighbours write
+neighbouring bits, so that the conditions are short until near the root, and take O(n log n) steps for n
+bits together.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def framed(encoding: Encoding, actions: Iterable[Action], selectors: Sequence[Ve
     idle |= {bit: ~m.var(bit) for vector in selectors if vector.one_hot for bit in vector.bits}
 
     def still(bits: Set[str]) -> Bdd:
-        """Nothing happens to these bits; no selector names these values."""
+        """The frame condition: state bits among these keep their values, and bits of one-hot selectors are
+        not set, so that no call about these values is meant."""
         result = m.true
         for bit in sorted(bits, key=m.level, reverse=True):
             result = idle[bit] & result

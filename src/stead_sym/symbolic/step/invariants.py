@@ -1,9 +1,9 @@
-"""Whether an effect keeps what the encoding relies on: of some facts one holds at most.
+"""Whether an effect keeps what the encoding relies on: that at most one fact of some group holds.
 
 These are the facts of a field, which is log-coded, and those of a relation that relaxed reachability takes
 to hold one fact at most. The invariant is inductive: it holds in D0, and no action that is compiled takes
-a state with one such fact at most to a state with two. States are not asked to be reachable, so that
-an invariant may be given up that would have held; none is kept that does not.
+a state with one such fact at most to a state with two. All states are looked at, not only reachable
+ones: an invariant may be given up that holds in all reachable states, but none is kept that does not.
 """
 
 from __future__ import annotations

@@ -2,16 +2,19 @@
 
 Each relation ranges over the state bits b and the successor's copies b', with frame conditions, so that
     post(S) = (∃ b. S ∧ T)[b' := b]      and      pre(X) = ∃ b'. T ∧ X[b := b'].
-A tool is one relation and not one per call: as long as an action touches the records that it is about,
-"one of them has acted" is one flag on the way down, and the relation is linear in the number of records.
+A tool is one relation and not one per call: where the bits of a record stand together and a call writes
+those of few records, a diagram only has to remember, from the top down, whether the record that the call is
+about has been passed, and the relation is linear in the number of records.
 
-Tools stay apart. One relation for all made desks of 64 a fifth faster; where tools count records their
-union explodes (refunds, b = 4 over 9 values: 17 million nodes against 100,000 in four relations).
+The relations of the tools are not joined to one. That would make the exploration of 64 desks a fifth
+faster, but where tools count records the union explodes (refunds, b = 4 over 9 values: 17 million nodes
+against 100,000 in four relations).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from stead_sym.progress import Pulse
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -21,20 +24,54 @@ from stead_sym.symbolic.encode.values import bits_of
 from stead_sym.symbolic.step.effects import CompiledTool
 
 
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What is selected of one tool: ``calls`` over the state bits and its selectors, (D, call), and the
+    ``steps`` that these make, over the state bits and their copies, (D, D')."""
+
+    calls: Bdd
+    steps: Bdd
+
+
 class Transitions(Relation):
-    """The transitions of a deployment. There are none until `select` says what the agent takes."""
+    """The transitions D → D' of a deployment by the calls that the agent selects.
 
-    def __init__(self, encoding: Encoding, tools: Sequence[CompiledTool], report: Pulse) -> None:
+    Invariants: ``parts`` are the steps of the tools, one part for each. For a tool ω with the steps E_ω
+    (`CompiledTool.steps`) and the selected calls S_ω its part is ∃ selectors. S_ω ∧ E_ω, over the
+    state bits and their copies. Nothing is ever changed: `selecting` makes another relation.
+    """
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        tools: Mapping[str, CompiledTool],
+        selected: Mapping[str, Selected],
+        report: Pulse,
+    ) -> None:
+        """``selected`` has an entry for each of the ``tools``."""
         moving = [(bit, encoding.primed(bit)) for bit in encoding.order]
-        super().__init__(encoding.manager, (), moving, report)
-        self._tools = {tool.interface.tool.name: tool for tool in tools}
-        self._taken = dict.fromkeys(self._tools, encoding.manager.false)
+        super().__init__(encoding.manager, (of.steps for of in selected.values()), moving, report)
+        self._encoding = encoding
+        self._tools = tools
+        self._selected = selected
 
-    def select(self, selection: Mapping[str, Bdd]) -> None:
-        """The agent also takes these calls: per tool a set over the state bits and its selectors."""
-        m = self.manager
-        for name, calls in selection.items():
-            tool = self._tools[name]
-            bits = frozenset(bits_of(tool.interface.selectors))
-            self._taken[name] = self._taken[name] | m.and_exist(bits, calls, tool.steps)
-        self.parts = tuple(self._taken.values())
+    @classmethod
+    def empty(cls, encoding: Encoding, tools: Mapping[str, CompiledTool], report: Pulse) -> Transitions:
+        """The relation of the agent that selects nothing."""
+        nothing = encoding.manager.false
+        return cls(encoding, tools, dict.fromkeys(tools, Selected(nothing, nothing)), report)
+
+    @property
+    def selected(self) -> Mapping[str, Bdd]:
+        """Per tool the selected calls, over the state bits and the tool's selectors."""
+        return {name: of.calls for name, of in self._selected.items()}
+
+    def selecting(self, calls: Mapping[str, Bdd]) -> Transitions:
+        """The transitions by the calls that are selected here and by ``calls``, per tool a set over the state
+        bits and its selectors. Only the steps of the latter are computed."""
+        m, selected = self.manager, dict(self._selected)
+        for name, more in calls.items():
+            tool, known = self._tools[name], selected[name]
+            steps = m.and_exist(frozenset(bits_of(tool.interface.selectors)), more, tool.steps)
+            selected[name] = Selected(known.calls | more, known.steps | steps)
+        return Transitions(self._encoding, self._tools, selected, self._report)

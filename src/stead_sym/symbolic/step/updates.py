@@ -1,4 +1,4 @@
-"""What an effect does to the bits, once the variables are fixed that say where it writes.
+"""The new values of the bits that an effect writes, for given values of the variables that it writes about.
 
 The statements give, for each fact, the states in which it is deleted and in which it is inserted; from
 these come the new values of the bits of its field, and which keys that the encoding relies on the

@@ -1,0 +1,222 @@
+"""The runs that a checked deployment hands out, against the explicit graph: members, lengths, loops.
+
+The state at hand is D0, or one that a run has led to.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given, reject, settings
+from hypothesis import strategies as st
+
+from engine_pairs import both, examples, replay, some_by_name
+from stead_sym.deployment.restriction import normal_restriction
+from stead_sym.deployment.trace import Trace
+from stead_sym.errors import Undecided
+from stead_sym.files import load
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    Atom,
+    Binder,
+    Exists,
+    Future,
+    Globally,
+    Next,
+    Not,
+    Until,
+    Var,
+    conjunction,
+    free_variables,
+)
+from stead_sym.symbolic.engine import SymbolicEngine
+from stead_sym.testing.deployments import deployments
+from stead_sym.verification import wrap
+
+
+class Case:
+    """Both engines on the literal domain, the witnesses of the symbolic ones, and formulas f and g with
+    values for their variables."""
+
+    def __init__(self, pair, normal, f, g, sigma):
+        self.pair, self.f, self.g, self.sigma = pair, f, g, sigma
+        self.deployment, self.graph = pair.deployment, pair.explicit._graph
+        self.literal, self.normal = pair.symbolic._witness, normal._witness
+
+    def starts(self):
+        """D0, and the states of a few steps from there: a witness knows the states that it has handed out."""
+        state = self.deployment.init
+        yield state
+        for _ in range(3 if self.pair.explicit.holds(Next("E", TRUE)) else 0):
+            state = self.literal.step(TRUE, state, {}).state
+            yield state
+
+    def states(self, formula, sigma):
+        return self.pair.explicit.satisfying(formula, sigma).states
+
+    def holds(self, formula, state, sigma):
+        return state in self.states(formula, sigma)
+
+    def replay(self, start, steps):
+        """Each step is one of the graph: its call is selected in its state."""
+        state = start
+        for step in steps:
+            source, target = self.graph.index[state], self.graph.index[step.state]
+            assert (step.call, target) in self.graph.edges[source], f"{step.call} from {state}"
+            state = step.state
+
+    def distance(self, start, left, right):
+        """The length of a shortest run through ``left`` to ``right``, both sets of states."""
+        queue, seen = deque([(start, 0)]), {start}
+        while queue:
+            state, length = queue.popleft()
+            if state in right:
+                return length
+            if state in left:
+                for target in self.graph.targets[self.graph.index[state]]:
+                    after = self.graph.states[target]
+                    if after not in seen:
+                        seen.add(after)
+                        queue.append((after, length + 1))
+        raise AssertionError("no such run")
+
+
+def literals(draw, facts, number):
+    """A conjunction of atoms and negated atoms about some of the facts, and their values as an assignment."""
+    parts, sigma = [], {}
+    for k in range(number):
+        fact = draw(st.sampled_from(facts))
+        names = [f"{fact.relation} {k} {place}" for place in range(len(fact.args))]
+        sigma |= dict(zip(names, fact.args, strict=True))
+        atom = Atom(fact.relation, tuple(map(Var, names)))
+        parts.append(draw(st.sampled_from([atom, Not(atom)])))
+    return conjunction(tuple(parts)), sigma
+
+
+def with_fairness(draw, deployment):
+    """The deployment with a constraint, that some relation is empty or is not, or without any."""
+    relation = draw(st.sampled_from(deployment.schema.relations))
+    binders = [Binder(f"y{k}", sort) for k, sort in enumerate(relation.sorts)]
+    some = Atom(relation.name, tuple(Var(binder.name) for binder in binders))
+    for binder in reversed(binders):
+        some = Exists(binder, some)
+    fair = draw(st.sampled_from([(), (), (some,), (Not(some),), (some, Not(some))]))
+    return replace(deployment, written=replace(deployment.written, fair=fair))
+
+
+@st.composite
+def cases(draw):
+    deployment = with_fairness(draw, draw(deployments(specs=1, max_tools=2)))
+    agent = draw(st.sampled_from(["any", some_by_name(4)]))
+    try:
+        pair = both(deployment, agent, max_states=40)
+    except Undecided:
+        reject()
+    states = pair.explicit._graph.states
+    facts = sorted({fact for state in states for fact in state.facts ^ states[-1].facts})
+    if not facts:
+        reject()
+    normal = SymbolicEngine(
+        deployment, wrap(deployment, agent), normal_restriction(deployment), literal=False
+    )
+    f, of_f = literals(draw, facts, draw(st.integers(0, 1)))
+    g, of_g = literals(draw, facts, draw(st.integers(1, 2)))
+    return Case(pair, normal, f, g, of_f | of_g)
+
+
+@settings(max_examples=examples(40))
+@given(cases())
+def test_truth_in_a_state_is_that_of_the_explicit_engine(case):
+    for state in case.starts():
+        for formula in (case.f, case.g, Future("E", case.g), Next("A", case.f)):
+            assert case.literal.holds(formula, state, case.sigma) == case.holds(formula, state, case.sigma)
+
+
+@settings(max_examples=examples(40))
+@given(cases())
+def test_a_step_leads_to_a_state_of_the_formula(case):
+    for state in case.starts():
+        if case.holds(Next("E", case.g), state, case.sigma):
+            step = case.literal.step(case.g, state, case.sigma)
+            case.replay(state, [step])
+            assert case.holds(case.g, step.state, case.sigma)
+            assert case.holds(Globally("E", TRUE), step.state, {})
+
+
+@settings(max_examples=examples(60))
+@given(cases())
+def test_a_run_to_a_state_is_a_shortest_one(case):
+    goals = case.states(case.g, case.sigma) & case.states(Globally("E", TRUE), {})
+    for state in case.starts():
+        if case.holds(Until("E", case.f, case.g), state, case.sigma):
+            steps = case.literal.until(case.f, case.g, state, case.sigma)
+            event(f"length: {min(len(steps), 3)}")
+            case.replay(state, steps)
+            through = [state, *(step.state for step in steps)]
+            assert all(case.holds(case.f, before, case.sigma) for before in through[:-1])
+            assert through[-1] in goals
+            assert len(steps) == case.distance(state, case.states(case.f, case.sigma), goals)
+
+
+@settings(max_examples=examples(60))
+@given(cases())
+def test_a_run_for_ever_stays_in_the_formula_and_is_fair(case):
+    for state in case.starts():
+        if case.holds(Globally("E", case.f), state, case.sigma):
+            steps, loop = case.literal.forever(case.f, state, case.sigma)
+            event(f"length: {min(len(steps), 3)}, constraints: {len(case.deployment.fair)}")
+            case.replay(state, steps)
+            through = [state, *(step.state for step in steps)]
+            assert through[loop] == through[-1]
+            assert loop < len(steps)
+            assert all(case.holds(case.f, there, case.sigma) for there in through)
+            for constraint in case.deployment.fair:
+                assert any(case.holds(constraint, there, {}) for there in through[loop:])
+
+
+@settings(max_examples=examples(60))
+@given(cases())
+def test_runs_over_representatives_are_runs_of_the_infinite_domain(case):
+    """In the deployment's own identifiers, and no longer than over the literal domain. The formulas are
+    closed: the names of other values than those of D0 are a matter of the domain."""
+    f, g = (_closed(formula, case) for formula in (case.f, case.g))
+    restriction, init = case.normal.model.restriction, case.deployment.init
+    if case.holds(Until("E", f, g), init, {}):
+        steps = case.normal.until(f, g, init, {})
+        event(f"length: {min(len(steps), 3)}")
+        replay(case.deployment, restriction, case.pair.wrappers[0], Trace(init, steps))
+        goals = case.states(g, {}) & case.states(Globally("E", TRUE), {})
+        assert len(steps) == case.distance(init, case.states(f, {}), goals)
+        through = [init, *(step.state for step in steps)]
+        assert all(holds(f, before) for before in through[:-1])
+        assert holds(g, through[-1])
+    if case.holds(Globally("E", f), init, {}):
+        steps, loop = case.normal.forever(f, init, {})
+        through = [init, *(step.state for step in steps)]
+        replay(case.deployment, restriction, case.pair.wrappers[0], Trace(init, steps, loop))
+        assert all(holds(f, state) for state in through)
+        for constraint in case.deployment.fair:
+            assert any(holds(constraint, state) for state in through[loop:])
+
+
+def _closed(formula, case):
+    """∃ of all variables."""
+    sorts = {r.name: r.sorts for r in case.deployment.schema.relations}
+    for name in sorted(free_variables(formula)):
+        relation, _, place = name.split()
+        formula = Exists(Binder(name, sorts[relation][int(place)]), formula)
+    return formula
+
+
+def test_a_run_that_is_not_there_is_refused():
+    """The caller relies on a formula that does not hold: an error, and no run."""
+    deployment = load("refund")
+    engine = SymbolicEngine(deployment, None, normal_restriction(deployment), literal=False)
+    with pytest.raises(ValueError, match="no such run"):
+        engine._witness.until(TRUE, FALSE, deployment.init, {})
+    with pytest.raises(ValueError, match="no step leads"):
+        engine._witness.step(FALSE, deployment.init, {})
