@@ -72,8 +72,10 @@ def no_successor_within(restriction: Restriction, run: Trace) -> Undecided:
 def _of_ensure(deployment: Deployment, call: Call) -> str:
     """What to remember of the formulas of an `ensure`, where the call has one."""
     if any(effect.is_ensure for effect in deployment.tool(call.tool).effects):
-        return " (in `ensure`, P(…) is the state before and P'(…) the one after, where anything may hold"
-        " that the formula leaves open)"
+        return (
+            " (in `ensure`, P(…) is the state before and P'(…) the one after, where anything may hold"
+            " that the formula leaves open)"
+        )
     return ""
 
 
