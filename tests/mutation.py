@@ -113,8 +113,8 @@ MUTATIONS = (
     Mutation(
         "names that are taken are not seen",
         "explore/reach.py",
-        "if states & stuck != self.manager.false\n            )",
-        "if False\n            )",
+        "if states & stuck != self.manager.false",
+        "if False",
     ),
     Mutation(
         "names without end are not seen",
@@ -145,8 +145,8 @@ MUTATIONS = (
     Mutation(
         "room is lacking one value late",
         "step/effects.py",
-        "self.compiler.at_least(len(others) + 1,",
-        "self.compiler.at_least(len(others) + 2,",
+        "self.manager.at_least(len(others) + 1,",
+        "self.manager.at_least(len(others) + 2,",
     ),
     Mutation(
         "an `ensure` is not read beyond the literal domain",
@@ -157,20 +157,44 @@ MUTATIONS = (
     Mutation(
         "an `ensure` may lead beyond the literal domain",
         "step/effects.py",
-        "offered & relation & ~self._spare_active)",
-        "offered & relation)",
+        "made & self._care_after & ~self._spare_active",
+        "made & self._care_after",
     ),
     Mutation(
-        "an `ensure` beyond the literal domain exceeds no bound",
+        "an `ensure` exceeds no bound",
         "step/effects.py",
-        "return self._spare_active & self.manager.disj(over)",
-        "return self.manager.false",
+        "exceeding = exceeding | m.and_exist(copies, made, ~self._care_after)",
+        "pass",
     ),
     Mutation(
-        "an `ensure` beyond the literal domain exceeds every bound",
+        "an effect that only inserts has room for one more",
         "step/effects.py",
-        "return self._spare_active & self.manager.disj(over)",
-        "return self._spare_active",
+        "self.deployment.bounds[sort] - number, outside(",
+        "self.deployment.bounds[sort] - number + 1, outside(",
+    ),
+    Mutation(
+        "an effect that only inserts lacks room for its last",
+        "step/effects.py",
+        "self.deployment.bounds[sort] - number, outside(",
+        "self.deployment.bounds[sort] - number - 1, outside(",
+    ),
+    Mutation(
+        "an effect that only inserts exceeds no bound",
+        "step/effects.py",
+        "exceeding, possible = exceeding | found, possible & room",
+        "possible = possible & room",
+    ),
+    Mutation(
+        "an effect that deletes too exceeds no bound",
+        "step/effects.py",
+        "exceeding = exceeding | self._by_selectors(params, selectors, fixed, too_many)",
+        "pass",
+    ),
+    Mutation(
+        "what exceeds a bound is not looked at",
+        "explore/reach.py",
+        "over = tool.exceeding | tool.overflow if self.restriction.exact else tool.exceeding",
+        "over = tool.overflow",
     ),
     Mutation(
         "an `ensure` has no room past its bound",
@@ -193,21 +217,33 @@ MUTATIONS = (
     # counts and sizes
     Mutation(
         "a member counts for two",
-        "step/formulas.py",
+        "bdd/manager.py",
         "range(len(reached) - 1, 0, -1)",
         "range(1, len(reached))",
     ),
     Mutation(
         "at most n allows one more",
         "step/formulas.py",
-        "return ~self.at_least(number + 1, members)\n            case _",
-        "return ~self.at_least(number + 2, members)\n            case _",
+        "return ~m.at_least(number + 1, members)\n            case _",
+        "return ~m.at_least(number + 2, members)\n            case _",
     ),
     Mutation(
         "a bound allows one more",
         "explore/reach.py",
-        "self.compiler.at_least(bound + 1, active)",
-        "self.compiler.at_least(bound + 2, active)",
+        "self.encoding.more_active(bound, others)",
+        "self.encoding.more_active(bound + 1, others)",
+    ),
+    Mutation(
+        "the states that matter lack the fullest ones",
+        "encode/encoding.py",
+        "within = (~self.more_active(number, values)",
+        "within = (~self.more_active(number - 1, values)",
+    ),
+    Mutation(
+        "more than n are n or more",
+        "encode/encoding.py",
+        "number + 1, (self.manager.disj(map(self.atom, facts))",
+        "number, (self.manager.disj(map(self.atom, facts))",
     ),
     Mutation(
         "the literal domain lacks a value",
@@ -218,16 +254,16 @@ MUTATIONS = (
     Mutation(
         "a field lacks its last code",
         "encode/encoding.py",
-        "return self._below(bits, len(field.facts) + 1)",
-        "return self._below(bits, len(field.facts))",
+        "return self.below(bits, len(field.facts) + 1)",
+        "return self.below(bits, len(field.facts))",
     ),
     Mutation("a transition by two tools counts twice", "bdd/relation.py", "new = new & ~earlier", "pass"),
     # formulas and effects
     Mutation(
         "quantifiers range over all values",
         "step/formulas.py",
-        "self.manager.and_exist(frozenset(vector.bits), self._active(vector, joint), inner)",
-        "self.manager.and_exist(frozenset(vector.bits), self.encoding.valid(vector), inner)",
+        "among = self._active(vector, joint) & self.encoding.care",
+        "among = self.encoding.valid(vector) & self.encoding.care",
     ),
     Mutation(
         "counts range over all values",
@@ -250,8 +286,8 @@ MUTATIONS = (
     Mutation(
         "a guard is not asked",
         "step/formulas.py",
-        "return self.manager.conj([*active, self.formula(tool.guard, env)])",
-        "return self.manager.conj(active)",
+        "return self.manager.conj([*possible, self.formula(tool.guard, env)])",
+        "return self.manager.conj(possible)",
     ),
     Mutation(
         "`choose` takes inactive values",
@@ -287,8 +323,8 @@ MUTATIONS = (
         "the least name may be drawn twice",
         "step/effects.py",
         "taken_here = encoding.active(vector.sort, value) | m.disj(\n"
-        "                    encoding.is_value(other, value) for other in others\n"
-        "                )",
+        "                encoding.is_value(other, value) for other in others\n"
+        "            )",
         "taken_here = encoding.active(vector.sort, value)",
     ),
     Mutation(
@@ -331,8 +367,8 @@ MUTATIONS = (
     Mutation(
         "a bit that is cleared is taken to stay",
         "step/updates.py",
-        "stays = case & ~new.equiv(m.var(bit)) == m.false",
-        "stays = case & new & ~m.var(bit) == m.false",
+        "return None if m.implies(case, new.equiv(old)) else new",
+        "return None if m.implies(case & new, old) else new",
     ),
     Mutation(
         "what is inserted outside U_f is dropped", "step/updates.py", "outside = outside | when", "pass"
@@ -353,7 +389,7 @@ MUTATIONS = (
     Mutation(
         "a call has two values for a parameter",
         "step/frame_conditions.py",
-        "idle |= {bit: ~m.var(bit) for vector in selectors if vector.spread for bit in vector.bits}",
+        "idle |= {bit: ~m.var(bit) for vector in selectors if vector.one_hot for bit in vector.bits}",
         "pass",
     ),
     # relaxed reachability
@@ -504,48 +540,91 @@ MUTATIONS = (
         'case Future("A", body):\n                return negated(exists_globally(negated(here(body))))',
         'case Future("A", body):\n                return exists_until(everywhere, here(body))',
     ),
+    Mutation(
+        "a few steps breadth first are taken for all",
+        "bdd/relation.py",
+        "reached = reached | layer\n        return reached, False",
+        "reached = reached | layer\n        return reached, True",
+    ),
+    Mutation(
+        "breadth first ends at the first layer",
+        "bdd/relation.py",
+        "            if layer == self.manager.false:\n                return reached, True",
+        "            return reached | layer, True",
+    ),
+    # quantifiers over temporal formulas
+    Mutation(
+        "a temporal formula's `exists` takes inactive values",
+        "check/satisfaction.py",
+        "member = self.sat(body, inner) & self.encoding.active(vector.sort, vector)",
+        "member = self.sat(body, inner) & self.encoding.valid(vector)",
+    ),
+    Mutation(
+        "`forall` asks for one that is not",
+        "check/satisfaction.py",
+        "return negated(self._exists(binder, Not(body), env))",
+        "return everywhere & self._exists(binder, Not(body), env)",
+    ),
     # values that variables hold after they die
     Mutation(
         "dead values never come back",
-        "check/pairs.py",
-        "yield encoding.equal(vector, after) | (self._is_mark(vector) & drawn)",
-        "yield encoding.equal(vector, after)",
+        "check/held_values.py",
+        "(encoding.dead(after) | risen)",
+        "encoding.dead(after)",
     ),
     Mutation(
         "dead values come back as active ones",
-        "check/pairs.py",
-        "encoding.active(sort, after, primed=True),\n                    ~encoding.active(sort, after),",
-        "encoding.active(sort, after, primed=True),",
+        "check/held_values.py",
+        "drawn[value] = active & ~encoding.active(sort, value)",
+        "drawn[value] = active",
     ),
     Mutation(
-        "two dead values come back as one",
-        "check/pairs.py",
-        "yield encoding.equal(v, w).equiv(encoding.equal(after, other))",
-        "yield m.true",
+        "a value that dies keeps its name",
+        "check/held_values.py",
+        "stays[value] = named.equiv(active)",
+        "stays[value] = named",
     ),
     Mutation(
         "constants die",
-        "check/pairs.py",
-        "dies = ~m.disj([active, self._is_constant(vector), self._is_mark(vector)])",
-        "dies = ~m.disj([active, self._is_mark(vector)])",
+        "check/held_values.py",
+        "if value in constants:",
+        "if False:",
     ),
     Mutation(
-        "a mark that is held is given again",
-        "check/pairs.py",
-        "gets[mark] = dies & (inherited | (alone & before & free))",
-        "gets[mark] = dies & (inherited | (alone & before))",
+        "afterwards no two dead values are the same",
+        "check/held_values.py",
+        "encoding.equal_living(*after) | together)",
+        "encoding.equal_living(*after))",
     ),
     Mutation(
-        "variables with one value get marks of their own",
-        "check/pairs.py",
-        "gets[mark] = dies & (inherited | (alone & before & free))",
-        "gets[mark] = dies & before & free",
+        "dead values are the same or not as they like",
+        "check/held_values.py",
+        "yield encoding.equal(left, right).equiv(",
+        "yield encoding.equal(left, right) & encoding.dead(left) | encoding.equal(left, right).equiv(",
+    ),
+    Mutation(
+        "sameness of dead values is not transitive",
+        "check/held_values.py",
+        "yield ~first | m.var(encoding.same_dead(left, right))",
+        "yield m.true",
+    ),
+    Mutation(
+        "living values are the same dead one",
+        "check/held_values.py",
+        "yield ~m.var(encoding.same_dead(left, right)) | both",
+        "yield m.true",
+    ),
+    Mutation(
+        "no two variables hold the same dead value",
+        "encode/values.py",
+        "return living | m.var(self.same_dead(left, right)) if mortal else living",
+        "return living",
     ),
     Mutation(
         "no variable holds a dead value",
-        "check/pairs.py",
-        "& m.disj([encoding.active(v.sort, v), self._is_constant(v), self._is_mark(v)])",
-        "& m.disj([encoding.active(v.sort, v), self._is_constant(v)])",
+        "encode/values.py",
+        "return self.manager.cube(dict.fromkeys(vector.bits, False))",
+        "return self.manager.false",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,3 +85,22 @@ def test_pairs_are_counted_once_however_many_parts_make_them(parts, high):
     )
     assert here != made.manager.false
     assert relation.count(made.manager.true) == sum(s[2] == high for s, _ in made.steps)
+
+
+@given(st.permutations(range(16)), st.integers(1, 16))
+def test_runs_of_any_length_are_followed_to_their_end(walk, length):
+    """The states of one walk: its last state is reached from its first alone, and the other way round."""
+    walk = walk[:length]
+    m = Manager()
+    bits = tuple(f"n{j}" for j in range(4))
+    m.declare_bottom(name for bit in bits for name in (bit, f"{bit}'"))
+
+    def state(number, names=bits):
+        return m.cube({name: bool(number >> j & 1) for j, name in enumerate(names)})
+
+    copies = tuple(f"{bit}'" for bit in bits)
+    steps = m.disj(state(s) & state(t, copies) for s, t in pairwise(walk))
+    relation = Relation(m, [steps], list(zip(bits, copies, strict=True)), Pulse())
+    everything = m.disj(map(state, walk))
+    assert relation.reachable(state(walk[0])) == everything
+    assert relation.reaching(state(walk[-1]), m.true) == everything
