@@ -524,21 +524,21 @@ MUTATIONS = (
     ),
     Mutation(
         "fair runs are not asked for",
-        "check/satisfaction.py",
-        "return states & self._fair if self.constraints else states",
-        "return states",
+        "check/operators.py",
+        "return self.everywhere & self.relation.preimage(f & self.fair)",
+        "return self.everywhere & self.relation.preimage(f)",
     ),
     Mutation(
         "A f U g does not ask for g",
-        "check/satisfaction.py",
-        "broken if weak else broken | exists_globally(no_g)",
-        "broken",
+        "check/operators.py",
+        "return self.negation(self._broken(f, g) | self.exists_globally(self.negation(g)))",
+        "return self.negation(self._broken(f, g))",
     ),
     Mutation(
         "AF asks for a run",
-        "check/satisfaction.py",
-        'case Future("A", body):\n                return negated(exists_globally(negated(here(body))))',
-        'case Future("A", body):\n                return exists_until(everywhere, here(body))',
+        "check/operators.py",
+        '"""AF f = ¬EG ¬f"""\n        return self.negation(self.exists_globally(self.negation(f)))',
+        '"""AF f = ¬EG ¬f"""\n        return self.exists_future(f)',
     ),
     Mutation(
         "a few steps breadth first are taken for all",
@@ -562,7 +562,7 @@ MUTATIONS = (
     Mutation(
         "`forall` asks for one that is not",
         "check/satisfaction.py",
-        "return negated(self._exists(binder, Not(body), env))",
+        "return ctl.negation(self._exists(binder, Not(body), env))",
         "return everywhere & self._exists(binder, Not(body), env)",
     ),
     # values that variables hold after they die

@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal[
     "rule never matches", "rule never selects",
     # of what is written
     "hidden relation", "exists implies", "reaching negation", "inactive values", "identifiers return",
-    "unused define", "unused variable", "shadowed constant", "known constant",
+    "unused define", "unused variable", "shadowed constant", "known constant", "leap unseen",
 ]  # fmt: skip
 
 
