@@ -19,6 +19,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Const,
     Equal,
     Exists,
     Forall,
@@ -30,6 +31,7 @@ from stead_sym.logic.syntax import (
     Not,
     Or,
     Path,
+    Term,
     Until,
     Var,
     conjunction,
@@ -79,7 +81,10 @@ def mortal_deployments(
         init=["Q(c)"] * constants,
         bounds={"a": bound},
         tools=[build.tool("rest"), *tools],
-        specs={f"s{i}": draw(holding_sentences(variables=variables, depth=depth)) for i in range(specs)},
+        specs={
+            f"s{i}": draw(holding_sentences(variables=variables, depth=depth, constants=("c",) * constants))
+            for i in range(specs)
+        },
     )
 
 
@@ -96,11 +101,14 @@ def _making(draw: st.DrawFn, bound: int, constants: int) -> Tool:
 
 
 @st.composite
-def holding_sentences(draw: st.DrawFn, *, variables: int = 3, depth: int = 4) -> Formula:
+def holding_sentences(
+    draw: st.DrawFn, *, variables: int = 3, depth: int = 4, constants: tuple[str, ...] = ()
+) -> Formula:
     """A sentence Op1 quantified(x, y, …). (distinct →) Op2 …: its variables are bound where a run has got to
-    and held while time goes on. Half of the sentences ask that the values differ."""
+    and held while time goes on. Half of the sentences ask that the values differ. ``constants`` may be
+    compared with them."""
     names = ("x", "y", "z")[: draw(st.integers(2, max(2, variables)))]
-    body = draw(holding_formulas(names, depth=depth - 1))
+    body = draw(holding_formulas(names, depth=depth - 1, constants=constants))
     universal = draw(st.booleans())
     if draw(st.booleans()):
         pairs = [(v, w) for i, v in enumerate(names) for w in names[:i]]
@@ -125,7 +133,9 @@ def _temporal(draw: st.DrawFn, body: Formula) -> Formula:
 
 
 @st.composite
-def holding_formulas(draw: st.DrawFn, names: tuple[str, ...], *, depth: int = 3) -> Formula:
+def holding_formulas(
+    draw: st.DrawFn, names: tuple[str, ...], *, depth: int = 3, constants: tuple[str, ...] = ()
+) -> Formula:
     """A formula with some of the names free (all of sort a), mostly below temporal operators."""
 
     def leaf() -> Formula:
@@ -134,7 +144,8 @@ def holding_formulas(draw: st.DrawFn, names: tuple[str, ...], *, depth: int = 3)
             case "E":
                 return Atom(_BINARY, (draw(terms), draw(terms)))
             case "=":
-                return Equal(draw(terms), draw(terms))
+                others: list[Term] = [*map(Var, names), *map(Const, constants)]
+                return Equal(draw(terms), draw(st.sampled_from(others)))
             case "F":
                 return Atom(_FLAG)
             case relation:
@@ -142,7 +153,7 @@ def holding_formulas(draw: st.DrawFn, names: tuple[str, ...], *, depth: int = 3)
 
     if depth == 0 or draw(st.integers(0, 5)) == 0:
         return draw(st.sampled_from((leaf(), Not(leaf()))))
-    below = holding_formulas(names, depth=depth - 1)
+    below = holding_formulas(names, depth=depth - 1, constants=constants)
     match draw(st.sampled_from(("temporal", "temporal", "temporal", "until", "and", "or", "not", "bound"))):
         case "temporal":
             return draw(_temporal(draw(below)))

@@ -241,6 +241,44 @@ def test_two_values_that_die_together(spec, holds):
             replay(deployment, result.engine.restriction, None, result["s"].trace)
 
 
+CONSTANT = """
+deployment constant
+sort a
+relation P(a)
+relation Q(a)
+bound a 1
+init
+  Q(c)
+tool leave()
+  guard exists x. Q(x)
+  effect
+    clear Q
+tool come()
+  guard ~exists x. P(x)
+  effect
+    fresh u: a
+    insert P(u)
+tool back()
+  effect
+    insert Q(c)
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "holds"),
+    [
+        ("AG forall x: a. (x = c -> AG x = c)", True),
+        ("AG forall x: a. (Q(x) -> AX (Q(x) | EX Q(x)))", True),
+        ("AG forall x: a, y: a. (Q(x) & P(y) -> AG x != y)", True),
+        ("AG forall x: a. (Q(x) -> AG ~P(x))", True),
+    ],
+)
+def test_a_constant_that_leaves_the_state_is_still_that_constant(spec, holds):
+    deployment = parse_deployment(CONSTANT + f"spec s\n  {spec}\n")
+    for engine, domain in (("symbolic", "normal"), ("symbolic", "theorem"), ("explicit", None)):
+        assert verify(deployment, engine=engine, domain=domain)["s"].holds is holds
+
+
 def test_satisfying_takes_any_number_of_variables():
     """Whatever names the diagrams use: some values satisfy a formula here iff some do there."""
     deployment = parse_deployment(PAIR)
