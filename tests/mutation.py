@@ -1,16 +1,17 @@
 """Which decisions of the symbolic engine do the tests see?
 
-    python tests/mutation.py                  # all of them, one at a time; about a minute each on one core
+    python tests/mutation.py                  # all of them, one at a time
     python tests/mutation.py --jobs 4
     python tests/mutation.py singles frames   # those with one of these words in their names
     python tests/mutation.py --list
     python tests/mutation.py frames --tests tests/symbolic/step
 
 Each mutation replaces one text in a copy of the package, by something that is wrong in one way: a
-confirmation switched off, a count that is one too many, a condition that has lost a part. Then the tests of
-`TESTS` run on the copy until one fails. What no test fails on has SURVIVED, and the exit status is 1, unless
-the mutation is argued to change no answer (`harmless`). A text that is no longer there, or more than
-once, is an error: bring the mutation up to date. Not part of the gate.
+confirmation switched off, a count that is one too many, a condition that has lost a part. Then tests run on
+the copy until one fails: first those that mirror the module (`FIRST`), and where these pass all of `TESTS`.
+What no test fails on has SURVIVED, and the exit status is 1, unless the mutation is argued to change no
+answer (`harmless`). A text that is no longer there, or more than once, is an error: bring the mutation up
+to date. Not part of the gate.
 """
 
 from __future__ import annotations
@@ -38,6 +39,24 @@ TESTS = (
     "tests/test_traces.py",
     "tests/test_engines_agree.py",
 )
+FIRST = {
+    "bdd": ("tests/symbolic/bdd",),
+    "encode/mutex": ("tests/symbolic/encode/test_mutex.py", "tests/symbolic/plan/test_guess.py"),
+    "encode/values": ("tests/symbolic/encode/test_values.py", "tests/symbolic/check/test_held_values.py"),
+    "encode": ("tests/symbolic/encode", "tests/symbolic/step/test_effects.py"),
+    "step/updates": ("tests/symbolic/step/test_updates.py", "tests/symbolic/plan/test_guess.py"),
+    "step/invariants": ("tests/symbolic/step/test_invariants.py", "tests/symbolic/plan/test_guess.py"),
+    "step": ("tests/symbolic/step", "tests/symbolic/plan/test_guess.py"),
+    "plan": ("tests/symbolic/plan",),
+    "explore": (
+        "tests/symbolic/explore",
+        "tests/test_semantics_pinned.py",
+        "tests/symbolic/plan/test_guess.py",
+    ),
+    "check/held_values": ("tests/symbolic/check/test_held_values.py",),
+    "check": ("tests/symbolic/check",),
+}
+"""The tests that are asked first, by the beginning of a module's path below `symbolic/`."""
 LIMIT = 900  # seconds for one mutation; what runs for longer does not end
 
 
@@ -55,6 +74,11 @@ class Mutation:
     @property
     def path(self) -> str:
         return self.file[1:] if self.file.startswith("/") else f"symbolic/{self.file}"
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The tests that most likely fail on it."""
+        return next((tests for start, tests in FIRST.items() if self.file.startswith(start)), ())
 
     def applied(self, package: Path) -> None:
         """Change the copy of the package; `ValueError` where the text is not there once."""
@@ -638,19 +662,25 @@ def outcome(mutation: Mutation | None, tests: tuple[str, ...] = TESTS) -> tuple[
         )
         if mutation is not None:
             mutation.applied(copy)
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
-        environment = {**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
-        environment["HYPOTHESIS_PROFILE"] = "unshrunk"
-        try:
-            ended = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return f"no end after {LIMIT} s", time.monotonic() - started
+        killer = mutation is not None and mutation.first and _first_failure(folder, mutation.first)
+        return killer or _first_failure(folder, tests), time.monotonic() - started
+
+
+def _first_failure(package: str, tests: tuple[str, ...]) -> str:
+    """The first of the tests that fails on the package in a folder; nothing where none does."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
+    environment = {**os.environ, "PYTHONPATH": package, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["HYPOTHESIS_PROFILE"] = "unshrunk"
+    try:
+        ended = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no end after {LIMIT} s"
     failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", ended.stdout, re.MULTILINE)
     if not failed and ended.returncode:
-        failed = [f"pytest ended with {ended.returncode}: {ended.stdout[-300:]}{ended.stderr[-300:]}"]
-    return (failed[0] if failed else ""), time.monotonic() - started
+        return f"pytest ended with {ended.returncode}: {ended.stdout[-300:]}{ended.stderr[-300:]}"
+    return failed[0] if failed else ""
 
 
 def main() -> int:
