@@ -40,6 +40,7 @@ TESTS = (
     "tests/test_engines_agree.py",
 )
 FIRST = {
+    "bdd/manager": ("tests/symbolic/step/test_formulas.py", "tests/symbolic/bdd"),
     "bdd": ("tests/symbolic/bdd",),
     "encode/mutex": ("tests/symbolic/encode/test_mutex.py", "tests/symbolic/plan/test_guess.py"),
     "encode/values": ("tests/symbolic/encode/test_values.py", "tests/symbolic/check/test_held_values.py"),
