@@ -255,8 +255,8 @@ MUTATIONS = (
     Mutation(
         "a bound allows one more",
         "explore/reach.py",
-        "self.encoding.more_active(bound, others)",
-        "self.encoding.more_active(bound + 1, others)",
+        "self.encoding.more_active(bound, outside(s, values[s]))",
+        "self.encoding.more_active(bound + 1, outside(s, values[s]))",
     ),
     Mutation(
         "the states that matter lack the fullest ones",

@@ -142,12 +142,9 @@ class ReachableStates:
     @cached_property
     def _exceeded(self) -> Mapping[str, Bdd]:
         """Per sort the states with more active values outside C than its bound."""
-        found: dict[str, Bdd] = {}
-        for sort, bound in self.deployment.bounds.items():
-            constants = self.deployment.constants[sort]
-            others = [v for v in self.restriction.values[sort] if v not in constants]
-            found[sort] = self.encoding.more_active(bound, others)
-        return found
+        outside, values = self.deployment.outside, self.restriction.values
+        bounds = self.deployment.bounds.items()
+        return {s: self.encoding.more_active(bound, outside(s, values[s])) for s, bound in bounds}
 
     @cached_property
     def _dead(self) -> Mapping[str, Bdd]:
