@@ -14,14 +14,15 @@ from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.deployment.build import deployment as build_deployment
-from stead_sym.deployment.build import rigid, tool
+from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment, read_deployment
-from stead_sym.deployment.parts import Parts, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import Derivation, Restriction, normal_restriction, theorem_restriction
-from stead_sym.deployment.semantics import Successors, offer, successors, view
+from stead_sym.deployment.semantics import Successors, enabled, offer, successors, view
 from stead_sym.deployment.tool import (
+    Assign,
     Call,
     Choose,
     Clear,
@@ -41,8 +42,10 @@ from stead_sym.errors import (
     DeclarationError,
     DefinitionError,
     InputError,
+    KeyBroken,
     ModelError,
     NoEffect,
+    NoInitialState,
     NothingOffered,
     ParseError,
     RestrictionError,
@@ -68,6 +71,7 @@ from stead_sym.logic.compose import (
     atleast,
     atmost,
     atom,
+    compare,
     empty,
     equal,
     exactly,
@@ -85,6 +89,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Compare,
     Const,
     Count,
     Definition,
@@ -107,6 +112,7 @@ from stead_sym.logic.syntax import (
     Until,
     Use,
     Var,
+    Wildcard,
 )
 from stead_sym.progress import Progress
 from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomorphic, orbit
@@ -130,6 +136,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "And",
     "Atom",
     "Binder",
+    "Compare",
     "Const",
     "Count",
     "Definition",
@@ -152,6 +159,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Until",
     "Use",
     "Var",
+    "Wildcard",
     # formula: text, composition, truth in an instance
     "parse_formula",
     "print_formula",
@@ -168,6 +176,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "atleast",
     "atmost",
     "atom",
+    "compare",
     "empty",
     "equal",
     "exactly",
@@ -185,6 +194,8 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "isomorphic",
     "orbit",
     # deployment
+    "AgentRole",
+    "Assign",
     "Call",
     "Choose",
     "Clear",
@@ -193,6 +204,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Effect",
     "Ensure",
     "Fresh",
+    "Initially",
     "Insert",
     "Parts",
     "Policy",
@@ -202,18 +214,23 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Tool",
     "View",
     "build_deployment",
+    "event",
+    "initially_any",
     "lint",
     "load",
+    "ordered",
     "packaged_examples",
     "parse_deployment",
     "print_deployment",
     "read_deployment",
     "rigid",
+    "role",
     "tool",
     # semantics
     "Step",
     "Successors",
     "Trace",
+    "enabled",
     "offer",
     "successors",
     "view",
@@ -245,6 +262,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "StateSet",
     "explain",
     # verdicts
+    "AgentRun",
     "Finding",
     "Verdict",
     "Verification",
@@ -253,13 +271,14 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "verify",
     # errors
     "AgentError",
-    "AgentRun",
     "BoundExceeded",
     "DeclarationError",
     "DefinitionError",
     "InputError",
+    "KeyBroken",
     "ModelError",
     "NoEffect",
+    "NoInitialState",
     "NothingOffered",
     "ParseError",
     "RestrictionError",

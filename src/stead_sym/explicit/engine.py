@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
@@ -33,8 +33,8 @@ class ExplicitEngine:
         max_states: int | None = None,
     ) -> None:
         self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states)
-        self._labelling = Labelling(self._graph, restriction)
         self.restriction = restriction
+        self._labelling = Labelling(self._graph, restriction)
 
     @property
     def states(self) -> int:
@@ -60,6 +60,10 @@ class ExplicitEngine:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
 
+    def holds_under(self, formula: Expanded, fair: Sequence[Expanded]) -> bool:
+        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet ``fair``."""
+        return Labelling(self._graph, self.restriction, fair).holds_initially(formula)
+
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
@@ -72,7 +76,8 @@ class ExplicitEngine:
         """The run that shows why the sentence holds, or fails, at an initial state: the first in which it
         does."""
         start = self._labelling.initially(formula if holds else Not(formula))[0]
-        return evidence(self._labelling, formula, start, holds)
+        run = evidence(self._labelling, formula, start, holds)
+        return replace(run, of_many=self._graph.initial > 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from stead_sym.agent.roles import Wrappers
@@ -52,7 +53,7 @@ class SymbolicEngine:
                 break
             guess = planned.guess.without(explored)
         self._model = explored
-        self._checker = Checker(self._model)
+        self._checker = Checker(self._model, deployment.fair)
         self._witness = Witness(self._checker)
 
     @property
@@ -98,6 +99,11 @@ class SymbolicEngine:
         return self._checker.holds_initially(formula)
 
     @deep_stack()
+    def holds_under(self, formula: Formula, fair: Sequence[Formula]) -> bool:
+        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet ``fair``."""
+        return Checker(self._model, fair).holds_initially(formula)
+
+    @deep_stack()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
@@ -115,7 +121,7 @@ class SymbolicEngine:
         starts = model.initial if alone else self._checker.initially(formula if holds else Not(formula))
         start = model.encoding.decode(model.manager.pick(starts, model.encoding.order))
         self._witness.enter(start)
-        return evidence(self._witness, formula, start, holds)
+        return replace(evidence(self._witness, formula, start, holds), of_many=not alone)
 
 
 class SymbolicStateSet:
