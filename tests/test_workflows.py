@@ -29,6 +29,8 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
+from stead_sym.explicit.check import Labelling
+from stead_sym.explicit.explore import Graph
 from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
@@ -252,6 +254,44 @@ def test_the_initial_states_are_those_of_the_definition(deployment):
     found = list(literal_initial(solved(deployment, "any", domain="theorem")))
     assert set(found) == expected
     assert len(found) == len(expected)
+
+
+def reached_from(graph, first):
+    """The part of a graph that one state reaches, that state being the only initial one."""
+    order = {first: 0}
+    for source in (queue := [first]):
+        for target in graph.targets[source]:
+            if target not in order:
+                order[target] = len(order)
+                queue.append(target)
+    return Graph(
+        graph.deployment,
+        1,
+        tuple(graph.states[i] for i in order),
+        tuple(tuple((call, order[target]) for call, target in graph.edges[i]) for i in order),
+        tuple(graph.offered[i] for i in order),
+        tuple(graph.actors[i] for i in order),
+    )
+
+
+@settings(max_examples=examples(20, slow=300))
+@given(workflows(specs=4, max_actions=3).filter(lambda d: d.initially is not None and not d.fair), kinds)
+def test_what_holds_holds_from_every_initial_state_alone(deployment, kinds):
+    """A specification is asked of the graphs that single D0 span; R is their union."""
+    agents = given_agents(deployment, kinds)
+    explicit = by_explicit(deployment, agents)
+    if isinstance(explicit, NoInitialState) or explicit.initial == 1:
+        reject()
+    graph = explicit.engine._graph
+    alone = [reached_from(graph, i) for i in range(graph.initial)]
+    assert {state for part in alone for state in part.states} == set(graph.states)
+    labellings = [Labelling(part, explicit.restriction) for part in alone]
+    for domain in ("theorem", "normal"):
+        result = solved(deployment, agents, domain=domain)
+        for spec in deployment.specs:
+            everywhere = all(labelling.holds_initially(spec.formula) for labelling in labellings)
+            assert result[spec.name].holds is everywhere, spec
+            event(f"holds from some: {len({x.holds_initially(spec.formula) for x in labellings}) > 1}")
 
 
 @settings(max_examples=examples(25, slow=300))
