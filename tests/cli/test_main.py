@@ -400,7 +400,8 @@ def test_an_audit_without_a_choice_says_so(
 ) -> None:
     monkeypatch.setattr("stead_sym.cli.audit.open_backend", lambda _: ByteModel())
     path, words = tmp_path / "f.stead", ["--agent", "hf:x", "--store", str(tmp_path / "d.sqlite")]
-    text = "deployment d\nrelation N()\ntool up() guard ~N() effect insert N()\ntool no() guard N() effect clear N"
+    tools = "tool on() guard ~N() effect insert N()\ntool off() guard N() effect clear N"
+    text = f"deployment d\nrelation N()\n{tools}"
     path.write_text(text, encoding="utf-8")
     assert main(["audit", str(path), *words]) == 0
     assert capsys.readouterr().out == (
