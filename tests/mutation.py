@@ -600,6 +600,18 @@ MUTATIONS = (
         "            if layer == self.manager.false:\n                return reached, True",
         "            return reached | layer, True",
     ),
+    Mutation(
+        "a step of a witness need not go on fairly",
+        "check/witness.py",
+        "self._step_into(self.checker.fairly(satisfying), self",
+        "self._step_into(satisfying, self",
+    ),
+    Mutation(
+        "a run of a witness need not go on fairly",
+        "check/witness.py",
+        "target = self.checker.fairly(self._sat(right, both, assignment)[2])",
+        "target = self._sat(right, both, assignment)[2]",
+    ),
     # quantifiers over temporal formulas
     Mutation(
         "a temporal formula's `exists` takes inactive values",
