@@ -2,9 +2,9 @@
 
     python benchmarks/databases.py [--up-to 12] [--policy careful] [--limit SECONDS]
 
-Prints one line of a table for each n. The last line says from which n on the verdicts, and the contexts that
-the agent was asked with its answers, were the same as at the largest n that finished: an observation about these
-sizes, which proves nothing about larger ones.
+Prints one line of a table for each n. The last line says from which n on the verdicts, and the contexts
+that the agent was asked with its answers, were the same as at the largest n that finished: an observation
+about these sizes, which proves nothing about larger ones.
 
 One decision: the sizes are run one after the other in processes of their own (`runs.py`), and the first that
 does not finish within the limit ends the run.
@@ -74,7 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not finished:
         return 1
     print(
-        f"\nup to n = {finished[-1]['size']}: the same verdicts from n = {same_since(finished, 'verdicts')} on,"
+        f"\nup to n = {finished[-1]['size']}:"
+        f" the same verdicts from n = {same_since(finished, 'verdicts')} on,"
         f" the same contexts and answers from n = {same_since(finished, 'asked')} on"
     )
     return 0 if len(finished) == options.up_to else 1
