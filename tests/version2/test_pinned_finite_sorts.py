@@ -162,6 +162,42 @@ def test_a_policy_may_tell_the_values_of_an_ordered_sort(engine):
     assert reachable(explored(engine, text, "p")) == states("At(0)", "At(1)", "At(2)")
 
 
+def test_attempts_of_a_record(engine):
+    """Over the 2·1 + 1 values of job: no job, or one of 3 with 0, 1, or 2 attempts. From none to three
+    states, from each of the 9 others to the next one."""
+    text = """
+deployment attempts
+sort job
+sort n = 0..2
+relation Tries(job key, n)
+bound job 1
+event arrive()
+  guard ~Tries(_, _)
+  effect
+    fresh j: job
+    set Tries(j, 0)
+tool retry(j: job)
+  guard exists n. (Tries(j, n) & n < 2)
+  effect
+    choose m: n where exists n. (Tries(j, n) & succ(n, m))
+    set Tries(j, m)
+tool give_up(j: job)
+  guard Tries(j, 2)
+  effect
+    delete Tries(j, _)
+policy tries
+  call retry(j)
+  call give_up(j)
+spec twice AG forall j. (Tries(j, 0) -> AX AX (Tries(j, 2) & AX ~Tries(j, _)))
+spec in_turn AG forall j. forall m in n. (Tries(j, m) -> AX forall l. (Tries(j, l) -> succ(m, l)))
+spec gone_at_first AG forall j. (Tries(j, 1) -> AX ~Tries(j, _))
+"""
+    for agent in ("any", "tries"):
+        assert counts(engine, text, agent) == (1 + 3 * 3, 3 + 9)
+        expected = {"twice": True, "in_turn": True, "gone_at_first": False}
+        assert verdicts(engine, text, agent) == expected
+
+
 # `in`
 
 DECLARED = """

@@ -139,3 +139,64 @@ def test_values_of_initial_states_are_treated_alike(engine):
     P, in Q, in both, and about none."""
     result = explored(engine, ANY + "bound a 1\ninitially any P, Q\n", lambda context: min(context.calls))
     assert (result.states, result.contexts, result.queries) == (7, 4, 4)
+
+
+def test_values_of_an_initial_state_leave_and_come_back(engine):
+    """Over the 2·1 + 2 values of a: none or one is there at first, leaves, and a fresh value comes, which
+    may be the same or another one."""
+    text = """
+deployment returning
+sort a
+relation P(a)
+bound a 1
+initially any P
+event leave()
+  guard P(_)
+  effect
+    clear P
+tool come()
+  guard ~P(_)
+  effect
+    fresh x: a
+    insert P(x)
+spec leaves forall x. (P(x) -> AX ~P(x))
+spec comes_back forall x. (P(x) -> EX EX P(x))
+spec another forall x. (P(x) -> EX EX exists y. (P(y) & y != x))
+spec may_stay_away forall x. (P(x) -> EX EG ~P(x))
+spec never_back forall x. (P(x) -> AX AG ~P(x))
+"""
+    result = explored(engine, text)
+    assert (result.initial, result.states, result.transitions) == (1 + 4, 1 + 4, 4 + 4)
+    assert verdicts(engine, text) == {
+        "leaves": True,
+        "comes_back": True,
+        "another": True,
+        "may_stay_away": True,
+        "never_back": False,
+    }
+
+
+def test_interchangeable_values_of_an_initial_state_are_all_chosen(engine):
+    """The agent picks one of at most two alike values by its name: either may be meant. Over the 2·2 + 1
+    values of a: nothing, 5 values, 10 pairs, all of them initial; each value that is there may be
+    picked."""
+    text = """
+deployment picking
+sort a
+relation New(a)
+bound a 2
+initially any New
+tool pick(x: a)
+  guard New(x)
+  effect
+    delete New(x)
+event rest()
+  guard ~New(_)
+spec each AG forall x. (New(x) -> EX ~New(x))
+"""
+    result = explored(engine, text, lambda context: min(context.calls))
+    assert (result.initial, result.states, result.transitions) == (16, 16, 1 + 5 + 10 * 2)
+    for domain in DOMAINS[engine]:
+        found = explored(engine, text, lambda context: min(context.calls), domain)
+        assert found["each"].holds
+        assert (found.contexts, found.queries) == (2, 2)  # one value, or two
