@@ -34,9 +34,9 @@ class Graph:
     """The reachable states of the restriction and the transitions between them.
 
     ``states`` stand in breadth-first order, the first ``initial`` of them are the initial ones. ``edges[i]``
-    are the pairs (call, target) of state i; ``offered[i]`` are the calls offered and the events enabled there.
-    ``actors[i]`` has those of them that may happen, each with the agent that may select it (the first, where
-    several may), None for an event.
+    are the pairs (call, target) of state i; ``offered[i]`` are the calls offered and the events enabled
+    there. ``actors[i]`` has those of them that may happen, each with the agent that may select it (the
+    first, where several may), None for an event.
     """
 
     deployment: Deployment
@@ -77,9 +77,9 @@ def explore(
     """Reach(M ↾ U_f) by forward enumeration from the initial states.
 
     ``wrappers`` has the policy of every agent, None for one that selects everything it is offered. Raises
-    `NothingOffered`, `NoEffect`, `BoundExceeded` and `KeyBroken` where a reachable state breaks the definition of
-    a deployment or what it claims, `NoInitialState` where there is none, `Undecided` past ``max_states``, and
-    where a forced restriction is too small to give every state a successor.
+    `NothingOffered`, `NoEffect`, `BoundExceeded` and `KeyBroken` where a reachable state breaks the
+    definition of a deployment or what it claims, `NoInitialState` where there is none, `Undecided` past
+    ``max_states``, and where a forced restriction is too small to give every state a successor.
     """
     return _Search(deployment, wrappers, restriction, progress, max_states).graph()
 
@@ -93,6 +93,7 @@ class _Search:
     restriction: Restriction
     progress: Progress | None
     max_states: int | None
+    initial: int = 0
     states: list[Instance] = field(default_factory=list)
     number: dict[Instance, int] = field(default_factory=dict)
     parents: list[tuple[int, Call] | None] = field(default_factory=list)  # on a first run to the state
@@ -103,14 +104,14 @@ class _Search:
     def graph(self) -> Graph:
         for state in sorted(initial_states(self.deployment, self.restriction.values), key=sorted):
             self._add(state, None)
-        initial = len(self.states)
+        self.initial = len(self.states)
         while len(self.edges) < len(self.states):
             self._expand(len(self.edges))
             if len(self.edges) % 256 == 1 or len(self.edges) == len(self.states):
                 self._report()
         return Graph(
             self.deployment,
-            initial,
+            self.initial,
             tuple(self.states),
             tuple(self.edges),
             tuple(self.offered),
@@ -172,4 +173,4 @@ class _Search:
             source, call = parent
             steps.append(Step(call, self.states[index], self.actors[source][call]))
             index = source
-        return Trace(self.states[index], tuple(reversed(steps)))
+        return Trace(self.states[index], tuple(reversed(steps)), of_many=self.initial > 1)
