@@ -1,7 +1,8 @@
 """Parametric families of deployments: plain functions from a size to a deployment.
 
 `desks` scales the number of records in flight where each is attached to a constant, `refunds` the
-number of records in flight that are not, `service_desk` the size of the initial database.
+number of records in flight that are not, `service_desk` the size of the initial database, and
+`service_desk_any` how large the databases are of which it may be any.
 """
 
 from __future__ import annotations
@@ -222,7 +223,6 @@ _ORDER_VIEWS = {
     "Owner(o, u)": _REQUESTED,
     "Status(o, q)": _REQUESTED,
     "PaidWith(o, m)": _REQUESTED,
-    "Wallet(u, m)": "exists o, k. Request(o, k) & Owner(o, u)",
 }
 _ORDER_TOOLS = (
     st.tool(
@@ -257,9 +257,9 @@ _ORDER_TOOLS = (
     st.tool(
         "change_payment",
         "order_id: order, method_id: method",
-        "Charge another method of the owner's wallet.",
+        "Charge another method of the wallet.",
         guard="Request(order_id, change) & Granted(order_id) & ~PaidWith(order_id, method_id)"
-        " & exists u. Owner(order_id, u) & Wallet(u, method_id)",
+        " & in_wallet(order_id, method_id)",
         effect=f"delete PaidWith(order_id, m) for m\ninsert PaidWith(order_id, method_id)\n{_CLOSE}",
     ),
     st.tool(
@@ -273,7 +273,7 @@ _ORDER_RULES = (
     "call authenticate(u)",
     "call ask_confirmation(o) when Request(o, cancel) & Status(o, pending)"
     " | Request(o, take_back) & Status(o, delivered)"
-    " | Request(o, change) & exists m, u. Owner(o, u) & Wallet(u, m) & ~PaidWith(o, m)",
+    " | Request(o, change) & exists m. in_wallet(o, m) & ~PaidWith(o, m)",
     "call cancel(o)",
     "call take_back(o)",
     "call change_payment(o, m)",
@@ -281,7 +281,6 @@ _ORDER_RULES = (
 )
 _ORDER_SPECS = {
     "one_at_a_time": "AG forall o, p. (exists k. Request(o, k)) & (exists k. Request(p, k)) -> o = p",
-    "own_wallet": "AG forall o, m, u. PaidWith(o, m) & Owner(o, u) -> Wallet(u, m)",
     "answered": "AG ((exists o, k. Request(o, k)) -> AF ~exists o, k. Request(o, k))",
     "delivered_stays": "AG forall o. Status(o, delivered) -> AX (Status(o, delivered) | Status(o, returned))",
     "may_close": "AG ((exists o, k. Request(o, k)) -> EF exists o. Status(o, cancelled))",
@@ -318,7 +317,8 @@ def service_desk(n: int) -> st.Deployment:
             *(f"Status({o}, {'delivered' if i % 2 else 'pending'})" for i, o in enumerate(orders)),
             *(f"PaidWith({order}, {wallet[user][0]})" for order, user in owner.items()),
         ],
-        views=_ORDER_VIEWS,
+        define={"in_wallet(o: order, m: method)": "exists u. Owner(o, u) & Wallet(u, m)"},
+        views={**_ORDER_VIEWS, "Wallet(u, m)": "exists o, k. Request(o, k) & Owner(o, u)"},
         tools=[
             st.tool(
                 "next_request",
@@ -329,7 +329,56 @@ def service_desk(n: int) -> st.Deployment:
             *_ORDER_TOOLS,
         ],
         policies={"careful": ["call next_request()", *_ORDER_RULES]},
-        specs=_ORDER_SPECS,
+        specs={
+            "own_wallet": "AG forall o, m, u. PaidWith(o, m) & Owner(o, u) -> Wallet(u, m)",
+            **_ORDER_SPECS,
+        },
+    )
+
+
+def service_desk_any(n: int, methods: int = 3) -> st.Deployment:
+    """*Any* database of up to ``n`` orders, each with an owner and a wallet, one request in hand at a time.
+
+    An order has an owner, who may have several, a status, a wallet of some of ``methods`` payment methods,
+    and a method of the wallet that it is paid with: nothing else is known of the database. What customers
+    request is an event; otherwise the desk is that of `service_desk`.
+    """
+    return st.build_deployment(
+        f"service_desk_any{n}",
+        sorts=_ORDER_SORTS,
+        relations={
+            "Owner": "order key, user",
+            "Wallet": "order, method",
+            "Status": "order key, status",
+            "PaidWith": "order key, method",
+            "Request": "order key, kind",
+            "Authenticated": "user",
+            "Granted": "order",
+        },
+        initially=st.initially_any(
+            "Owner, Wallet, Status, PaidWith",
+            "forall o: order. Owner(o, _) & Status(o, _) & exists m. PaidWith(o, m) & Wallet(o, m)",
+        ),
+        bounds={"order": n, "user": n, "method": methods},
+        define={"in_wallet(o: order, m: method)": "Wallet(o, m)"},
+        views={**_ORDER_VIEWS, "Wallet(o, m)": _REQUESTED},
+        tools=[
+            st.event(
+                "request",
+                "o: order, k: kind",
+                "A customer asks for something.",
+                guard="~Request(_, _) & Owner(o, _)",
+                effect="insert Request(o, k)",
+            ),
+            st.event("quiet", description="Nobody asks for anything.", guard="~Request(_, _)"),
+            *_ORDER_TOOLS,
+        ],
+        policies={"careful": _ORDER_RULES},
+        specs={
+            "own_wallet": "AG forall o, m. PaidWith(o, m) -> Wallet(o, m)",
+            **_ORDER_SPECS,
+            "own_method": "AG forall o, p, m. PaidWith(o, m) & PaidWith(p, m) -> o = p",
+        },
     )
 
 
