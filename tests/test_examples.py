@@ -151,12 +151,12 @@ def test_the_bank_is_shorter_than_before() -> None:
 @pytest.mark.parametrize(
     ("agent", "states"),
     [
-        # A transfer of 3 between two of 4 accounts, of one of 4 amounts, requested by one of 3, approved by
-        # some of 2 officers, requested or paid.
-        ("any", 1 + 3 * 12 * 4 * 3 * 4 * 2),
-        # Paid are small amounts, and large ones with an approval of an officer other than who requested it:
-        # 3, 2 and 2 of the 4 sets of approvals for the three requesters.
-        ("fast", 1 + 3 * 12 * (2 * 3 * 4 * 2 + 2 * (3 * 4 + 3 + 2 + 2))),
+        # A transfer of 3 between two of 4 accounts, requested by one of 3 employees. Small ones are requested
+        # or paid. Those of the two other amounts have no approval, or one of the 2, 1 and 1 officers other
+        # than the three requesters, and are requested or paid.
+        ("any", 1 + 3 * 12 * (3 * 2 + 2 * (3 + 2 + 2) * 2)),
+        # Of these the ones that are paid without an approval are not reached.
+        ("fast", 1 + 3 * 12 * (3 * 2 + 2 * ((3 + 2 + 2) + (2 + 1 + 1)))),
     ],
 )
 def test_a_bank_with_one_transfer_at_a_time(engine: str, agent: str, states: int) -> None:
