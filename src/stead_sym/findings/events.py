@@ -6,11 +6,12 @@ fairness constraints, one at a time: that some tool, or some event, is not enabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
-from stead_sym.deployment.tool import Clear, Delete, Ensure, Insert, Tool
+from stead_sym.deployment.tool import Assign, Clear, Delete, Ensure, Insert, Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.finding import Finding
 from stead_sym.logic.syntax import (
@@ -28,6 +29,9 @@ from stead_sym.logic.syntax import (
     subformulas,
 )
 from stead_sym.symbolic.encode.mutex import respects
+
+_TRIED = 12
+"""So many fairness constraints are tried for a specification at most."""
 
 
 def endless_events(deployment: Deployment) -> Iterator[Finding]:
@@ -52,10 +56,11 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
 def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
     """Insertions into a relation with a key that nothing keeps from adding a second fact with the same
     key."""
-    for tool in deployment.tools_and_events:
-        for effect in tool.effects:
+    for tool, written in zip(deployment.tools_and_events, deployment.written.tools, strict=True):
+        for effect, own in zip(tool.effects, written.effects, strict=True):
+            setting = [(s.atom, s.binders) for s in own.statements if isinstance(s, Assign)]
             for statement in effect.statements:
-                if isinstance(statement, Insert):
+                if isinstance(statement, Insert) and (statement.atom, statement.binders) not in setting:
                     relation = deployment.schema.relation(statement.atom.relation)
                     if relation.keys and not respects(tool, effect, statement, relation.keys):
                         yield Finding(
@@ -83,13 +88,9 @@ def no_room_initially(deployment: Deployment) -> Iterator[Finding]:
                 )
 
 
-def starved(
-    deployment: Deployment, engine: Engine, spec: Spec, in_time: Callable[[], bool]
-) -> Iterator[Finding]:
-    """A specification that fails, and holds once some tool or event is not enabled for ever; the first such.
-
-    ``in_time`` says before each check whether there is time for it.
-    """
+def starved(deployment: Deployment, engine: Engine, spec: Spec) -> Iterator[Finding]:
+    """A specification that fails, and holds once some tool or event is not enabled for ever; the first such
+    of `_TRIED`."""
     alone = not deployment.events and len(deployment.agents) == 1
     if alone or not _asks_for_progress(spec.formula) or engine.holds(spec.formula):
         return
@@ -97,9 +98,7 @@ def starved(
     for tool in deployment.tools_and_events:
         if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
             waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
-    for constraint, names in waiting.items():
-        if not in_time():
-            return
+    for constraint, names in islice(waiting.items(), _TRIED):
         fair = (*deployment.fair, constraint)
         if engine.holds_under(Globally("E", TRUE), fair) and engine.holds_under(spec.formula, fair):
             yield Finding(
