@@ -9,13 +9,15 @@ from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAge
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.replay import ReplayAgent
+from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import rigid, tool
-from stead_sym.deployment.deployment import Deployment, Parts, Policy, Rule, Spec, View
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment, read_deployment
+from stead_sym.deployment.parts import Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import Derivation, Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.semantics import Successors, offer, successors, view
@@ -112,7 +114,7 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
 from stead_sym.symbolic.plan.explain import Explanation, explain
-from stead_sym.verification import Verdict, Verification, verify, wrap
+from stead_sym.verification import AgentRun, Verdict, Verification, verify
 
 __version__ = "0.1.0"
 

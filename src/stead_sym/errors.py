@@ -5,13 +5,15 @@
     │   ├── ParseError           the text is not in the language
     │   ├── DeclarationError     a name is missing, doubled, or of the wrong sort or arity
     │   ├── RestrictionError     a domain is too small for the theorem, or not a domain
+    │   ├── NoInitialState       `initially any` admits no database
     │   ├── AgentError           an agent selects nothing, or what was not offered
     │   │   └── ModelError           a language model cannot be loaded, asked, or told apart its calls
     │   ├── StoreError           a store of decisions is corrupt, contradicts itself, or lacks a context
     │   └── DefinitionError      a reachable state breaks the definition of a deployment; has the run to it
     │       ├── BoundExceeded        more values active than `bound` claims
-    │       ├── NothingOffered       the state offers no call
-    │       └── NoEffect             an offered call has no successor
+    │       ├── KeyBroken            two facts with the same declared key
+    │       ├── NothingOffered       the state offers no call and enables no event
+    │       └── NoEffect             an offered call, or an enabled event, has no successor
     └── Undecided             3  a limit was reached, or a hypothesis is not established: `unknown`
 
 Anything else that escapes is a bug of this package: it keeps its stack trace, and the status is 4.
@@ -65,6 +67,10 @@ class RestrictionError(InputError):
     """A domain size is below what the theorem "Exact finite verification" asks for, or is no size."""
 
 
+class NoInitialState(InputError):
+    """No instance satisfies the condition of `initially any`, the bounds and the keys."""
+
+
 class AgentError(InputError):
     """An agent returned no call, or a call that was not offered."""
 
@@ -89,12 +95,16 @@ class BoundExceeded(DefinitionError):
     """A reachable state has more active values outside C than `bound` claims."""
 
 
+class KeyBroken(DefinitionError):
+    """A reachable state holds two facts that agree on the columns of a declared key."""
+
+
 class NothingOffered(DefinitionError):
-    """A reachable state offers no call."""
+    """A reachable state offers no call and enables no event."""
 
 
 class NoEffect(DefinitionError):
-    """A call offered in a reachable state has no successor."""
+    """A call offered, or an event enabled, in a reachable state has no successor."""
 
 
 class Undecided(SteadError):

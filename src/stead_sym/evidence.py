@@ -13,12 +13,14 @@ from types import MappingProxyType
 from typing import Protocol, assert_never
 
 from stead_sym.deployment.trace import Step, Trace
+from stead_sym.logic.evaluate import declared
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     TRUE,
     And,
     Atom,
     Binder,
+    Compare,
     Const,
     Count,
     Empty,
@@ -118,7 +120,7 @@ def _explain(
     if not is_temporal(formula) and not isinstance(formula, Exists | Forall | Implies | Not):
         return plain
     match formula:
-        case Truth() | Equal() | Atom() | Use() | Same() | Empty() | Count():
+        case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty() | Count():
             return plain
         case Not(body):
             return here(body, not value) if is_temporal(body) else plain
@@ -136,7 +138,8 @@ def _explain(
         case Exists(binder, body) | Forall(binder, body):
             if value != isinstance(formula, Exists):
                 return plain  # all active values matter: no single one is evidence
-            for u in sorted(state.active_domain[binder.sort]):
+            active = sorted(state.active_domain[binder.sort])
+            for u in declared(state.schema, binder) if binder.declared else active:
                 inner = {**sigma, binder.name: u}
                 if model.holds(body, state, inner) == value:
                     return _explain(model, body, state, inner, value).binding(binder, u)

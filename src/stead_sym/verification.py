@@ -11,16 +11,17 @@ domain is at least as large as the theorem asks. Where it was forced to be small
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
 from stead_sym.agent.answer import Answer, Recorder
-from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
-from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.roles import ANY, AgentLike, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.deployment import Deployment, Policy, Spec, as_deployment
+from stead_sym.deployment.deployment import Deployment, as_deployment
+from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
@@ -40,10 +41,6 @@ from stead_sym.symbolic.engine import SymbolicEngine
 
 EngineName: TypeAlias = Literal["symbolic", "explicit"]
 Domain: TypeAlias = Literal["normal", "theorem"]
-AgentLike: TypeAlias = (
-    Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | str
-)
-"""A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,35 +67,75 @@ class Verdict:
         return f"{self.spec} {self.word}{': ' * bool(self.reason)}{self.reason}"
 
 
+Decisions: TypeAlias = tuple[tuple[DecisionContext, frozenset[Call]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it.
+
+    ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
+    shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
+    """
+
+    agent: str
+    contexts: int | None = None
+    queries: int | None = None
+    decisions: Decisions = ()
+    answers: tuple[Answer, ...] = ()
+
+
 @dataclass(frozen=True)
 class Verification:
     """What `verify` found. ``result["auth"]`` is the verdict of one specification.
 
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
-    ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
-    shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
-    ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is how many subformulas
+    ``initial`` is the number of initial states. ``agents`` has what each agent was asked, by its name, which is
+    empty where there is one only; ``contexts``, ``queries``, ``decisions`` and ``answers`` are those of all agents
+    together. ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is how many subformulas
     were not tried for vacuity, since that would have taken longer than the verdicts.
     """
 
     deployment: Deployment
-    agent: str
+    agents: Mapping[str, AgentRun]
     restriction: Restriction
     mode: Domain
     verdicts: Mapping[str, Verdict]
+    initial: int
     states: int
     transitions: int
-    contexts: int | None
-    queries: int | None
-    decisions: tuple[tuple[DecisionContext, frozenset[Call]], ...]
     seconds: float
     engine: Engine
-    answers: tuple[Answer, ...] = ()
     findings: tuple[Finding, ...] = ()
     unexamined: int = 0
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.verdicts[spec]
+
+    @property
+    def agent(self) -> str:
+        """Who decided: the policy or model of the only agent, or those of all with the names of the agents."""
+        return ", ".join(f"{name}={run.agent}" if name else run.agent for name, run in self.agents.items())
+
+    @property
+    def contexts(self) -> int | None:
+        """How many contexts the agents were shown, together; None where all select everything offered."""
+        return _sum(run.contexts for run in self.agents.values())
+
+    @property
+    def queries(self) -> int | None:
+        """How many answers the agents gave, together; None where all select everything offered."""
+        return _sum(run.queries for run in self.agents.values())
+
+    @property
+    def decisions(self) -> Decisions:
+        """The canonical contexts with the answers to them, agent by agent, in the order they were met."""
+        return tuple(decision for run in self.agents.values() for decision in run.decisions)
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The records of language models' decisions, agent by agent."""
+        return tuple(answer for run in self.agents.values() for answer in run.answers)
 
     @property
     def domain(self) -> Mapping[str, int]:
@@ -122,9 +159,15 @@ class Verification:
         return self.engine.satisfying(resolved, sigma)
 
     def _scope(self, assignment: Mapping[str, Value]) -> Mapping[str, str]:
-        """The sort of every variable, as its value says."""
+        """The sort of every variable, as its value says; a numeral that several sorts list has no value."""
+        listed = self.deployment.schema.listed
         sort_of = {value: sort for sort, values in self.restriction.values.items() for value in values}
         for name, value in assignment.items():
+            if isinstance(value, str) and len(listed.get(value, ())) > 1:
+                raise DeclarationError(
+                    f"{value}, given for {name}, is a value of {' and of '.join(listed[value])};"
+                    " write the number into the formula"
+                )
             if not isinstance(value, str) or value not in sort_of:
                 hint = nearest(str(value), sort_of, "`restriction.values` lists them")
                 raise DeclarationError(f"{value}, given for {name}, is no value of the domain; {hint}")
@@ -135,7 +178,8 @@ class Verification:
         """One line: deployment, agent, counts."""
         asked = "" if self.queries is None else f", {self.contexts} contexts, {self.queries} queries"
         return (
-            f"{self.deployment.name} under {self.agent}: {self.states} states, "
+            f"{self.deployment.name} under {self.agent}: "
+            f"{f'{self.initial} initial of ' * (self.initial > 1)}{self.states} states, "
             f"{self.transitions} transitions{asked}"
         )
 
@@ -150,44 +194,10 @@ class Verification:
         return paragraph(self.summary) + table("", ("spec", "verdict", "what shows it"), rows)
 
 
-def wrap(deployment: Deployment, agent: AgentLike) -> CanonicalWrapper | None:
-    """The canonical wrapper around an agent; None for the one that selects everything offered.
-
-    Raises `DeclarationError` for a policy that the deployment has not, `TypeError` for what is no agent.
-    """
-    base: Agent
-    known: Mapping[Value, str] = {}
-    match agent:
-        case CanonicalWrapper():
-            if agent.schema != deployment.schema:
-                raise InputError(f"the wrapper is of another schema than {deployment.name}; make one for it")
-            return agent.again()
-        case "any" | Everything():
-            return None
-        case str(name):
-            return wrap(deployment, deployment.policy(name))
-        case Policy(name):
-            if agent != deployment.policy(name):
-                raise DeclarationError(
-                    f"the policy {name} given is another than that of {deployment.name}; give the name of one"
-                )
-            rules = RuleAgent.of(deployment, name)
-            base, known = rules, {u: deployment.sort_of_constant[u] for u in rules.constants}
-        case type():
-            raise TypeError(f"the agent is the class {agent.__name__}; give an object of it")
-        case Agent():
-            base = agent
-        case _ if callable(agent):
-            base = FunctionAgent(agent)
-        case _:
-            raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")
-    return CanonicalWrapper(base, deployment.schema, deployment.tools, known)
-
-
 def verify(
     deployment: Deployment,
-    agent: AgentLike = "any",
-    specs: Sequence[str] | None = None,
+    agent: AgentLike | Mapping[str, AgentLike] = "any",
+    specs: Sequence[str] | str | None = None,
     *,
     engine: EngineName = "symbolic",
     domain: Domain | Mapping[str, int] | None = None,
@@ -224,7 +234,7 @@ def verify(
     _refuse_unknown(engine, domain, backend, max_states)
     if progress is not None and not callable(progress):
         raise TypeError(f"{progress!r} is nothing to call with progress; give a function, or None")
-    chosen = deployment.chosen(specs)
+    deployment, chosen = deployment.asked(specs)
     literal = engine == "explicit" or not wrapped if domain is None else domain != "normal"
     if not literal and not wrapped:
         raise RestrictionError("without the wrapper there is the literal domain only; take `theorem`")
@@ -236,17 +246,17 @@ def verify(
     restriction = (
         theorem_restriction(deployment, chosen, sizes, force) if literal else normal_restriction(deployment)
     )
-    wrapper = wrap(deployment, agent)
-    if not wrapped and wrapper is not None:
-        wrapper = _telling_apart(deployment, wrapper, restriction)
+    wrappers = wrap_all(deployment, agent)
+    if not wrapped:
+        wrappers = {name: _telling_apart(deployment, w, restriction) for name, w in wrappers.items()}
     built: Engine
     if engine == "explicit":
-        built = ExplicitEngine(deployment, wrapper, restriction, progress, max_states=max_states)
+        built = ExplicitEngine(deployment, wrappers, restriction, progress, max_states=max_states)
     else:
         try:
             built = SymbolicEngine(
                 deployment,
-                wrapper,
+                wrappers,
                 restriction,
                 progress,
                 literal=literal,
@@ -255,8 +265,13 @@ def verify(
         except InputError as error:  # its frames hold the diagrams, which would live as long as it does
             raise error.with_traceback(None) from error.__cause__
     constants = deployment.sort_of_constant
-    agent_knows = {} if wrapper is None else wrapper.known
-    beyond = frozenset(value for value, sort in agent_knows.items() if constants.get(value) != sort)
+    beyond = frozenset(
+        value
+        for wrapper in wrappers.values()
+        if wrapper is not None
+        for value, sort in wrapper.known.items()
+        if value not in deployment.schema.rigid and constants.get(value) != sort
+    )
     written = {spec.name: spec.formula for spec in deployment.written.specs}
     unfair = nowhere_fair(deployment, built)
     verdicts = {
@@ -268,24 +283,21 @@ def verify(
     seconds = time.perf_counter() - started
     examined = Examined()
     if findings:
-        examined = reached_findings(deployment, built, chosen, wrapper, max(1.0, seconds))
+        examined = reached_findings(deployment, built, chosen, wrappers, max(1.0, seconds))
         names = {None, *(spec.name for spec in chosen)}
         stated = (finding for finding in lint(deployment) if finding.spec in names)
         examined = replace(examined, findings=in_order((*stated, *unfair, *examined.findings)))
     return Verification(
         deployment=deployment,
-        agent="any" if wrapper is None else wrapper.agent.name,
+        agents=MappingProxyType({name: _run(wrapper) for name, wrapper in wrappers.items()}),
         restriction=built.restriction,
         mode="theorem" if literal else "normal",
         verdicts=MappingProxyType(verdicts),
+        initial=built.initial,
         states=built.states,
         transitions=built.transitions,
-        contexts=None if wrapper is None else wrapper.contexts,
-        queries=None if wrapper is None else wrapper.queries,
-        decisions=() if wrapper is None else wrapper.decisions,
         seconds=seconds,
         engine=built,
-        answers=() if wrapper is None else _answers(wrapper),
         findings=examined.findings,
         unexamined=examined.left,
     )
@@ -312,6 +324,21 @@ def _refuse_unknown(
             raise InputError(f"max_states={max_states!r} is no number of at least 1; give one")
 
 
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """The sum of those that are known; None where none is."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+def _run(wrapper: CanonicalWrapper | None) -> AgentRun:
+    """What an agent was asked."""
+    if wrapper is None:
+        return AgentRun(ANY)
+    return AgentRun(
+        wrapper.agent.name, wrapper.contexts, wrapper.queries, wrapper.decisions, _answers(wrapper)
+    )
+
+
 def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
     """The records of the decisions, of an agent that keeps some."""
     agent = wrapper.agent
@@ -322,11 +349,13 @@ def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
 
 
 def _telling_apart(
-    deployment: Deployment, wrapper: CanonicalWrapper, restriction: Restriction
-) -> CanonicalWrapper:
+    deployment: Deployment, wrapper: CanonicalWrapper | None, restriction: Restriction
+) -> CanonicalWrapper | None:
     """A wrapper that renames nothing: B is the whole domain, so that can_B(D) = D."""
+    if wrapper is None:
+        return None
     every = {value: sort for sort, values in restriction.values.items() for value in values}
-    return CanonicalWrapper(wrapper.agent, deployment.schema, deployment.tools, {**wrapper.known, **every})
+    return CanonicalWrapper(wrapper.agent, deployment.schema, wrapper.tools, {**wrapper.known, **every})
 
 
 def _no_run(spec: Spec, written: Resolved, unfair: Sequence[Finding]) -> Verdict:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.deployment import Deployment, Parts, Policy, Rule
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Parts, Policy, Rule
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError, DeclarationError, Span
 from stead_sym.logic.syntax import (

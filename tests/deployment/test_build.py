@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stead_sym.deployment.build import deployment, rigid, tool
-from stead_sym.deployment.deployment import Rule
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Clear, Effect
 from stead_sym.errors import DeclarationError, ParseError

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engine_pairs import examples, is_at_fault, replay
 from stead_sym.deployment import build
-from stead_sym.deployment.deployment import Rule
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import leads_to, offer, successors
 from stead_sym.deployment.tool import Effect, Ensure, Tool

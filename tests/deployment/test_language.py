@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared_folder import shared_folder
-from stead_sym.deployment.deployment import Rule
 from stead_sym.deployment.language import parse_deployment, read_deployment
+from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.errors import DeclarationError, InputError, ParseError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stead_sym.deployment.deployment import Deployment, Parts, Spec
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Parts, Spec
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import RestrictionError
 from stead_sym.logic.parser import parse_formula

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stead_sym.deployment.deployment import Deployment, Parts, View
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Parts, View
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded, offer, successors, view, within
 from stead_sym.deployment.tool import Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.deployment.deployment import Deployment, Parts
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.parts import Parts
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.explicit.check import Labelling

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from strategies import NAMES, SCHEMA, definitions, well_sorted
 
 from stead_sym.agent.rules import RuleAgent
-from stead_sym.deployment.deployment import Policy, Rule
 from stead_sym.deployment.ensure import ensured
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.parts import Policy, Rule
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.engine import ExplicitEngine

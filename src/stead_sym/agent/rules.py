@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.deployment.deployment import Deployment, Policy, Rule
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole, Policy, Rule
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError
 from stead_sym.logic.evaluate import holds, value_of
@@ -39,9 +40,10 @@ class RuleAgent:
         _ = self.constants  # looks at every formula and refuses one that is not expanded
 
     @classmethod
-    def of(cls, deployment: Deployment, policy: str) -> RuleAgent:
-        """The agent of the policy of that name; `DeclarationError` if there is none."""
-        return cls(deployment.policy(policy), deployment.tools)
+    def of(cls, deployment: Deployment, policy: str, role: AgentRole | None = None) -> RuleAgent:
+        """The agent of the policy of that name, in the given role, by default that of the only agent;
+        `DeclarationError` if there is no such policy."""
+        return cls(deployment.policy(policy, role), deployment.tools)
 
     @property
     def name(self) -> str:

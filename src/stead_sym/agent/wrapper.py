@@ -65,14 +65,15 @@ class CanonicalWrapper:
         if not isinstance(known, Mapping):
             raise TypeError("the values that an agent knows come with their sorts; give a mapping to these")
         for value, sort in known.items():
-            if schema.listed.get(value, schema.sort(sort).name) != sort:
-                own = schema.listed[value]
-                raise DeclarationError(f"the known value {value} is of sort {own}, not {sort}; give that")
+            own = schema.listed.get(value, (schema.sort(sort).name,))
+            if sort not in own:
+                raise DeclarationError(f"the known value {value} is of sort {own[0]}, not {sort}; give that")
         self.agent = agent
         self.schema = schema
+        self.tools = tuple(tools)
         self.known = known
         self.rigid = schema.rigid | known.keys()
-        self._owners = {**known, **schema.listed}
+        self._owners = {**{value: (sort,) for value, sort in known.items()}, **schema.listed}
         relations = {tool.name: _call_relation(tool) for tool in tools}
         self._joint = Schema(schema.sorts, (*schema.relations, *relations.values()))
         self._relation_of = relations

@@ -25,8 +25,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_effect, read_facts, read_rules, read_tool_head
+from stead_sym.deployment.parts import Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.logic.compose import as_formula

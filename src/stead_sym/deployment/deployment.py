@@ -1,123 +1,41 @@
 """The deployment A = ⟨E, T, Π⟩ as data: what a `.stead` file says.
 
-One decision: definitions are expanded here and nowhere else (`logic.syntax` tells of the phases of formulas).
-`Deployment.written` holds the parts as they were written, uses of `define` included, for whoever prints or
+One decision: what is written is expanded here and nowhere else (`logic.syntax` tells of the phases of formulas,
+`deployment.expansion` does it). `Deployment.written` holds the parts as they were written, for whoever prints or
 reviews them. The other attributes, and `Deployment.formula`, give expanded formulas, which is what the
 semantics and the engines take.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import assert_never
 
-from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
+from stead_sym.deployment.expansion import expanded
+from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Spec, View
+from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.compose import as_formula
-from stead_sym.logic.names import Names, constants, constants_among, nearest
+from stead_sym.logic.names import Names, nearest
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import TRUE, Binder, Definition, Expanded, Formula, Raw, Resolved, Term
+from stead_sym.logic.syntax import Expanded, Raw, conjunction
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Value
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """`view P(x, y) where f`: of P, the agent is shown the tuples satisfying f."""
-
-    relation: str
-    params: tuple[Binder, ...]
-    where: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """`call w(x) when f`: one line of a policy. ``args`` are matched against a call's arguments:
-    a variable takes the value there (the same one wherever it stands), a constant must be it."""
-
-    tool: str
-    args: tuple[Term, ...] = ()
-    when: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """`policy NAME`: the first rule that matches some offered call selects all its matches."""
-
-    name: str
-    rules: tuple[Rule, ...]
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    @property
-    def constants(self) -> frozenset[Value]:
-        """The values that the policy mentions. Their identity matters to it, so they belong to the set B that
-        its wrapper leaves alone. `TypeError` for a policy that is not expanded."""
-        named = constants_among(term for rule in self.rules for term in rule.args)
-        return named.union(*(constants(rule.when) for rule in self.rules))
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """`spec NAME f`: an FO-CTL sentence to be checked at the initial state."""
-
-    name: str
-    formula: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The parts of a deployment that hold formulas. ``fair`` are the fairness constraints of the file."""
-
-    tools: tuple[Tool, ...] = ()
-    definitions: tuple[Definition, ...] = ()
-    views: tuple[View, ...] = ()
-    policies: tuple[Policy, ...] = ()
-    fair: tuple[Formula, ...] = ()
-    specs: tuple[Spec, ...] = ()
-
-    def expanded(self) -> Parts:
-        """The same parts with every use of a definition expanded, and no definitions left."""
-        by_name = {definition.name: definition for definition in self.definitions}
-
-        def closed(formula: Resolved) -> Expanded:
-            return expand(formula, by_name)
-
-        return Parts(
-            tools=tuple(
-                replace(
-                    tool,
-                    guard=closed(tool.guard),
-                    effects=tuple(_map_effect(closed, effect) for effect in tool.effects),
-                )
-                for tool in self.tools
-            ),
-            views=tuple(replace(view, where=closed(view.where)) for view in self.views),
-            policies=tuple(
-                replace(p, rules=tuple(replace(r, when=closed(r.when)) for r in p.rules))
-                for p in self.policies
-            ),
-            fair=tuple(map(closed, self.fair)),
-            specs=tuple(replace(spec, formula=closed(spec.formula)) for spec in self.specs),
-        )
-
-
 @dataclass(frozen=True)
 class Deployment:
-    """A STEAD but for its agent: schema, D0, bounds, tools, views, specifications.
+    """A STEAD but for its agents: schema, D0, bounds, tools, views, specifications.
 
-    ``bounds`` has every unbounded sort as a key (0 where the file has no line). ``written`` holds resolved
-    formulas; ``tools``, ``views``, ``policies``, ``fair`` and ``specs`` are the same parts expanded.
-    ``text`` is what the deployment was parsed from, if it was.
+    ``init`` is D0, or, where there is an ``initially``, what every D0 holds. ``bounds`` has every unbounded sort as
+    a key (0 where the file has no line). ``written`` holds resolved formulas; ``tools``, ``events``, ``agents``,
+    ``fair`` and ``specs`` are the same parts expanded. ``text`` is what the deployment was parsed from, if it was.
     """
 
     name: str
@@ -140,7 +58,7 @@ class Deployment:
 
     @cached_property
     def constants(self) -> Mapping[str, tuple[Value, ...]]:
-        """C, per sort: the values a finite sort lists, then the identifiers of D0 (sorted)."""
+        """C, per sort: the values a finite sort lists, or the identifiers of `init` (sorted)."""
         return MappingProxyType(
             {
                 sort.name: sort.values
@@ -152,7 +70,7 @@ class Deployment:
 
     @cached_property
     def sort_of_constant(self) -> Mapping[Value, str]:
-        """The sort of every value of C."""
+        """The sort of every value of C; of a numeral one of those that list it."""
         return MappingProxyType({v: s for s, values in self.constants.items() for v in values})
 
     def outside(self, sort: str, values: Iterable[Value]) -> tuple[Value, ...]:
@@ -164,21 +82,61 @@ class Deployment:
 
     @cached_property
     def _expanded(self) -> Parts:
-        return self.written.expanded()
+        return expanded(self.written, self.schema)
+
+    @cached_property
+    def tools(self) -> tuple[Tool, ...]:
+        """Ω with guards and effects: what agents call."""
+        return tuple(tool for tool in self._expanded.tools if not tool.event)
+
+    @cached_property
+    def events(self) -> tuple[Tool, ...]:
+        """What happens without an agent."""
+        return tuple(tool for tool in self._expanded.tools if tool.event)
 
     @property
-    def tools(self) -> tuple[Tool, ...]:
-        """Ω with guards and effects."""
+    def tools_and_events(self) -> tuple[Tool, ...]:
+        """All that changes the state, in the order written."""
         return self._expanded.tools
+
+    @cached_property
+    def agents(self) -> tuple[AgentRole, ...]:
+        """The agents, each with what it has from the file: the views and texts, where it has none of its own, and
+        the policies, any of which it can be given. Without an `agent` item there is one, with an empty name."""
+        parts = self._expanded
+        roles = parts.agents or (AgentRole("", tuple(tool.name for tool in self.tools)),)
+        return tuple(
+            replace(
+                role,
+                views=role.views or parts.views,
+                policies=(*role.policies, *parts.policies),
+                system=self.system if role.system is None else role.system,
+                instructions=self.instructions if role.instructions is None else role.instructions,
+            )
+            for role in roles
+        )
+
+    @cached_property
+    def initially(self) -> Initially | None:
+        """The lines `initially any` as one: all their relations, the conjunction of their conditions; None where D0
+        is `init`."""
+        lines = self._expanded.initially
+        if not lines:
+            return None
+        relations = dict.fromkeys(name for line in lines for name in line.relations)
+        return Initially(
+            tuple(relations), conjunction(tuple(line.where for line in lines)), span=lines[0].span
+        )
 
     @property
     def views(self) -> tuple[View, ...]:
-        """The `view` lines; without any the agent is shown the whole state."""
+        """The `view` lines of the file, for agents without any of their own; without any an agent is shown the
+        whole state."""
         return self._expanded.views
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        """The white-box agents of the file."""
+        """The white-box agents of the file, which any agent can be given."""
         return self._expanded.policies
 
     @property
@@ -207,11 +165,27 @@ class Deployment:
         return expand(resolve(raw, self.names, scope, temporal=True), self.names.definitions)
 
     def tool(self, name: str, span: Span | None = None) -> Tool:
-        """The tool of that name; `DeclarationError` if there is none."""
-        for tool in self.tools:
-            if tool.name == name:
-                return tool
-        raise DeclarationError(f"unknown tool {name}; {_known(name, self.tools)}", span)
+        """The tool or event of that name; `DeclarationError` if there is none."""
+        if name not in self._by_name:
+            raise DeclarationError(f"unknown tool {name}; {_known(name, self.tools_and_events)}", span)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Tool]:
+        return {tool.name: tool for tool in self.tools_and_events}
+
+    def tools_of(self, agent: AgentRole) -> tuple[Tool, ...]:
+        """The tools of an agent."""
+        return tuple(self.tool(name) for name in agent.tools)
+
+    def agent(self, name: str) -> AgentRole:
+        """The agent of that name; `DeclarationError` if there is none."""
+        for agent in self.agents:
+            if agent.name == name:
+                return agent
+        if self.agents[0].name == "":
+            raise DeclarationError(f"there is no agent {name}: the deployment has one agent, without a name")
+        raise DeclarationError(f"unknown agent {name}; {_known(name, self.agents)}")
 
     def chosen(self, names: Iterable[str] | None) -> tuple[Spec, ...]:
         """The specifications of these names (a text is one name), or all for None; `DeclarationError` for a
@@ -220,6 +194,22 @@ class Deployment:
             return self.specs
         return tuple(map(self.spec, [names] if isinstance(names, str) else names))
 
+    def asked(self, questions: Iterable[str] | str | None) -> tuple[Deployment, tuple[Spec, ...]]:
+        """What is asked, names of specifications or sentences as text, as specifications; and the deployment with
+        the sentences among its specifications, each under its text. All of its own for None.
+
+        Raises `DeclarationError` for a name that is not there and a formula that does not fit, `ParseError`.
+        """
+        listed = () if questions is None else [questions] if isinstance(questions, str) else tuple(questions)
+        known = {spec.name for spec in self.written.specs}
+        new = tuple(
+            Spec(text, resolve(parse_formula(text), self.names, temporal=True))
+            for text in dict.fromkeys(listed)
+            if text not in known and not text.isidentifier()
+        )
+        asking = replace(self, written=replace(self.written, specs=self.written.specs + new)) if new else self
+        return asking, asking.chosen(None if questions is None else listed)
+
     def spec(self, name: str) -> Spec:
         """The specification of that name; `DeclarationError` if there is none."""
         for spec in self.specs:
@@ -227,12 +217,15 @@ class Deployment:
                 return spec
         raise DeclarationError(f"unknown spec {name}; {_known(name, self.specs)}")
 
-    def policy(self, name: str) -> Policy:
-        """The `policy` of that name; `DeclarationError` if there is none."""
-        for policy in self.policies:
+    def policy(self, name: str, role: AgentRole | None = None) -> Policy:
+        """The policy of that name which an agent can be given, by default the first agent;
+        `DeclarationError` if there is none."""
+        policies = (role or self.agents[0]).policies
+        for policy in policies:
             if policy.name == name:
                 return policy
-        raise DeclarationError(f"unknown policy {name}; {_known(name, self.policies)}")
+        of = f" of agent {role.name}" if role is not None and role.name else ""
+        raise DeclarationError(f"unknown policy {name}{of}; {_known(name, policies)}")
 
 
 def as_deployment(deployment: object) -> Deployment:
@@ -242,29 +235,8 @@ def as_deployment(deployment: object) -> Deployment:
     return deployment
 
 
-def _known(name: str, items: Sequence[Tool] | Sequence[Spec] | Sequence[Policy]) -> str:
+def _known(name: str, items: Sequence[Tool | Spec | Policy | AgentRole]) -> str:
     """A name close to the one that is unknown, or all that there are."""
     names = [item.name for item in items]
     listed = f"there are {', '.join(names)}" if names else "none is declared"
     return nearest(str(name), names, listed)
-
-
-def _map_effect(transform: Callable[[Formula], Formula], effect: Effect) -> Effect:
-    """The effect with every formula in it transformed."""
-
-    def statement(s: Statement) -> Statement:
-        match s:
-            case Choose() | Insert() | Delete():
-                return replace(s, where=transform(s.where))
-            case Ensure():
-                return replace(s, formula=transform(s.formula))
-            case Fresh() | Clear():
-                return s
-            case _:
-                assert_never(s)
-
-    return replace(
-        effect,
-        when=transform(effect.when),
-        statements=tuple(map(statement, effect.statements)),
-    )

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias, TypeVar, assert_never
 
-from stead_sym.logic.evaluate import fact_of, value_of
+from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
 from stead_sym.logic.syntax import (
     And,
     Atom,
+    Compare,
     Count,
     Empty,
     Equal,
@@ -164,7 +165,7 @@ def ensured(
     ``domain`` gives the values of each sort and holds ad(D) and C. Raises `TypeError` for a formula that
     is not expanded, `ValueError` for a temporal operator.
     """
-    ground = _Grounding(state, domain)
+    ground = Grounding(state, domain)
     number = ground.number
     facts = {atom: fact for fact, atom in number.items()}
     for model in models(ground(formula, assignment), tuple(facts)):
@@ -183,13 +184,16 @@ def allows(
         sort: tuple(dict.fromkeys((*values, *sorted(after.active_domain[sort]))))
         for sort, values in domain.items()
     }
-    ground = _Grounding(state, seen)
+    ground = Grounding(state, seen)
     truth = {atom: fact in after for fact, atom in ground.number.items()}
     return assign(ground(formula, assignment), truth) is YES
 
 
-class _Grounding:
-    """⟦f⟧ as a proposition over the facts of D', given D and the finite domain."""
+class Grounding:
+    """⟦f⟧ as a proposition over the facts of D', given D and the finite domain.
+
+    ``number`` is the atom of each fact of D', ``containing`` the atoms of the facts that hold a value.
+    """
 
     def __init__(self, state: Instance, domain: Mapping[str, Sequence[Value]]) -> None:
         self.state = state
@@ -208,6 +212,9 @@ class _Grounding:
                 return YES if value else NO
             case Equal(left, right):
                 return YES if value_of(left, sigma) == value_of(right, sigma) else NO
+            case Compare(_, left, right):
+                values = value_of(left, sigma), value_of(right, sigma)
+                return YES if compares(formula, *values, self.state.schema) else NO
             case Atom():
                 fact = fact_of(formula, sigma, self.state.schema)
                 if formula.primed:
@@ -225,6 +232,11 @@ class _Grounding:
             case Iff(left, right):
                 a, b = self(left, sigma), self(right, sigma)
                 return disjunction(conjunction(a, b), conjunction(negation(a), negation(b)))
+            case Forall(binder, body) if binder.declared:
+                every = declared(self.state.schema, binder)
+                return self._all(every, lambda u: self(body, {**sigma, binder.name: u}))
+            case Exists(binder, body) if binder.declared:
+                return negation(self(Forall(binder, Not(body)), sigma))
             case Forall(binder, body):
                 sort = binder.sort
                 return self._all(

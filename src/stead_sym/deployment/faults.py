@@ -14,8 +14,8 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import exceeded
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
-from stead_sym.relational.instance import Instance
+from stead_sym.errors import BoundExceeded, KeyBroken, NoEffect, NothingOffered, Undecided
+from stead_sym.relational.instance import Instance, broken_keys
 
 _FACTS = 12
 """How many facts of a state a message lists; the run below it has them all."""
@@ -32,7 +32,7 @@ def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
     line = f"`bound {sort} {bound}` claims"
     if sort not in deployment.bound_spans:
         line = f"without a line `bound {sort} {number}` the claim is"
-    call = run.steps[-1].call  # the values of the initial state are constants: a step was taken
+    call = run.steps[-1].call  # every initial state keeps the bounds: a step was taken
     return BoundExceeded(
         f"{claim} after {call}, in {where(run)}, but {line} at most {bound};"
         f" raise the bound, or strengthen the guards that let more in{_of_ensure(deployment, call)}",
@@ -41,22 +41,39 @@ def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
     )
 
 
+def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
+    """The fault of a run whose last state holds two facts with the same declared key."""
+    first, second = min(broken_keys(deployment.schema, run.last))
+    relation = deployment.schema.relation(first.relation)
+    columns = "column" if len(relation.keys) == 1 else "columns"
+    listed = ", ".join(str(k + 1) for k in relation.keys)
+    call = run.steps[-1].call  # every initial state keeps the keys: a step was taken
+    return KeyBroken(
+        f"{first} and {second} both hold after {call}, in {where(run)}, but {columns} {listed} of {relation.name}"
+        f" are a key; use `set {relation.name}(…)`, or strengthen the guard{_of_ensure(deployment, call)}",
+        replace(run, claim=f"{first} and {second} have the same key"),
+        deployment.tool(call.tool).span,
+    )
+
+
 def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
-    """The fault of a run whose last state offers no call."""
+    """The fault of a run whose last state offers no call and enables no event."""
+    nothing = "no call is offered" + " and no event enabled" * bool(deployment.events)
     return NothingOffered(
-        f"no call is offered in {where(run)};"
+        f"{nothing} in {where(run)};"
         " weaken a guard, or add a tool that changes nothing for states where all work is done",
-        replace(run, claim="no call is offered"),
-        next((tool.span for tool in deployment.tools), None),
+        replace(run, claim=nothing),
+        next((tool.span for tool in deployment.tools_and_events), None),
     )
 
 
 def no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
-    """The fault of a run whose last state offers a call that leads nowhere."""
+    """The fault of a run whose last state offers a call, or enables an event, that leads nowhere."""
+    offered = "enabled" if deployment.tool(call.tool).event else "offered"
     return NoEffect(
-        f"{call} is offered, but none of its effects applies, in {where(run)};"
+        f"{call} is {offered}, but none of its effects applies, in {where(run)};"
         f" strengthen its guard, or let one of its effects apply{_of_ensure(deployment, call)}",
-        replace(run, claim=f"{call} is offered, but none of its effects applies"),
+        replace(run, claim=f"{call} is {offered}, but none of its effects applies"),
         deployment.tool(call.tool).span,
     )
 

@@ -15,9 +15,21 @@ from pathlib import Path
 
 from lark import Lark, Token
 
-from stead_sym.deployment.deployment import Deployment, Policy, Rule, Spec, View
-from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
-from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
+from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
+from stead_sym.deployment.tool import (
+    Assign,
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+)
 from stead_sym.errors import InputError, ParseError
 from stead_sym.logic.parser import (
     FORMULA_GRAMMAR,
@@ -43,8 +55,12 @@ _PHRASES: Mapping[str, str] = {
     "_WHERE": "`where`",
     "_FOR": "`for`",
     "_CALL": "`call`",
-    "_INSERT": "a statement (`choose`, `fresh`, `insert`, `delete`, `clear`, `ensure`)",
+    "_INSERT": "a statement (`choose`, `fresh`, `insert`, `delete`, `set`, `clear`, `ensure`)",
     "RIGID": "`rigid`",
+    "KEY": "`key`",
+    "_ANY": "`any`",
+    "_BELOW": "`<`",
+    "_DOTS": "`..`",
     "STRING": 'a text in quotes ("…")',
     "_LBRACE": "`{`",
     "_RBRACE": "`}`",
@@ -86,6 +102,11 @@ def decoded(content: bytes, source: str) -> str:
             f"{source}: not a text file (byte {error.start} is not UTF-8); save it as UTF-8"
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+_SORTS = ("sorts", "finite_sort", "ordered_sort", "numbers")
+_OF_AGENTS = ("agent_tools", "view", "policy", "system", "instructions")
+"""The items that may belong to an agent."""
 
 
 @cache
@@ -136,18 +157,27 @@ class _Reader:
         return FormulaReader(self.source)
 
     def items(self, tree: Node) -> Items:
+        own = self._belonging(tree)
+        of_agents = {id(part) for parts in own.values() for part in parts}
+
         def named(*rules: str) -> Iterator[Node]:
-            return (node for node in trees_of(tree) if node.data in rules)
+            return (node for node in trees_of(tree) if node.data in rules and id(node) not in of_agents)
 
         read = self.formulas
+        for stray in named("agent_tools"):
+            raise ParseError(
+                "`tools` stands outside an agent; indent it below an `agent NAME` line", read.span(stray)
+            )
         return Items(
             titles=tuple(Text(str(_name(node)), read.span(node)) for node in named("title")),
-            sorts=tuple(sort for node in named("sorts", "finite_sort") for sort in self.sorts(node)),
+            sorts=tuple(sort for node in named(*_SORTS) for sort in self.sorts(node)),
             relations=tuple(map(self.relation, named("relation"))),
             facts=tuple(read.atom(fact) for node in named("init") for fact in trees_of(node)),
+            initially=tuple(map(self.initially, named("initially"))),
             bounds=tuple(map(self.bound, named("bound"))),
             definitions=tuple(map(self.definition, named("define"))),
-            tools=tuple(map(self.tool, named("tool"))),
+            tools=tuple(map(self.tool, named("tool", "event"))),
+            agents=tuple(self.agent(node, own[number]) for number, node in enumerate(named("agent"))),
             views=tuple(map(self.view, named("view"))),
             policies=tuple(map(self.policy, named("policy"))),
             fair=tuple(read.formula(trees_of(node)[0]) for node in named("fair")),
@@ -159,19 +189,64 @@ class _Reader:
             instructions=tuple(self.text(node) for node in named("instructions")),
         )
 
+    @staticmethod
+    def _belonging(tree: Node) -> Mapping[int, list[Node]]:
+        """The items of each `agent`, in the order of these: those after it that start further to the right."""
+        own: dict[int, list[Node]] = {}
+        column: int | None = None
+        for node in trees_of(tree):
+            if node.data == "agent":
+                own[len(own)] = []
+                column = node.meta.column
+            elif column is not None and node.data in _OF_AGENTS and node.meta.column > column:
+                own[len(own) - 1].append(node)
+            else:
+                column = None
+        return own
+
+    def agent(self, node: Node, parts: list[Node]) -> AgentItem:
+        def named(rule: str) -> Iterator[Node]:
+            return (part for part in parts if part.data == rule)
+
+        span = self.formulas.span
+        return AgentItem(
+            name=str(_name(node)),
+            tools=tuple(Text(str(t), span(t)) for part in named("agent_tools") for t in tokens_of(part)),
+            views=tuple(map(self.view, named("view"))),
+            policies=tuple(map(self.policy, named("policy"))),
+            systems=tuple(map(self.text, named("system"))),
+            instructions=tuple(map(self.text, named("instructions"))),
+            span=span(_name(node)),
+        )
+
+    def initially(self, node: Node) -> Initially:
+        where = [child for child in trees_of(node) if child.data == "where"]
+        relations = tuple(map(str, tokens_of(node)))
+        return Initially(relations, self.condition(where), span=self.formulas.span(node))
+
     def sorts(self, node: Node) -> Iterator[Sort]:
         span = self.formulas.span
-        if node.data == "sorts":
-            yield from (Sort(str(token), span=span(token)) for token in tokens_of(node))
-        else:
-            name, *rigid = tokens_of(node)
-            values = tuple(map(str, tokens_of(trees_of(node)[0])))
-            yield Sort(str(name), values, rigid=bool(rigid), span=span(name))
+        match node.data:
+            case "sorts":
+                yield from (Sort(str(token), span=span(token)) for token in tokens_of(node))
+            case "numbers":
+                name, first, last = tokens_of(node)
+                number = self.formulas.number
+                yield Sort.numbers(str(name), number(first), number(last), span(name))
+            case "ordered_sort":
+                name, *values = (token for token in tokens_of(node) if token.type != "RIGID")
+                listed = tuple(map(str, values))
+                yield Sort(str(name), listed, rigid=True, ordered=True, span=span(name))
+            case _:
+                name, *rigid = tokens_of(node)
+                listed = tuple(map(str, tokens_of(trees_of(node)[0])))
+                yield Sort(str(name), listed, rigid=bool(rigid), span=span(name))
 
     def relation(self, node: Node) -> Relation:
-        name = _name(node)
-        sorts = tuple(map(str, tokens_of(trees_of(node)[0])))
-        return Relation(str(name), sorts, span=self.formulas.span(name))
+        name, columns = _name(node), [tokens_of(column) for column in trees_of(trees_of(node)[0])]
+        keys = tuple(k for k, column in enumerate(columns) if len(column) > 1)
+        sorts = tuple(str(column[0]) for column in columns)
+        return Relation(str(name), sorts, keys, span=self.formulas.span(name))
 
     def bound(self, node: Node) -> Bound:
         sort, number = tokens_of(node)
@@ -203,6 +278,7 @@ class _Reader:
             _unquoted(description[0]) if description else "",
             self.condition(guards),
             effects or (Effect(),),
+            event=node.data == "event",
             span=self.formulas.span(_name(node)),
         )
 
@@ -225,9 +301,9 @@ class _Reader:
                 return Choose(read.binder(trees[0]), self.condition(where), span=span)
             case "fresh":
                 return Fresh(read.binder(trees[0]), span=span)
-            case "insert" | "delete":
+            case "insert" | "delete" | "set":
                 binders = next((read.binders(child) for child in trees if child.data == "binders"), ())
-                kind = Insert if node.data == "insert" else Delete
+                kind = Insert if node.data == "insert" else Delete if node.data == "delete" else Assign
                 return kind(read.atom(trees[0]), binders, self.condition(where), span=span)
             case "clear":
                 return Clear(tuple(map(str, tokens_of(node))), span=span)

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from stead_sym.deployment.deployment import Deployment, Policy, Rule
-from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole, Policy, Rule, View
+from stead_sym.deployment.tool import (
+    Assign,
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+)
 from stead_sym.logic.printer import print_binders, print_formula
 from stead_sym.logic.syntax import TRUE, Formula
 
@@ -18,24 +30,24 @@ def print_deployment(deployment: Deployment) -> str:
     definitions = [
         f"define {x.name}({print_binders(x.params)}) = {print_formula(x.body)}" for x in parts.definitions
     ]
-    views = [
-        f"view {v.relation}({', '.join(p.name for p in v.params)}){_clause('where', v.where)}"
-        for v in parts.views
+    initially = [
+        f"initially any {', '.join(line.relations)}{_clause('where', line.where)}" for line in parts.initially
     ]
-    texts = [("system", d.system), ("instructions", d.instructions)]
     blocks: list[Iterable[str]] = [
         [f"deployment {d.name}"],
         map(str, d.schema.sorts),
         map(str, d.schema.relations),
         ["init", *(f"  {fact}" for fact in d.init)],
+        initially,
         bounds,
         definitions,
-        views,
+        map(_view, parts.views),
         *(_tool(tool) for tool in parts.tools),
+        *(_agent(agent) for agent in parts.agents),
         *(_policy(policy) for policy in parts.policies),
         [f"fair {print_formula(formula)}" for formula in parts.fair],
         [f"spec {spec.name}\n  {print_formula(spec.formula)}" for spec in parts.specs],
-        [f'{word} """{text}"""' for word, text in texts if text is not None],
+        _texts(d.system, d.instructions),
     ]
     return "\n\n".join(text for text in ("\n".join(block) for block in blocks) if text) + "\n"
 
@@ -44,9 +56,29 @@ def _clause(word: str, formula: Formula) -> str:
     return "" if formula == TRUE else f" {word} {print_formula(formula)}"
 
 
+def _view(view: View) -> str:
+    columns = ", ".join(param.name for param in view.params)
+    return f"view {view.relation}({columns}){_clause('where', view.where)}"
+
+
+def _texts(system: str | None, instructions: str | None) -> Iterator[str]:
+    for word, text in (("system", system), ("instructions", instructions)):
+        if text is not None:
+            yield f'{word} """{text}"""'
+
+
+def _agent(agent: AgentRole) -> Iterator[str]:
+    yield f"agent {agent.name}"
+    yield f"  tools {', '.join(agent.tools)}"
+    yield from (f"  {_view(view)}" for view in agent.views)
+    for policy in agent.policies:
+        yield from (f"  {line}" for line in _policy(policy))
+    yield from (f"  {text}" for text in _texts(agent.system, agent.instructions))
+
+
 def _tool(tool: Tool) -> Iterator[str]:
     description = f' "{_escaped(tool.description)}"' if tool.description else ""
-    yield f"tool {tool.name}({print_binders(tool.params)}){description}"
+    yield f"{'event' if tool.event else 'tool'} {tool.name}({print_binders(tool.params)}){description}"
     if tool.guard != TRUE:
         yield f"  guard {print_formula(tool.guard)}"
     if tool.effects != (Effect(),):
@@ -68,8 +100,8 @@ def print_statement(statement: Statement) -> str:
             return f"choose {binder}{_clause('where', where)}"
         case Fresh(binder):
             return f"fresh {binder}"
-        case Insert(atom, binders, where) | Delete(atom, binders, where):
-            word = "insert" if isinstance(statement, Insert) else "delete"
+        case Insert(atom, binders, where) | Delete(atom, binders, where) | Assign(atom, binders, where):
+            word = {Insert: "insert", Delete: "delete", Assign: "set"}[type(statement)]
             over = f" for {print_binders(binders)}" if binders else ""
             return f"{word} {atom}{over}{_clause('where', where)}"
         case Clear(relations):

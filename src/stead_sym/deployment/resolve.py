@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from stead_sym.deployment.deployment import Deployment, Parts, Policy, Rule, Spec, View
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve_tools import (
     declared_params,
     refuse_doubles,
@@ -23,7 +24,7 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.sorts import Names, check_name, expand, nearest, resolve
 from stead_sym.logic.syntax import Atom, Const, Definition, Raw, Term, Use, Var
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Fact, Instance, broken_keys
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 
 
@@ -45,6 +46,19 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentItem:
+    """`agent NAME` with the items that belong to it."""
+
+    name: str
+    tools: tuple[Text, ...] = ()
+    views: tuple[View, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    systems: tuple[Text, ...] = ()
+    instructions: tuple[Text, ...] = ()
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Items:
     """What a file says, kind by kind, in the order written and with nothing checked."""
 
@@ -61,6 +75,8 @@ class Items:
     specs: tuple[Spec, ...] = ()
     systems: tuple[Text, ...] = ()
     instructions: tuple[Text, ...] = ()
+    agents: tuple[AgentItem, ...] = ()
+    initially: tuple[Initially, ...] = ()
 
 
 def resolve_items(items: Items) -> Deployment:
@@ -73,18 +89,18 @@ def resolve_items(items: Items) -> Deployment:
         use = Use(definition.name, tuple(Var(p.name) for p in definition.params), span=definition.span)
         expand(use, names.definitions)  # refuses a cycle
     refuse_doubles("tool", ((t.name, t.span) for t in items.tools))
-    refuse_doubles("view of", ((v.relation, v.span) for v in items.views))
-    refuse_doubles("policy", ((p.name, p.span) for p in items.policies))
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_tool(tool, names) for tool in items.tools)
-    by_name = {tool.name: tool for tool in tools}
+    by_name = {tool.name: tool for tool in tools if not tool.event}
     written = Parts(
         tools=tools,
         definitions=definitions,
-        views=tuple(_view(view, names) for view in items.views),
-        policies=tuple(_policy(policy, by_name, names) for policy in items.policies),
+        views=_views(items.views, names),
+        policies=_policies(items.policies, by_name, names),
         fair=tuple(resolve(formula, names) for formula in items.fair),
         specs=tuple(_spec(spec, names) for spec in items.specs),
+        agents=_agents(items.agents, by_name, names),
+        initially=tuple(_initially(line, names) for line in items.initially),
     )
     return Deployment(
         name=_title(items.titles),
@@ -121,7 +137,7 @@ def _schema(items: Items) -> Schema:
     for sort in items.sorts:
         check_name("sort", sort.name, sort.span, words=False)
         for value in sort.values or ():
-            if value not in ("true", "false"):
+            if not sort.is_numeric and value not in ("true", "false"):
                 check_name("value", value, sort.span)
     for relation in items.relations:
         check_name("relation", relation.name, relation.span)
@@ -132,7 +148,7 @@ def _schema(items: Items) -> Schema:
 
 def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[Instance, Mapping[Value, str]]:
     """D0, and the constants with their sorts: the listed values and the identifiers of D0."""
-    constants = dict(schema.listed)
+    constants = {value: sorts[0] for value, sorts in schema.listed.items()}
     origin: dict[Value, Span | None] = {}
     names = Names(schema)
     found = []
@@ -153,7 +169,7 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[Instance, Mapping
                     f"{value} is no value of sort {sort}, which {place} takes; write {' or '.join(listed)}",
                     span,
                 )
-            if constants.setdefault(value, sort) != sort:
+            if listed is None and constants.setdefault(value, sort) != sort:
                 first = origin.get(value)
                 since = f" (from {first.line}:{first.column})" if first else ""
                 raise DeclarationError(
@@ -165,6 +181,11 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[Instance, Mapping
                 check_name("constant", value, span)
                 origin.setdefault(value, span)
         found.append(Fact(atom.relation, tuple(map(str, atom.args))))
+    for one, other in broken_keys(schema, found):
+        raise DeclarationError(
+            f"{one} and {other} have the same key, of which a state may hold one fact; remove one",
+            next(atom.span for atom in facts if str(atom) == str(other)),
+        )
     return Instance.of(schema, found), constants
 
 
@@ -226,6 +247,57 @@ def _view(view: View, names: Names) -> View:
     return replace(view, params=params, where=resolve(view.where, names, scope_of(params)))
 
 
+def _views(views: tuple[View, ...], names: Names) -> tuple[View, ...]:
+    refuse_doubles("view of", ((v.relation, v.span) for v in views))
+    return tuple(_view(view, names) for view in views)
+
+
+def _policies(policies: tuple[Policy, ...], tools: Mapping[str, Tool], names: Names) -> tuple[Policy, ...]:
+    refuse_doubles("policy", ((p.name, p.span) for p in policies))
+    return tuple(_policy(policy, tools, names) for policy in policies)
+
+
+def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Names) -> tuple[AgentRole, ...]:
+    refuse_doubles("agent", ((agent.name, agent.span) for agent in agents))
+    given = {tool.text for agent in agents for tool in agent.tools}
+    for tool in tools.values() if agents else ():
+        if tool.name not in given:
+            raise DeclarationError(
+                f"the tool {tool.name} belongs to no agent; name it in the `tools` of one, or make it an `event`",
+                tool.span,
+            )
+    return tuple(_agent(agent, tools, names) for agent in agents)
+
+
+def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRole:
+    check_name("agent", agent.name, agent.span, words=False)
+    if not agent.tools:
+        raise DeclarationError(
+            f"agent {agent.name} has no tools; write `tools …` below it, indented", agent.span
+        )
+    refuse_doubles(f"tool of {agent.name},", ((tool.text, tool.span) for tool in agent.tools))
+    for tool in agent.tools:
+        if tool.text not in tools:
+            hint = nearest(tool.text, tools, f"declare it with `tool {tool.text}(…)`")
+            raise DeclarationError(f"unknown tool {tool.text} of {agent.name}; {hint}", tool.span)
+    return AgentRole(
+        agent.name,
+        tuple(tool.text for tool in agent.tools),
+        _views(agent.views, names),
+        _policies(agent.policies, tools, names),
+        _text("system", agent.systems),
+        _text("instructions", agent.instructions),
+        span=agent.span,
+    )
+
+
+def _initially(line: Initially, names: Names) -> Initially:
+    for relation in line.relations:
+        relation_signature(relation, names, line.span)
+    refuse_doubles("relation of this `initially any`,", ((r, line.span) for r in line.relations))
+    return replace(line, where=resolve(line.where, names))
+
+
 def _policy(policy: Policy, tools: Mapping[str, Tool], names: Names) -> Policy:
     check_name("policy", policy.name, policy.span, words=False)
     if not policy.rules:
@@ -248,7 +320,7 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
     args: list[Term] = []
     for term, param in zip(rule.args, params, strict=True):
         name, sort = str(term), param.sort
-        if not isinstance(term, Var) and name not in scope and names.constants.get(name) == sort:
+        if not isinstance(term, Var) and name not in scope and sort in names.sorts_of(name):
             args.append(Const(name, span=term.span))
             continue
         if scope.setdefault(name, sort) != sort:

@@ -10,9 +10,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
+from stead_sym.deployment.tool import (
+    Assign,
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+)
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.sorts import Names, check_name, resolve, substitute
+from stead_sym.logic.sorts import Names, check_name, is_wildcard, resolve, substitute
 from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import And, Atom, Binder, Exists, Formula, Raw, Resolved, Term, Var
 
@@ -50,7 +61,7 @@ def scope_of(binders: Iterable[Binder]) -> dict[str, str]:
 
 def resolve_tool(tool: Tool, names: Names) -> Tool:
     """The tool with names and sorts resolved. Raises `DeclarationError`."""
-    check_name("tool", tool.name, tool.span, words=False)
+    check_name("event" if tool.event else "tool", tool.name, tool.span, words=False)
     params = declared_params(tool.name, tool.params, names)
     return replace(
         tool,
@@ -118,7 +129,7 @@ def _statement(statement: Statement, block: _Block) -> Statement:
                     statement.span,
                 )
             return replace(statement, binder=binder)
-        case Insert() | Delete():
+        case Insert() | Delete() | Assign():
             return _change(statement, block)
         case Clear(relations):
             for name in relations:
@@ -130,13 +141,24 @@ def _statement(statement: Statement, block: _Block) -> Statement:
             assert_never(statement)
 
 
-def _change(statement: Insert | Delete, block: _Block) -> Insert | Delete:
+def _change(statement: Insert | Delete | Assign, block: _Block) -> Insert | Delete | Assign:
     """`insert P(t) for x where f`: the sorts of x are those that `exists x. P(t) & f` gives them."""
     atom = statement.atom
     if atom.primed:
         raise DeclarationError(f"{atom} is primed; write {atom.relation} without the prime", atom.span)
     relation_signature(atom.relation, block.names, atom.span)
-    word = "insert" if isinstance(statement, Insert) else "delete"
+    word = {Insert: "insert", Delete: "delete", Assign: "set"}[type(statement)]
+    if word != "delete" and any(map(is_wildcard, atom.args)):
+        raise DeclarationError(
+            f"`_` says of no value that `{word}` should add it; name the value with `choose` or `for`",
+            atom.span,
+        )
+    if word == "set" and not block.names.schema.relation(atom.relation).keys:
+        raise DeclarationError(
+            f"{atom.relation} declares no key, so that `set` replaces nothing;"
+            f" mark columns in `relation {atom.relation}(… key, …)`, or use `insert`",
+            atom.span,
+        )
     refuse_doubles(f"variable of this {word},", ((b.name, b.span) for b in statement.binders))
     formula: Formula = And((atom, statement.where))
     for binder in reversed(statement.binders):

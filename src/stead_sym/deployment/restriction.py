@@ -15,7 +15,8 @@ from functools import cached_property
 from itertools import count, islice
 from types import MappingProxyType
 
-from stead_sym.deployment.deployment import Deployment, Spec
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Spec
 from stead_sym.errors import RestrictionError, Undecided
 from stead_sym.html import table
 from stead_sym.logic.sorts import variables_by_sort
@@ -134,7 +135,7 @@ def theorem_restriction(
     variables = {spec.name: variables_by_sort(spec.formula) for spec in specs}
     derivation = []
     for sort in schema.sorts:
-        numbers = {spec: len(by_sort.get(sort.name, ())) for spec, by_sort in variables.items()}
+        numbers = {spec: by_sort.get(sort.name, 0) for spec, by_sort in variables.items()}
         largest = max(numbers, key=numbers.__getitem__, default=None)
         number = 0 if largest is None else numbers[largest]
         derived = _derivation(deployment, sort, number, largest if number else None)
@@ -195,7 +196,7 @@ def fresh_values(deployment: Deployment) -> Mapping[str, int]:
     """f_S: the most fresh S-values that one alternative of an effect draws. An `ensure` may replace
     every value at once and exceed the bound doing so: b_S + 1."""
     most: Counter[str] = Counter()
-    for tool in deployment.tools:
+    for tool in deployment.tools_and_events:
         for effect in tool.effects:
             most |= Counter(binder.sort for binder in effect.fresh)
             if effect.is_ensure:

@@ -1,4 +1,5 @@
-"""What a deployment does in a concrete state: the calls it offers, what it shows, where a call leads.
+"""What a deployment does in a concrete state: the calls it offers and the events it enables, what it shows to
+each agent, where a call or an event leads.
 
 Written from the definitions. The one decision: successors are computed over
 U_f and a few values beyond it (`Restriction.beyond`), since the restriction →_f = → ∩ (D(U_f) × D(U_f))
@@ -7,15 +8,28 @@ constrains the two states of a transition, not the witnesses of `fresh`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.ensure import allows, ensured
+from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.tool import Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement
+from stead_sym.deployment.tool import (
+    Assign,
+    Call,
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+)
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.syntax import Binder, Formula, Term, conjunction
@@ -23,11 +37,23 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
 
-def offer(deployment: Deployment, state: Instance) -> frozenset[Call]:
-    """Offer(D) = { ω(u) : u over ad(D), or over all of U_S where the sort S is finite, D ⊨ guard_ω(u) }."""
+def offer(deployment: Deployment, state: Instance, agent: AgentRole | None = None) -> frozenset[Call]:
+    """Offer(D) = { ω(u) : u over ad(D), or over all of U_S where the sort S is finite, D ⊨ guard_ω(u) }, for the
+    tools ω of an agent, or of all of them."""
+    return _enabled_calls(
+        deployment, deployment.tools if agent is None else deployment.tools_of(agent), state
+    )
+
+
+def enabled(deployment: Deployment, state: Instance) -> frozenset[Call]:
+    """The events that may happen in D, as calls; their parameters range as those of tools do."""
+    return _enabled_calls(deployment, deployment.events, state)
+
+
+def _enabled_calls(deployment: Deployment, tools: Iterable[Tool], state: Instance) -> frozenset[Call]:
     return frozenset(
         Call(tool.name, args)
-        for tool in deployment.tools
+        for tool in tools
         for args in product(*(_arguments(deployment, param, state) for param in tool.params))
         if holds(tool.guard, state, {p.name: u for p, u in zip(tool.params, args, strict=True)})
     )
@@ -38,15 +64,23 @@ def _arguments(deployment: Deployment, param: Binder, state: Instance) -> Sequen
     return deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
 
 
-def view(deployment: Deployment, state: Instance) -> Instance:
-    """What the agent is shown of D: all of it, or, where there are `view` lines, what these select.
+def view(deployment: Deployment, state: Instance, agent: AgentRole | None = None) -> Instance:
+    """What an agent is shown of D: all of it, or, where it has `view` lines, what these select. Without
+    ``agent`` it is the only one; `DeclarationError` where there are several.
 
     A fact is shown if some line for its relation has a `where` that holds of its values in D.
     """
-    if not deployment.views:
+    if agent is None:
+        agent, *others = deployment.agents
+        if others:
+            raise DeclarationError(
+                f"there are several agents ({', '.join(a.name for a in deployment.agents)});"
+                " say whose view is meant"
+            )
+    if not agent.views:
         return state
     shown: set[Fact] = set()
-    for line in deployment.views:
+    for line in agent.views:
         names = tuple(param.name for param in line.params)
         shown.update(
             Fact(line.relation, args)
@@ -223,6 +257,8 @@ class _Write:
                 yield from self(rest, replace(draft, deleted=draft.deleted | facts))
             case Ensure():
                 raise AssertionError("an effect with `ensure` has no other statements")
+            case Assign():
+                raise AssertionError(f"{first} is not expanded")
             case _:
                 assert_never(first)
 

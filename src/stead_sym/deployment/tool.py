@@ -54,7 +54,21 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """`delete P(t) for x, … where f`: remove P(t) for all active x satisfying f (read in D)."""
+    """`delete P(t) for x, … where f`: remove P(t) for all active x satisfying f (read in D).
+
+    As written, a `_` among t stands for every value; `deployment.desugar` makes a variable of it.
+    """
+
+    atom: Atom
+    binders: tuple[Binder, ...] = ()
+    where: Formula = TRUE
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`set P(t) for x, … where f`, for a relation with keys: remove the facts of P with the same keys as P(t), add
+    P(t). Stands in what is written only: `deployment.desugar` makes a `Delete` and an `Insert` of it."""
 
     atom: Atom
     binders: tuple[Binder, ...] = ()
@@ -78,7 +92,7 @@ class Ensure:
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-Statement: TypeAlias = Choose | Fresh | Insert | Delete | Clear | Ensure
+Statement: TypeAlias = Choose | Fresh | Insert | Delete | Assign | Clear | Ensure
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +122,8 @@ class Effect:
 class Tool:
     """A tool schema ω with its first-order guard and the alternatives of its effect.
 
-    A tool written without an `effect` block has one empty alternative: it changes nothing.
+    A tool written without an `effect` block has one empty alternative: it changes nothing. An ``event`` has
+    all that a tool has, but no agent calls it: it may happen wherever its guard holds.
     """
 
     name: str
@@ -116,4 +131,5 @@ class Tool:
     description: str = ""
     guard: Formula = TRUE
     effects: tuple[Effect, ...] = (Effect(),)
+    event: bool = False
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)

@@ -14,10 +14,21 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One transition D → D' by ``call``; ``state`` is D'."""
+    """One transition D → D' by ``call``; ``state`` is D'.
+
+    ``actor`` is the name of the agent that makes the call, empty where there is only one; None for an event.
+    """
 
     call: Call
     state: Instance
+    actor: str | None = ""
+
+    @property
+    def label(self) -> str:
+        """The call with who makes it, where that is not plain."""
+        if self.actor is None:
+            return f"{self.call}, an event"
+        return f"{self.actor}: {self.call}" if self.actor else str(self.call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +84,11 @@ class Trace:
         """The run in plain text: each call with the facts it adds and removes, then the remarks."""
         lines: list[str] = []
         for index, step in enumerate(self.steps):
-            lines.append(f"{index + 1}. {step.call}")
+            lines.append(f"{index + 1}. {step.label}")
             lines.extend(f"     {change}" for change in self._changes(index).split("\n"))
         return "\n".join([*lines, *(f"{label}: {text}" for label, text in self.remarks)])
 
     def _repr_html_(self) -> str:
-        rows = [(i + 1, step.call, self._changes(i)) for i, step in enumerate(self.steps)]
+        rows = [(i + 1, step.label, self._changes(i)) for i, step in enumerate(self.steps)]
         steps = table("", ("step", "call", "facts"), rows) if rows else ""
         return steps + "".join(paragraph(f"{label}: {text}") for label, text in self.remarks)

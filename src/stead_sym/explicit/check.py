@@ -18,11 +18,12 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.explicit.explore import Graph
-from stead_sym.logic.evaluate import fact_of, value_of
+from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
 from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Compare,
     Count,
     Empty,
     Equal,
@@ -88,14 +89,20 @@ class Labelling:
         return bool(self._sat(formula, assignment or {}) >> self.graph.index[state] & 1)
 
     def holds_initially(self, formula: Expanded) -> bool:
-        """M ↾ U_f ⊨ f: whether the sentence holds at D0."""
-        return self.holds(formula, self.graph.deployment.init)
+        """M ↾ U_f ⊨ f: whether the sentence holds at every D0."""
+        return not self.initially(Not(formula))
+
+    def initially(self, formula: Expanded) -> tuple[Instance, ...]:
+        """The initial states in which the sentence holds."""
+        states = self.graph.states[: self.graph.initial]
+        return tuple(state for state in states if self.holds(formula, state))
 
     def calling(self, tool: str, condition: Expanded, *, selected: bool) -> frozenset[Instance]:
-        """The reachable states with a call of the tool, offered or selected, for which f holds."""
+        """The reachable states with a call of the tool, offered or selected, for which f holds; an event is
+        selected wherever it is enabled."""
         params = self.graph.deployment.tool(tool).params
         where: dict[Call, list[int]] = {}
-        for i, calls in enumerate(self.graph.selected if selected else self.graph.offered):
+        for i, calls in enumerate(self.graph.actors if selected else self.graph.offered):
             for call in calls:
                 if call.tool == tool:
                     where.setdefault(call, []).append(i)
@@ -126,6 +133,9 @@ class Labelling:
                 return self._all if value else 0
             case Equal(left, right):
                 return self._all if value_of(left, sigma) == value_of(right, sigma) else 0
+            case Compare(_, left, right):
+                values = value_of(left, sigma), value_of(right, sigma)
+                return self._all if compares(formula, *values, self.graph.deployment.schema) else 0
             case Atom(primed=False):
                 return self._holding.get(fact_of(formula, sigma, self.graph.deployment.schema), 0)
             case Not(body):
@@ -173,7 +183,12 @@ class Labelling:
         return self._all ^ states
 
     def _instances(self, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> Iterator[int]:
-        """Per value u of the sort: the states where u is active and satisfies the body."""
+        """Per value u of the sort: the states where u is active and satisfies the body; for `x in s` per
+        declared value, active or not."""
+        if binder.declared:
+            for u in declared(self.graph.deployment.schema, binder):
+                yield self._sat(body, {**sigma, binder.name: u})
+            return
         for u in self._domain[binder.sort]:
             if active := self._active.get((binder.sort, u), 0):
                 yield active & self._sat(body, {**sigma, binder.name: u})
@@ -268,10 +283,10 @@ class Labelling:
 
         If some successor is in both ``goal`` and ``preferred``, the run is a step to such a one.
         """
-        states, edges = self.graph.states, self.graph.edges
+        edges, step = self.graph.edges, self.graph.step
         for call, target in edges[start]:
             if goal & preferred >> target & 1:
-                return (Step(call, states[target]),)
+                return (step(start, call, target),)
         before: dict[int, tuple[int, Call]] = {}
         queue = deque([start])
         while queue:
@@ -281,11 +296,11 @@ class Labelling:
                     continue
                 before[target] = source, call
                 if goal >> target & 1:
-                    run = [Step(call, states[target])]
+                    run = [step(source, call, target)]
                     while source != start:
                         here = source
                         source, call = before[here]
-                        run.append(Step(call, states[here]))
+                        run.append(step(source, call, here))
                     return tuple(reversed(run))
                 if through >> target & 1:
                     queue.append(target)

@@ -12,7 +12,7 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import explore
-from stead_sym.logic.syntax import Expanded
+from stead_sym.logic.syntax import Expanded, Not
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -26,13 +26,13 @@ class ExplicitEngine:
     def __init__(
         self,
         deployment: Deployment,
-        wrapper: CanonicalWrapper | None,
+        wrappers: Mapping[str, CanonicalWrapper | None],
         restriction: Restriction,
         progress: Progress | None = None,
         *,
         max_states: int | None = None,
     ) -> None:
-        self._graph = explore(deployment, wrapper, restriction, progress, max_states=max_states)
+        self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states)
         self._labelling = Labelling(self._graph, restriction)
         self.restriction = restriction
 
@@ -40,6 +40,11 @@ class ExplicitEngine:
     def states(self) -> int:
         """|R|"""
         return len(self._graph.states)
+
+    @property
+    def initial(self) -> int:
+        """The number of initial states."""
+        return self._graph.initial
 
     @property
     def transitions(self) -> int:
@@ -52,7 +57,7 @@ class ExplicitEngine:
         return {"edges": sum(map(len, self._graph.edges))}
 
     def holds(self, formula: Expanded) -> bool:
-        """M ↾ U_f ⊨ f, at the initial state."""
+        """M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
 
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
@@ -64,8 +69,9 @@ class ExplicitEngine:
         return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
 
     def evidence(self, formula: Expanded, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at the initial state."""
-        return evidence(self._labelling, formula, self._graph.deployment.init, holds)
+        """The run that shows why the sentence holds, or fails, at an initial state: the first in which it does."""
+        start = self._labelling.initially(formula if holds else Not(formula))[0]
+        return evidence(self._labelling, formula, start, holds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,47 +6,45 @@ state, and the first breach is an error with a shortest run that leads there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
+from stead_sym.agent.selection import Wrapper, selection
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.faults import bound_exceeded, no_effect, no_successor_within, nothing_offered
+from stead_sym.deployment.faults import (
+    bound_exceeded,
+    key_broken,
+    no_effect,
+    no_successor_within,
+    nothing_offered,
+)
+from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import exceeded, offer, outcomes, view, within
+from stead_sym.deployment.semantics import enabled, exceeded, offer, outcomes, within
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.errors import Undecided
 from stead_sym.progress import Progress
-from stead_sym.relational.instance import Instance
-
-
-class Wrapper(Protocol):
-    """The policy Π as the engine needs it: from what is shown and offered, the calls it may select.
-
-    ``contexts`` counts the canonical decision contexts met so far.
-    """
-
-    @property
-    def contexts(self) -> int: ...
-
-    def calls(self, view: Instance, offered: frozenset[Call]) -> frozenset[Call]: ...
+from stead_sym.relational.instance import Instance, broken_keys
 
 
 @dataclass(frozen=True)
 class Graph:
     """The reachable states of the restriction and the transitions between them.
 
-    ``states`` stand in breadth-first order, D0 first. ``edges[i]`` are the pairs (call, target) of state i,
-    ``offered[i]`` and ``selected[i]`` the calls offered there and those of them that the agent may make.
+    ``states`` stand in breadth-first order, the first ``initial`` of them are the initial ones. ``edges[i]``
+    are the pairs (call, target) of state i; ``offered[i]`` are the calls offered and the events enabled there.
+    ``actors[i]`` has those of them that may happen, each with the agent that may select it (the first, where
+    several may), None for an event.
     """
 
     deployment: Deployment
+    initial: int
     states: tuple[Instance, ...]
     edges: tuple[tuple[tuple[Call, int], ...], ...]
     offered: tuple[frozenset[Call], ...]
-    selected: tuple[frozenset[Call], ...]
+    actors: tuple[Mapping[Call, str | None], ...]
 
     @cached_property
     def index(self) -> Mapping[Instance, int]:
@@ -63,74 +61,115 @@ class Graph:
         """The number of pairs D → D'; two calls with the same effect are one transition."""
         return sum(map(len, self.targets))
 
+    def step(self, source: int, call: Call, target: int) -> Step:
+        """The step along an edge."""
+        return Step(call, self.states[target], self.actors[source][call])
+
 
 def explore(
     deployment: Deployment,
-    wrapper: Wrapper | None,
+    wrappers: Mapping[str, Wrapper | None],
     restriction: Restriction,
     progress: Progress | None = None,
     *,
     max_states: int | None = None,
 ) -> Graph:
-    """Reach(M ↾ U_f) by forward enumeration from D0; ``wrapper=None`` selects everything offered.
+    """Reach(M ↾ U_f) by forward enumeration from the initial states.
 
-    Raises `NothingOffered`, `NoEffect` and `BoundExceeded` where a reachable state breaks the definition of a
-    deployment or the claimed bounds, `Undecided` past ``max_states``, and where a forced restriction is
-    too small to give every state a successor.
+    ``wrappers`` has the policy of every agent, None for one that selects everything it is offered. Raises
+    `NothingOffered`, `NoEffect`, `BoundExceeded` and `KeyBroken` where a reachable state breaks the definition of
+    a deployment or what it claims, `NoInitialState` where there is none, `Undecided` past ``max_states``, and
+    where a forced restriction is too small to give every state a successor.
     """
-    states = [deployment.init]
-    number = {deployment.init: 0}
-    edges: list[tuple[tuple[Call, int], ...]] = []
-    parents: list[tuple[int, Call] | None] = [None]  # by which a shortest run first reaches the state
-    offers: list[frozenset[Call]] = []
-    selections: list[frozenset[Call]] = []
-    while len(edges) < len(states):
-        source = len(edges)
-        state = states[source]
-        offered = offer(deployment, state)
+    return _Search(deployment, wrappers, restriction, progress, max_states).graph()
+
+
+@dataclass
+class _Search:
+    """A breadth-first search; what it has found so far is as in `Graph`."""
+
+    deployment: Deployment
+    wrappers: Mapping[str, Wrapper | None]
+    restriction: Restriction
+    progress: Progress | None
+    max_states: int | None
+    states: list[Instance] = field(default_factory=list)
+    number: dict[Instance, int] = field(default_factory=dict)
+    parents: list[tuple[int, Call] | None] = field(default_factory=list)  # on a first run to the state
+    edges: list[tuple[tuple[Call, int], ...]] = field(default_factory=list)
+    offered: list[frozenset[Call]] = field(default_factory=list)
+    actors: list[Mapping[Call, str | None]] = field(default_factory=list)
+
+    def graph(self) -> Graph:
+        for state in sorted(initial_states(self.deployment, self.restriction.values), key=sorted):
+            self._add(state, None)
+        initial = len(self.states)
+        while len(self.edges) < len(self.states):
+            self._expand(len(self.edges))
+            if len(self.edges) % 256 == 1 or len(self.edges) == len(self.states):
+                self._report()
+        return Graph(
+            self.deployment,
+            initial,
+            tuple(self.states),
+            tuple(self.edges),
+            tuple(self.offered),
+            tuple(self.actors),
+        )
+
+    def _report(self) -> None:
+        if self.progress is not None:
+            contexts = sum(wrapper.contexts for wrapper in self.wrappers.values() if wrapper is not None)
+            self.progress("reach", states=len(self.states), contexts=contexts)
+
+    def _add(self, state: Instance, parent: tuple[int, Call] | None) -> None:
+        if self.max_states is not None and len(self.states) >= self.max_states:
+            raise Undecided(f"more than {self.max_states} states are reachable; raise the limit on states")
+        self.number[state] = len(self.states)
+        self.states.append(state)
+        self.parents.append(parent)
+
+    def _expand(self, source: int) -> None:
+        """Find the steps from a state."""
+        state = self.states[source]
+        offered = offer(self.deployment, state) | enabled(self.deployment, state)
         if not offered:
-            raise nothing_offered(deployment, _trace(states, parents, source))
-        selected = offered if wrapper is None else wrapper.calls(view(deployment, state), offered)
+            raise nothing_offered(self.deployment, self._trace(source))
+        actors = selection(self.deployment, self.wrappers, state)
         out: dict[tuple[Call, int], None] = {}
         for call in sorted(offered):
             effective = False
-            for after in outcomes(deployment, call, state, restriction):
+            for after in outcomes(self.deployment, call, state, self.restriction):
                 effective = True
-                if call not in selected:
+                if call not in actors:
                     break  # that the call has an effect is all there is to know
-                if after not in number:
-                    if exceeded(deployment, after) is not None:
-                        run = _trace(states, parents, source)
-                        raise bound_exceeded(deployment, replace(run, steps=(*run.steps, Step(call, after))))
-                    if not within(restriction, after):
+                if after not in self.number:
+                    self._check(source, Step(call, after, actors[call]))
+                    if not within(self.restriction, after):
                         continue
-                    if max_states is not None and len(states) >= max_states:
-                        raise Undecided(
-                            f"more than {max_states} states are reachable; raise the limit on states"
-                        )
-                    number[after] = len(states)
-                    states.append(after)
-                    parents.append((source, call))
-                out[call, number[after]] = None
+                    self._add(after, (source, call))
+                out[call, self.number[after]] = None
             if not effective:
-                raise no_effect(deployment, call, _trace(states, parents, source))
+                raise no_effect(self.deployment, call, self._trace(source))
         if not out:
-            raise no_successor_within(restriction, _trace(states, parents, source))
-        edges.append(tuple(out))
-        offers.append(offered)
-        selections.append(selected)
-        if progress is not None and source % 256 == 0:
-            progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
-    if progress is not None:
-        progress("reach", states=len(states), contexts=0 if wrapper is None else wrapper.contexts)
-    return Graph(deployment, tuple(states), tuple(edges), tuple(offers), tuple(selections))
+            raise no_successor_within(self.restriction, self._trace(source))
+        self.edges.append(tuple(out))
+        self.offered.append(offered)
+        self.actors.append(actors)
 
+    def _check(self, source: int, step: Step) -> None:
+        """The state after a step keeps the bounds and the keys."""
+        over = exceeded(self.deployment, step.state) is not None
+        if over or any(broken_keys(self.deployment.schema, step.state.facts)):
+            run = self._trace(source)
+            run = replace(run, steps=(*run.steps, step))
+            raise bound_exceeded(self.deployment, run) if over else key_broken(self.deployment, run)
 
-def _trace(states: Sequence[Instance], parents: Sequence[tuple[int, Call] | None], index: int) -> Trace:
-    """The run from D0 to a state along the tree of first visits."""
-    steps: list[Step] = []
-    while (parent := parents[index]) is not None:
-        source, call = parent
-        steps.append(Step(call, states[index]))
-        index = source
-    return Trace(states[0], tuple(reversed(steps)))
+    def _trace(self, index: int) -> Trace:
+        """The run to a state along the tree of first visits."""
+        steps: list[Step] = []
+        while (parent := self.parents[index]) is not None:
+            source, call = parent
+            steps.append(Step(call, self.states[index], self.actors[source][call]))
+            index = source
+        return Trace(self.states[index], tuple(reversed(steps)))

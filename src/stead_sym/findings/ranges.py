@@ -15,6 +15,7 @@ from stead_sym.findings.finding import Finding
 from stead_sym.logic.syntax import (
     And,
     Atom,
+    Compare,
     Count,
     Empty,
     Equal,
@@ -50,7 +51,7 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
     always = _always_active(deployment)
     for spec in deployment.specs:
         for part in subformulas(spec.formula):
-            if not isinstance(part, Exists | Forall) or isinstance(part.body, Truth):
+            if not isinstance(part, Exists | Forall) or part.binder.declared or isinstance(part.body, Truth):
                 continue
             sort = part.binder.sort
             declared = deployment.schema.sort(sort).values
@@ -70,8 +71,10 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
 
 def _always_active(deployment: Deployment) -> frozenset[str]:
     """The values in facts of `init` that no tool can delete."""
-    changed = {relation for tool in deployment.tools for e in tool.effects for relation in _deleting(e)}
-    if any(effect.is_ensure for tool in deployment.tools for effect in tool.effects):
+    changed = {
+        relation for tool in deployment.tools_and_events for e in tool.effects for relation in _deleting(e)
+    }
+    if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
         return frozenset()
     return frozenset(u for fact in deployment.init if fact.relation not in changed for u in fact.args)
 
@@ -104,6 +107,8 @@ def _truths(formula: Formula, name: str) -> frozenset[bool]:
             return frozenset([False])
         case Equal(left, right):
             return frozenset([True]) if left == right else _EITHER
+        case Compare():
+            return _EITHER
         case Not(body):
             return frozenset(not t for t in _truths(body, name))
         case And(parts):
@@ -160,7 +165,7 @@ def reads_once_ever(deployment: Deployment) -> Iterator[Finding]:
 def _mortal_sorts(deployment: Deployment) -> frozenset[str]:
     """The sorts of which fresh values are drawn and inserted, every relation that they are inserted in can
     lose facts, or is rewritten by an `ensure`."""
-    effects = [effect for tool in deployment.tools for effect in tool.effects]
+    effects = [effect for tool in deployment.tools_and_events for effect in tool.effects]
     drawn = {binder.sort for effect in effects for binder in effect.fresh}
     deleted = {relation for effect in effects for relation in _deleting(effect)}
     lasting: set[str] = set()

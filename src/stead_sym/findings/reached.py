@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.deployment import Deployment, Spec
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engine import Engine

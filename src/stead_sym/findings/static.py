@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stead_sym.deployment.deployment import Deployment, Parts
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Parts
 from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.errors import Span
@@ -70,7 +71,7 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
 
 def _unseen_leaps(d: Deployment) -> Iterator[Finding]:
     """Tools whose effect is a formula: it may allow only states far past a bound, which go unnoticed."""
-    for tool in d.tools:
+    for tool in d.tools_and_events:
         if d.bounds and any(effect.is_ensure for effect in tool.effects):
             yield Finding(
                 "leap unseen",

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 from stead_sym.logic.parser import parse_binders
 from stead_sym.logic.syntax import (
     Atom,
     Binder,
+    Compare,
     Comparison,
     Count,
     Empty,
@@ -26,6 +28,7 @@ from stead_sym.logic.syntax import (
     Iff,
     Name,
     Next,
+    Ordering,
     Quantified,
     Same,
     Term,
@@ -46,6 +49,13 @@ def equal(left: str, right: str) -> Equal:
     return Equal(_term(left), _term(right))
 
 
+def compare(left: str, ordering: Ordering, right: str) -> Compare:
+    """`t < u`, `t <= u`, `t > u`, `t >= u`, or with ``"succ"`` `succ(t, u)`, of one ordered sort."""
+    if ordering not in get_args(Ordering):
+        raise ValueError(f"{ordering!r} compares nothing; there are {', '.join(get_args(Ordering))}")
+    return Compare(ordering, _term(left), _term(right))
+
+
 def iff(left: Formula, right: Formula) -> Iff:
     """`f <-> g`."""
     return Iff(as_formula(left), as_formula(right))
@@ -62,12 +72,12 @@ def empty(relation: str) -> Empty:
 
 
 def exists(variables: str, body: Formula) -> Formula:
-    """`exists x, y: s. f`, the list as in text. Raises `ParseError` for another text."""
+    """`exists x, y: s. f` or `exists x in s. f`, the list as in text. Raises `ParseError` for another text."""
     return _quantified(Exists, variables, body)
 
 
 def forall(variables: str, body: Formula) -> Formula:
-    """`forall x, y: s. f`, the list as in text. Raises `ParseError` for another text."""
+    """`forall x, y: s. f` or `forall x in s. f`, the list as in text. Raises `ParseError` for another text."""
     return _quantified(Forall, variables, body)
 
 
@@ -179,7 +189,7 @@ def _bound(formula: Formula, name: str) -> Formula:
     match formula:
         case Atom(_, args):
             return replace(formula, args=tuple(map(term, args)))
-        case Equal(left, right):
+        case Equal(left, right) | Compare(_, left, right):
             return replace(formula, left=term(left), right=term(right))
         case _ if isinstance(formula, Quantified) and formula.binder.name == name:
             return formula

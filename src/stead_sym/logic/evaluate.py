@@ -6,13 +6,15 @@ holds it; equality compares identifiers, active or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import TypeVar, assert_never
 
 from stead_sym.logic.syntax import (
     RESOLVE_FIRST,
     And,
     Atom,
+    Binder,
+    Compare,
     Const,
     Count,
     Empty,
@@ -34,7 +36,9 @@ from stead_sym.logic.syntax import (
     Until,
     Use,
     Var,
+    Wildcard,
     unexpanded,
+    unquantified,
     unresolved,
 )
 from stead_sym.relational.instance import Fact, Instance
@@ -53,7 +57,8 @@ def holds(
 ) -> bool:
     """Whether (D, σ) ⊨ f, or (D ⊕ D', σ) ⊨ f when ``after`` gives D'.
 
-    Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``. Raises `TypeError`
+    Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``; those of `x in s` over
+    all declared values. Raises `TypeError`
     for a formula that is not expanded or has a relation that the schema lacks, and `ValueError` for a
     temporal operator, and for a primed symbol without ``after``.
     """
@@ -76,11 +81,16 @@ def _holds(
             f, state, sigma if binding is None else {**sigma, binding[0]: binding[1]}, after, active
         )
 
+    def range_of(binder: Binder) -> Iterable[Value]:
+        return declared(state.schema, binder) if binder.declared else active[binder.sort]
+
     match formula:
         case Truth(value):
             return value
         case Equal(left, right):
             return value_of(left, sigma) == value_of(right, sigma)
+        case Compare(_, left, right):
+            return compares(formula, value_of(left, sigma), value_of(right, sigma), state.schema)
         case Atom():
             return fact_of(formula, sigma, state.schema) in (_primed(after) if formula.primed else state)
         case Use():
@@ -96,11 +106,11 @@ def _holds(
         case Iff(left, right):
             return here(left) == here(right)
         case Exists(binder, body):
-            return any(here(body, (binder.name, u)) for u in active[binder.sort])
+            return any(here(body, (binder.name, u)) for u in range_of(binder))
         case Forall(binder, body):
-            return all(here(body, (binder.name, u)) for u in active[binder.sort])
+            return all(here(body, (binder.name, u)) for u in range_of(binder))
         case Count(comparison, number, binder, body):
-            count = sum(here(body, (binder.name, u)) for u in active[binder.sort])
+            count = sum(here(body, (binder.name, u)) for u in range_of(binder))
             return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[
                 comparison
             ]
@@ -114,6 +124,32 @@ def _holds(
             assert_never(formula)
 
 
+def declared(schema: Schema, binder: Binder) -> tuple[Value, ...]:
+    """What the variable of `x in s` ranges over: all declared values of the finite sort."""
+    values = schema.sort(binder.sort).values
+    assert values is not None, f"{binder} ranges over a finite sort"
+    return values
+
+
+def compares(comparison: Compare, left: Value, right: Value, schema: Schema) -> bool:
+    """Whether the comparison holds between two values of its sort."""
+    rank = schema.sort(comparison.sort).rank
+    i, j = rank[left], rank[right]
+    match comparison.ordering:
+        case "<":
+            return i < j
+        case "<=":
+            return i <= j
+        case ">":
+            return i > j
+        case ">=":
+            return i >= j
+        case "succ":
+            return i + 1 == j
+        case _:
+            assert_never(comparison.ordering)
+
+
 def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
     """What a term denotes: a constant itself, a variable what is assigned to it.
 
@@ -123,7 +159,7 @@ def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
         return assignment[term.name]
     if isinstance(term, Const):
         return term.value
-    raise unresolved(term)
+    raise unquantified(term) if isinstance(term, Wildcard) else unresolved(term)
 
 
 def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact:

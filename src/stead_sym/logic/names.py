@@ -11,6 +11,7 @@ from typing import assert_never
 
 from stead_sym.errors import DeclarationError, InputError, Span
 from stead_sym.logic.syntax import (
+    WILDCARD,
     Const,
     Definition,
     Expanded,
@@ -18,9 +19,11 @@ from stead_sym.logic.syntax import (
     Term,
     Use,
     Var,
+    Wildcard,
     subformulas,
     terms,
     unexpanded,
+    unquantified,
     unresolved,
 )
 from stead_sym.relational.schema import Schema, Value
@@ -55,12 +58,19 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 class Names:
     """What formulas may mention: the schema, the constants with their sorts, the definitions.
 
-    The parameters of the definitions have their sorts; the bodies are not read.
+    ``constants`` has the values of finite sorts and those of D0; of a numeral that several sorts list it has one
+    (`sorts_of` has all). The parameters of the definitions have their sorts; the bodies are not read.
     """
 
     schema: Schema
     constants: Mapping[Value, str] = field(default_factory=lambda: MappingProxyType({}))
     definitions: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
+
+    def sorts_of(self, value: Value) -> tuple[str, ...]:
+        """The sorts that a constant may be of: one, or several for a numeral; none for what is no constant."""
+        if value in self.schema.listed:
+            return self.schema.listed[value]
+        return (self.constants[value],) if value in self.constants else ()
 
     def has_symbol(self, name: str) -> bool:
         """Whether the name is a relation or a definition."""
@@ -91,6 +101,8 @@ def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = 
         raise DeclarationError(
             f"{name!r} is no name for a {kind}; use letters, digits and _, with no digit first", span
         )
+    if name == WILDCARD:
+        raise DeclarationError(f"{name} stands for any value; give the {kind} a name", span)
     if words and name in WORDS:
         raise DeclarationError(f"{name} is a word of the formulas; give the {kind} another name", span)
 
@@ -127,6 +139,8 @@ def constants_among(listed: Iterable[Term]) -> frozenset[str]:
                 found.add(value)
             case Name():
                 raise unresolved(term)
+            case Wildcard():
+                raise unquantified(term)
             case Var():
                 pass
             case _:

@@ -21,6 +21,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Compare,
     Comparison,
     Count,
     Empty,
@@ -36,6 +37,7 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
+    Ordering,
     Path,
     Raw,
     Same,
@@ -62,6 +64,8 @@ PHRASES: Mapping[str, str] = {
     "INT": "a number",
     "U": "`U` or `W`",
     "_EQUAL": "`=`",
+    "ORDERING": "`<`, `<=`, `>` or `>=`",
+    "_IN": "`in`",
     "_DOT": "`.`",
     "_COMMA": "`,`",
     "_COLON": "`:`",
@@ -84,13 +88,16 @@ def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
 
 
 def parse_binders(text: str, *, source: str = "<variables>") -> tuple[Binder, ...]:
-    """The variables of a list `x, y: s`, as they may stand after `forall`. Raises `ParseError`."""
-    return FormulaReader(source).binders(parse_tree(_parser(), text, "binders", source, PHRASES))
+    """The variables of a list `x, y: s`, or of `x in s`, as they may stand after `forall`.
+
+    Raises `ParseError`.
+    """
+    return FormulaReader(source).binders(parse_tree(_parser(), text, "quantified", source, PHRASES))
 
 
 @cache
 def _parser() -> Lark:
-    return build_parser(FORMULA_GRAMMAR, ("formula", "binders"))
+    return build_parser(FORMULA_GRAMMAR, ("formula", "quantified"))
 
 
 def build_parser(grammar: str, starts: tuple[str, ...]) -> Lark:
@@ -118,7 +125,8 @@ def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mappin
 
 def _quantifiers(node: Node) -> int:
     """The depth that a node adds: each variable of a list is a quantifier of its own."""
-    return len(trees_of(node)[0].children) if node.data in ("forall", "exists") else 1
+    listed = trees_of(node)[0] if node.data in ("forall", "exists") else None
+    return len(listed.children) if listed is not None and listed.data == "binders" else 1
 
 
 def _parse_error(error: UnexpectedInput, text: str, source: str, phrases: Mapping[str, str]) -> ParseError:
@@ -155,7 +163,7 @@ def _alternatives(terminals: set[str], phrases: Mapping[str, str]) -> str:
     if terminals & {"_NOT", "_AND", "_IFF"}:
         terminals -= {"_LPAR"}
     if "_NOT" in terminals:
-        terminals -= {"NAME"}
+        terminals -= {"NAME", "INT"}
     listed = list(dict.fromkeys(phrase for terminal, phrase in phrases.items() if terminal in terminals))
     return (
         " or ".join(part for part in (", ".join(listed[:-1]), listed[-1]) if part)
@@ -198,6 +206,9 @@ class FormulaReader:
         """The variables of a list; one without a sort has the next sort in the list as its default."""
         found: list[Binder] = []
         default: str | None = None
+        if node.data == "declared":
+            name, sort = tokens_of(node)
+            return (Binder(str(name), str(sort), declared=True, span=self.span(name)),)
         for child in reversed(trees_of(node)):
             binder = self.binder(child, default)
             default = binder.known_sort or default
@@ -229,6 +240,10 @@ class FormulaReader:
             case "unequal":
                 left, right = (self._term(token, bound) for token in tokens)
                 return Not(Equal(left, right, span=span), span=span)
+            case "compare":
+                ordering = cast(Ordering, str(tokens[1]))
+                left, right = self._term(tokens[0], bound), self._term(tokens[2], bound)
+                return Compare(ordering, left, right, span=span)
             case "forall" | "exists":
                 list_node, body_node = trees_of(node)
                 binders = self.binders(list_node)

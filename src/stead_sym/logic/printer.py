@@ -13,6 +13,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Compare,
     Count,
     Empty,
     Equal,
@@ -70,6 +71,10 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
             return f"{left} = {right}"
         case Not(Equal(left, right)):
             return f"{left} != {right}"
+        case Compare("succ", left, right):
+            return f"succ({left}, {right})"
+        case Compare(ordering, left, right):
+            return f"{left} {ordering} {right}"
         case Atom(relation, args, primed):
             return f"{relation}{chr(39) * primed}({', '.join(map(str, args))})"
         case Use(definition, args):
@@ -147,6 +152,8 @@ def _prefix(formula: Quantified) -> tuple[str, Formula]:
     binders = [formula.binder]
     body = formula.body
     while isinstance(body, Exists | Forall) and type(body) is type(formula):
+        if formula.binder.declared or body.binder.declared:  # `x in s` stands alone
+            break
         longer = [*binders, body.binder]
         if not _reads_back(longer) and _reads_back(binders):
             break

@@ -1,5 +1,7 @@
 """Substitution, and the step from resolved to expanded formulas; both avoid capture.
 
+Expanding puts the bodies of definitions where they are used, and a quantifier where a `_` stands.
+
 One decision: a bound variable is renamed (`x` to `x_1`, `x_2`, …) only when a name that comes in
 would be captured. A constant counts as such a name: text says by its binders alone what a name is, so
 no constant may come to stand under a binder of its own name.
@@ -7,13 +9,18 @@ no constant may come to stand under a binder of its own name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
 
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.names import constants
 from stead_sym.logic.syntax import (
+    WILDCARD,
     Atom,
+    Binder,
+    Compare,
     Count,
     Definition,
     Equal,
@@ -26,6 +33,7 @@ from stead_sym.logic.syntax import (
     Term,
     Use,
     Var,
+    Wildcard,
     free_variables,
     map_children,
     subformulas,
@@ -41,7 +49,7 @@ def substitute(formula: Formula, images: Mapping[str, Term]) -> Formula:
     match formula:
         case Atom() | Use():
             return replace(formula, args=tuple(_term(t, images) for t in formula.args))
-        case Equal():
+        case Equal() | Compare():
             return replace(formula, left=_term(formula.left, images), right=_term(formula.right, images))
         case Exists() | Forall() | Count():
             return _under_binder(formula, images)
@@ -50,32 +58,69 @@ def substitute(formula: Formula, images: Mapping[str, Term]) -> Formula:
 
 
 def expand(formula: Resolved, definitions: Mapping[str, Definition]) -> Expanded:
-    """φ with every use of a definition replaced by its body, in which the arguments stand for the parameters.
+    """φ with every use of a definition replaced by its body, in which the arguments stand for the parameters,
+    and each atom with a `_` by `exists x. …` over it, x a variable that stands nowhere else.
 
     A definition may use others, declared before or after it; ``definitions`` are resolved. Raises
     `DeclarationError` for one that leads back to itself.
     """
-    return _expand(formula, definitions, ())
+    return _Expansion(formula, definitions).expanded(formula, ())
 
 
-def _expand(formula: Formula, definitions: Mapping[str, Definition], path: tuple[str, ...]) -> Formula:
-    match formula:
-        case Use(name, args):
-            if name in path:
-                cycle = " uses ".join((*path[path.index(name) :], name))
-                raise DeclarationError(
-                    f"the define {name} leads back to itself ({cycle}); break the cycle", formula.span
-                )
-            if name not in definitions:
-                raise unexpanded(formula)
-            definition = definitions[name]
-            body = _expand(definition.body, definitions, (*path, name))
-            return substitute(body, {p.name: t for p, t in zip(definition.params, args, strict=True)})
-        case Exists() | Forall() | Count():
-            body = _expand(formula.body, definitions, path)
-            return _rebound(formula, body, constants(body))
-        case _:
-            return map_children(lambda f: _expand(f, definitions, path), formula)
+@dataclass(frozen=True)
+class _Expansion:
+    """What expanding a formula needs to know of the whole of it."""
+
+    whole: Resolved
+    definitions: Mapping[str, Definition]
+
+    def expanded(self, formula: Formula, path: tuple[str, ...]) -> Formula:
+        """The formula expanded; ``path`` are the definitions whose bodies it stands in."""
+        match formula:
+            case Atom() | Use() | Compare() if any(isinstance(term, Wildcard) for term in terms(formula)):
+                return self._quantified(formula, path)
+            case Use(name, args):
+                if name in path:
+                    cycle = " uses ".join((*path[path.index(name) :], name))
+                    raise DeclarationError(
+                        f"the define {name} leads back to itself ({cycle}); break the cycle", formula.span
+                    )
+                if name not in self.definitions:
+                    raise unexpanded(formula)
+                definition = self.definitions[name]
+                body = self.expanded(definition.body, (*path, name))
+                return substitute(body, {p.name: t for p, t in zip(definition.params, args, strict=True)})
+            case Exists() | Forall() | Count():
+                body = self.expanded(formula.body, path)
+                return _rebound(formula, body, constants(body))
+            case _:
+                return map_children(lambda f: self.expanded(f, path), formula)
+
+    def _quantified(self, formula: Atom | Use | Compare, path: tuple[str, ...]) -> Formula:
+        """`P(c, _)` as `exists x. P(c, x)`."""
+        binders: list[Binder] = []
+
+        def named(term: Term) -> Term:
+            if not isinstance(term, Wildcard):
+                return term
+            binders.append(Binder(next(self._names), term.sort, wild=True, span=term.span))
+            return Var(binders[-1].name, span=term.span)
+
+        if isinstance(formula, Compare):
+            plain: Formula = replace(formula, left=named(formula.left), right=named(formula.right))
+        else:
+            plain = replace(formula, args=tuple(map(named, formula.args)))
+        plain = self.expanded(plain, path)
+        for binder in reversed(binders):
+            plain = Exists(binder, plain, span=formula.span)
+        return plain
+
+    @cached_property
+    def _names(self) -> Iterator[str]:
+        """Names for the variables of wildcards, none of which stands anywhere else."""
+        bodies = (definition.body for definition in self.definitions.values())
+        taken = frozenset[str]().union(*map(_all_names, (self.whole, *bodies)))
+        return (name for name in (f"{WILDCARD}{number}" for number in count(1)) if name not in taken)
 
 
 def _under_binder(formula: Quantified, images: Mapping[str, Term]) -> Formula:
@@ -100,10 +145,10 @@ def _rebound(formula: Quantified, body: Formula, taken: Iterable[str]) -> Quanti
 def fresh_name(name: str, taken: Iterable[str]) -> str:
     """``name``, or the first of `name_1`, `name_2`, … that is not taken."""
     taken = frozenset(taken)
-    candidate, count = name, 0
+    candidate, number = name, 0
     while candidate in taken:
-        count += 1
-        candidate = f"{name}_{count}"
+        number += 1
+        candidate = f"{name}_{number}"
     return candidate
 
 

@@ -10,9 +10,9 @@ A formula goes through three phases, and each step leaves fewer constructors:
 
 - *raw*, as `logic.parser` and `logic.compose` give it: a name that no quantifier of the formula binds is
   a `Name`, a binder may lack its sort, and an `Atom` may stand for the use of a definition;
-- *resolved* by `logic.sorts.resolve`: terms are `Var` or `Const`, binders have their sorts, and the use of
-  a definition is a `Use`. This is what prints back as it was written;
-- *expanded* by `logic.substitution.expand`: no `Use` is left. Truth, runs, diagrams and the counting of
+- *resolved* by `logic.sorts.resolve`: terms are `Var`, `Const` or `Wildcard`, binders and comparisons have
+  their sorts, and the use of a definition is a `Use`. This is what prints back as it was written;
+- *expanded* by `logic.substitution.expand`: no `Use` is left, and no `Wildcard`. Truth, runs, diagrams and the counting of
   variables are defined for expanded formulas, and raise `TypeError` where they meet anything earlier.
 
 An expanded formula is also a resolved one and a resolved one also raw: each step leaves what is past it as
@@ -30,6 +30,7 @@ from stead_sym.errors import Span
 
 Path: TypeAlias = Literal["A", "E"]
 Comparison: TypeAlias = Literal["atleast", "atmost", "exactly"]
+Ordering: TypeAlias = Literal["<", "<=", ">", ">=", "succ"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,22 @@ class Name:
         return self.text
 
 
-Term: TypeAlias = Var | Const | Name
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """`_` in a resolved formula: some active value of the sort that its position has, quantified right at the
+    atom. An expanded formula has none."""
+
+    sort: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return WILDCARD
+
+
+WILDCARD = "_"
+"""How a wildcard is written; in a raw formula it is the `Name` of this text."""
+
+Term: TypeAlias = Var | Const | Name | Wildcard
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +90,16 @@ class Binder:
 
     ``known_sort`` is its sort as far as it is known: in a raw formula None where it was not written.
     ``default`` is the sort that a later name of the same list was given (`x, y: s`); it counts where the
-    uses of the variable do not say its sort.
+    uses of the variable do not say its sort. ``declared``: the variable of `exists x in s` or `forall x in s`,
+    which ranges over all declared values of a finite sort; any other ranges over the active ones. ``wild``: the
+    variable that a `_` was expanded to.
     """
 
     name: str
     known_sort: str | None = None
     default: str | None = field(default=None, compare=False, repr=False)
+    declared: bool = False
+    wild: bool = field(default=False, compare=False, repr=False)
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
@@ -90,6 +110,8 @@ class Binder:
         return self.known_sort
 
     def __str__(self) -> str:
+        if self.declared:
+            return f"{self.name} in {self.known_sort}"
         return self.name if self.known_sort is None else f"{self.name}: {self.known_sort}"
 
 
@@ -137,6 +159,28 @@ class Equal(_Composable):
     left: Term
     right: Term
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(_Composable):
+    """`t < u` and the like between two terms of one ordered sort, or `succ(t, u)`: u is the next after t.
+
+    It compares the places of the values in the sort's list, active or not. ``known_sort`` is None in a raw
+    formula, where `succ(t, u)` is an `Atom`.
+    """
+
+    ordering: Ordering
+    left: Term
+    right: Term
+    known_sort: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def sort(self) -> str:
+        """The sort of both terms; `TypeError` where it is not known yet."""
+        if self.known_sort is None:
+            raise TypeError(f"nothing has said the sort of {self.left} and {self.right} yet; {RESOLVE_FIRST}")
+        return self.known_sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +243,7 @@ class Iff(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Exists(_Composable):
-    """`exists x: s. f`: some *active* value of s satisfies f."""
+    """`exists x: s. f`: some *active* value of s satisfies f; `exists x in s. f`: some declared one."""
 
     binder: Binder
     body: Formula
@@ -208,7 +252,7 @@ class Exists(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Forall(_Composable):
-    """`forall x: s. f`: every *active* value of s satisfies f."""
+    """`forall x: s. f`: every *active* value of s satisfies f; `forall x in s. f`: every declared one."""
 
     binder: Binder
     body: Formula
@@ -281,7 +325,7 @@ class Empty(_Composable):
 
 
 Formula: TypeAlias = (
-    Truth | Equal | Atom | Use | Not | And | Or | Implies | Iff | Exists | Forall | Count
+    Truth | Equal | Compare | Atom | Use | Not | And | Or | Implies | Iff | Exists | Forall | Count
     | Next | Future | Globally | Until | Same | Empty
 )  # fmt: skip
 Raw: TypeAlias = Formula
@@ -307,7 +351,7 @@ class Definition:
 def children(formula: Formula) -> tuple[Formula, ...]:
     """The immediate subformulas, in the order written."""
     match formula:
-        case Truth() | Equal() | Atom() | Use() | Same() | Empty():
+        case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
             return ()
         case Not(body) | Next(_, body) | Future(_, body) | Globally(_, body):
             return (body,)
@@ -324,7 +368,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 def map_children(transform: Callable[[Formula], Formula], formula: Formula) -> Formula:
     """The same constructor over the transformed immediate subformulas."""
     match formula:
-        case Truth() | Equal() | Atom() | Use() | Same() | Empty():
+        case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
             return formula
         case Not() | Next() | Future() | Globally() | Exists() | Forall() | Count():
             return replace(formula, body=transform(formula.body))
@@ -353,7 +397,7 @@ def terms(formula: Formula) -> tuple[Term, ...]:
     match formula:
         case Atom(_, args) | Use(_, args):
             return args
-        case Equal(left, right):
+        case Equal(left, right) | Compare(_, left, right):
             return (left, right)
         case _:
             return ()
@@ -392,6 +436,11 @@ RESOLVE_FIRST = "resolve the formula and expand its definitions first, as `Deplo
 def unresolved(name: Name) -> TypeError:
     """What to raise for a term that is not told apart yet."""
     return TypeError(f"{name} may be a variable or a constant; {RESOLVE_FIRST}")
+
+
+def unquantified(wildcard: Wildcard) -> TypeError:
+    """What to raise for a wildcard that is not expanded to a quantifier yet."""
+    return TypeError(f"a `{wildcard}` of sort {wildcard.sort} is not quantified; {RESOLVE_FIRST}")
 
 
 def unexpanded(use: Use) -> TypeError:

@@ -7,7 +7,7 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stead_sym.relational.instance import Fact, Instance
@@ -23,9 +23,9 @@ class Apart:
     own: Mapping[Value, Value]
 
 
-def apart(instance: Instance, owners: Mapping[Value, str]) -> Apart:
+def apart(instance: Instance, owners: Mapping[Value, Sequence[str]]) -> Apart:
     """The instance with another name for each value u of a sort s that also stands in another sort, or that
-    ``owners`` gives to another: its name is `u@s`, or the next with more of `@` that nothing has.
+    ``owners`` gives to others: its name is `u@s`, or the next with more of `@` that nothing has.
 
     Two (sort, value) pairs never get one name, so that the renaming is an isomorphism of sorted instances.
     """
@@ -35,11 +35,12 @@ def apart(instance: Instance, owners: Mapping[Value, str]) -> Apart:
     sorts: dict[Value, set[str]] = {}
     for fact in instance.facts:
         for sort, value in _sorted(schema, fact):
-            sorts.setdefault(value, {owners[value]} if value in owners else set()).add(sort)
+            sorts.setdefault(value, set()).add(sort)
     names: dict[tuple[str, Value], Value] = {}
     taken = sorts.keys() | owners.keys()
     for value, found in sorts.items():
-        for sort in found - {owners.get(value)} if len(found) > 1 else ():
+        own = owners.get(value, () if len(found) > 1 else found)
+        for sort in found.difference(own):
             at = "@"
             while f"{value}{at}{sort}" in taken:
                 at += "@"
@@ -51,12 +52,12 @@ def apart(instance: Instance, owners: Mapping[Value, str]) -> Apart:
     return Apart(Instance(schema, facts), {name: value for (_, value), name in names.items()})
 
 
-def _is_apart(instance: Instance, owners: Mapping[Value, str]) -> bool:
+def _is_apart(instance: Instance, owners: Mapping[Value, Sequence[str]]) -> bool:
     """Whether every value is of one sort already: almost always, and found out fast."""
     columns = {relation.name: relation.sorts for relation in instance.schema.relations}
-    sorts: dict[Value, str] = dict(owners)
+    sorts: dict[Value, str] = {}
     return all(
-        sorts.setdefault(value, sort) == sort
+        sort in owners[value] if value in owners else sorts.setdefault(value, sort) == sort
         for relation, args in instance.facts
         for sort, value in zip(columns[relation], args, strict=True)
     )

@@ -116,16 +116,18 @@ def orbit(items: Iterable[Item], generators: Sequence[Mapping[Value, Value]]) ->
 
 
 def _sorted_values(schema: Schema, facts: Iterable[Fact]) -> dict[Value, str]:
-    """The sort of every value in ``facts``."""
+    """The sort of every value in ``facts``; of a numeral that several sorts list, which is rigid, any."""
     values: dict[Value, str] = {}
     listed = schema.listed
     for relation, args in facts:
         for sort, value in zip(schema.relation(relation).sorts, args, strict=True):
-            if values.setdefault(value, listed.get(value, sort)) != sort:
+            owners = listed.get(value) or (values.setdefault(value, sort),)
+            if sort not in owners:
                 raise DeclarationError(
-                    f"the value {value} is in two sorts, {' and '.join(sorted((sort, values[value])))} "
+                    f"the value {value} is in two sorts, {' and '.join(sorted((sort, owners[0])))} "
                     f"(see {Fact(relation, args)}); give one of them another name"
                 )
+            values[value] = owners[0]
     return values
 
 

@@ -98,3 +98,14 @@ def _fact(pair: Fact | tuple[str, tuple[Value, ...]]) -> Fact:
         case (str(relation), tuple(args)) if all(isinstance(value, str) for value in args):
             return Fact(relation, args)
     raise TypeError(f"{pair!r} is no fact; give a relation with a tuple of values, each a text")
+
+
+def broken_keys(schema: Schema, facts: Iterable[Fact]) -> Iterator[tuple[Fact, Fact]]:
+    """Pairs of different facts with the same key, of relations that declare one."""
+    found: dict[tuple[str, tuple[Value, ...]], Fact] = {}
+    for fact in facts:
+        relation = schema.relation(fact.relation)
+        if relation.keys:
+            first = found.setdefault((fact.relation, relation.key(fact.args)), fact)
+            if first != fact:
+                yield first, fact

@@ -2,7 +2,9 @@
 
 A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema
 keeps the sort of every *listed* value, an instance the sort of every value that stands in it. Where live data
-spell identifiers of two sorts alike, `apart` makes it so.
+spell identifiers of two sorts alike, `apart` makes it so. Only numerals may be listed by several sorts: the
+2 of one is not the 2 of another, and which is meant its position says. That is enough, for numerals are rigid,
+so that no renaming touches them, and formulas never compare values of two sorts.
 """
 
 from __future__ import annotations
@@ -17,52 +19,103 @@ from stead_sym.errors import DeclarationError, Span
 Value: TypeAlias = str
 
 
-@dataclass(frozen=True, slots=True)
+MOST_NUMBERS = 10_000
+"""The most values that a sort of numbers may have: each of them is a constant of its own."""
+
+
+@dataclass(frozen=True)
 class Sort:
     """A sort S with its domain U_S.
 
     ``values is None``: U_S is infinite. Otherwise U_S is the finite set ``values``, whose members
-    are constants; with ``rigid`` they belong to B, so that the agent may know them by name.
+    are constants; with ``rigid`` they belong to B, so that the agent may know them by name. An ``ordered`` sort
+    is rigid, and lists its values in their order.
     """
 
     name: str
     values: tuple[Value, ...] | None = None
     rigid: bool = False
+    ordered: bool = False
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.values is None:
-            if self.rigid:
+            if self.rigid or self.ordered:
+                what = "ordered" if self.ordered else "rigid"
                 raise DeclarationError(
-                    f"sort {self.name} has no listed values to be rigid; list them", self.span
+                    f"sort {self.name} has no listed values to be {what}; list them", self.span
                 )
             return
+        if self.ordered and not self.rigid:
+            raise DeclarationError(
+                f"sort {self.name} is ordered and not rigid; whoever sees an order tells its values apart",
+                self.span,
+            )
         if not self.values:
             raise DeclarationError(f"sort {self.name} is empty; list at least one value", self.span)
         for value in self.values:
             if self.values.count(value) > 1:
                 raise DeclarationError(f"sort {self.name} lists {value} twice", self.span)
 
+    @classmethod
+    def numbers(cls, name: str, first: int, last: int, span: Span | None = None) -> Sort:
+        """`sort n = first..last`: an ordered sort of numerals. `DeclarationError` where there is none."""
+        if not 0 <= first <= last:
+            raise DeclarationError(
+                f"sort {name} = {first}..{last} has no values; count up, from 0 or more", span
+            )
+        if last - first >= MOST_NUMBERS:
+            raise DeclarationError(
+                f"sort {name} has {last - first + 1:,} values; write bands such as"
+                f" `{{ small < large }}`, or {MOST_NUMBERS:,} numbers at most",
+                span,
+            )
+        return cls(name, tuple(map(str, range(first, last + 1))), rigid=True, ordered=True, span=span)
+
+    @property
+    def is_numeric(self) -> bool:
+        """The values are the numerals of a range."""
+        return self.ordered and self.values is not None and self.values[0].isdecimal()
+
+    @cached_property
+    def rank(self) -> Mapping[Value, int]:
+        """The place of each listed value, from 0."""
+        return {value: place for place, value in enumerate(self.values or ())}
+
     def __str__(self) -> str:
         if self.values is None:
             return f"sort {self.name}"
+        if self.is_numeric:
+            return f"sort {self.name} = {self.values[0]}..{self.values[-1]}"
+        if self.ordered:
+            return f"sort {self.name} = {{ {' < '.join(self.values)} }}"
         return f"sort {self.name} = {{ {', '.join(self.values)} }}{' rigid' * self.rigid}"
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation symbol P with its sort signature σ ∈ S^q; q = 0 is allowed."""
+    """A relation symbol P with its sort signature σ ∈ S^q; q = 0 is allowed.
+
+    ``keys`` are the columns (from 0, ascending) that determine the others: no reachable state may hold two
+    tuples that agree on them. Empty where none are declared.
+    """
 
     name: str
     sorts: tuple[str, ...]
+    keys: tuple[int, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def arity(self) -> int:
         return len(self.sorts)
 
+    def key(self, args: tuple[Value, ...]) -> tuple[Value, ...]:
+        """The part of a tuple that its other columns depend on."""
+        return tuple(args[column] for column in self.keys)
+
     def __str__(self) -> str:
-        return f"relation {self.name}({', '.join(self.sorts)})"
+        columns = (f"{sort}{' key' * (k in self.keys)}" for k, sort in enumerate(self.sorts))
+        return f"relation {self.name}({', '.join(columns)})"
 
 
 @dataclass(frozen=True)
@@ -86,7 +139,7 @@ class Schema:
         owner: dict[Value, Sort] = {}
         for sort in self.sorts:
             for value in sort.values or ():
-                if value in owner:
+                if value in owner and not value.isdecimal():
                     raise DeclarationError(
                         f"the constant {value} is in two sorts, {owner[value].name} and "
                         f"{sort.name}; rename one",
@@ -127,9 +180,13 @@ class Schema:
         return frozenset(v for s in self.sorts if s.rigid for v in s.values or ())
 
     @cached_property
-    def listed(self) -> Mapping[Value, str]:
-        """The sort of every value that a finite sort lists."""
-        return {v: s.name for s in self.sorts for v in s.values or ()}
+    def listed(self) -> Mapping[Value, tuple[str, ...]]:
+        """The sort of every value that a finite sort lists; of a numeral perhaps several."""
+        sorts: dict[Value, tuple[str, ...]] = {}
+        for sort in self.sorts:
+            for value in sort.values or ():
+                sorts[value] = (*sorts.get(value, ()), sort.name)
+        return sorts
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*self.sorts, *self.relations)))

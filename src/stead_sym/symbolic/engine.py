@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
-from stead_sym.logic.syntax import Formula
+from stead_sym.logic.syntax import Formula, Not
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -34,7 +34,7 @@ class SymbolicEngine:
     def __init__(
         self,
         deployment: Deployment,
-        wrapper: CanonicalWrapper | None,
+        wrappers: Wrappers,
         restriction: Restriction,
         progress: Progress | None = None,
         *,
@@ -47,7 +47,7 @@ class SymbolicEngine:
         guess = first_guess(deployment, literal)
         while True:
             planned = plan(task, guess, Pulse(progress))
-            explored = explore(planned, wrapper, progress)
+            explored = explore(planned, wrappers, progress)
             if not isinstance(explored, Broken):
                 break
             guess = planned.guess.without(explored)
@@ -59,6 +59,12 @@ class SymbolicEngine:
     def restriction(self) -> Restriction:
         """The domain that was explored."""
         return self._model.restriction
+
+    @cached_property
+    @deep_stack()
+    def initial(self) -> int:
+        """The number of initial states; with representatives one of each isomorphism class, or a few."""
+        return self._model.initial_states
 
     @cached_property
     @deep_stack()
@@ -88,7 +94,7 @@ class SymbolicEngine:
 
     @deep_stack()
     def holds(self, formula: Formula) -> bool:
-        """M ↾ U_f ⊨ f, at the initial state."""
+        """M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
 
     @deep_stack()
@@ -103,8 +109,13 @@ class SymbolicEngine:
 
     @deep_stack()
     def evidence(self, formula: Formula, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at the initial state."""
-        return evidence(self._witness, formula, self._model.deployment.init, holds)
+        """The run that shows why the sentence holds, or fails, at an initial state in which it does."""
+        model = self._model
+        alone = model.has_one_initial
+        starts = model.initial if alone else self._checker.initially(formula if holds else Not(formula))
+        start = model.encoding.decode(model.manager.pick(starts, model.encoding.order))
+        self._witness.enter(start)
+        return evidence(self._witness, formula, start, holds)
 
 
 class SymbolicStateSet:

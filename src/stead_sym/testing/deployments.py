@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from stead_sym.deployment import build
-from stead_sym.deployment.deployment import Deployment, Rule
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Fresh, Insert, Statement, Tool
 from stead_sym.logic.syntax import (
     TRUE,

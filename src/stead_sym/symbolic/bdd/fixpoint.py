@@ -13,7 +13,7 @@ from stead_sym.symbolic.bdd.relation import Relation
 
 
 def shortest(relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bits) -> Sequence[Bdd] | None:
-    """Sets S1, …, Sn such that a step into each of them in turn is a shortest run from the one member of
+    """Sets S0, S1, …, Sn such that a step into each of S1, … in turn is a shortest run from the member of S0 ⊂
     ``start`` through ``through`` into ``target``; None where there is none. All range over ``bits``.
 
     From both ends at once, whichever is smaller by now: layers of states exactly i steps from the start and
@@ -33,11 +33,9 @@ def shortest(relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bi
             behind.append(layer)
         if layer == m.false:
             return None
-    member = m.cube(m.pick(ahead[-1] & behind[-1], bits))
-    members: list[Bdd] = []
+    members = [m.cube(m.pick(ahead[-1] & behind[-1], bits))]
     for layer in reversed(ahead[:-1]):
-        members.append(member)
-        member = m.cube(m.pick(relation.preimage(member) & layer & through, bits))
+        members.append(m.cube(m.pick(relation.preimage(members[-1]) & layer & through, bits)))
     return [*reversed(members), *reversed(behind[:-1])]
 
 

@@ -18,6 +18,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Compare,
     Count,
     Empty,
     Equal,
@@ -67,23 +68,28 @@ class Checker:
         return self._memo[key]
 
     def holds_initially(self, formula: Formula) -> bool:
-        """D0 ⊨ f, for a sentence. Every reachable state is reachable from D0, so there `AG f` only
-        asks whether f holds in all of R, and `EF f` whether it holds in some: no fixpoint."""
+        """D0 ⊨ f for every D0, for a sentence. Every reachable state is reachable from some D0, so there `AG f` only
+        asks whether f holds in all of R, and where there is one D0, `EF f` whether it holds in some: no fixpoint."""
+        alone = self.model.has_one_initial
         match formula:
-            case Not(body):
+            case Not(body) if alone:
                 return not self.holds_initially(body)
             case And(parts):
                 return all(map(self.holds_initially, parts))
-            case Or(parts):
+            case Or(parts) if alone:
                 return any(map(self.holds_initially, parts))
-            case Implies(left, right):
+            case Implies(left, right) if alone:
                 return not self.holds_initially(left) or self.holds_initially(right)
             case Globally("A", body):
                 return self.fairly(self.model.reached) & ~self.sat(body, {}) == self.manager.false
-            case Future("E", body):
+            case Future("E", body) if alone:
                 return self.fairly(self.sat(body, {})) != self.manager.false
             case _:
-                return self.model.contains(self.sat(formula, {}), self.model.deployment.init)
+                return self.model.initial & ~self.sat(formula, {}) == self.manager.false
+
+    def initially(self, formula: Formula) -> Bdd:
+        """The initial states in which a sentence holds."""
+        return self.model.initial & self.sat(formula, {})
 
     def pairs(self, formula: Formula, env: Environment) -> Pairs:
         """The transitions over the states and the free variables of a formula."""
@@ -106,7 +112,7 @@ class Checker:
             return everywhere & self.sat(f, env)
 
         match formula:
-            case Truth() | Equal() | Atom() | Use() | Same() | Empty():
+            case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
                 return everywhere & self.compiler.formula(formula, env)
             case Not(body):
                 return ctl.negation(here(body))
@@ -140,11 +146,13 @@ class Checker:
 
     def _member(self, binder: Binder, body: Formula, env: Environment) -> tuple[Vector, Bdd]:
         """A vector for the variable x that is bound, and active(x) ∧ ⟦body⟧ over the state bits, the bits
-        of x and those of the body's other free variables. An active value is not dead, so that no
-        bit says that x and another variable hold the same dead value."""
+        of x and those of the body's other free variables; of `x in s` any declared value does. An active value is
+        not dead, so that no bit says that x and another variable hold the same dead value."""
         vector = self.compiler.bound_vector(binder, env)
         inner = {**env, binder.name: vector}
-        member = self.sat(body, inner) & self.encoding.active(vector.sort, vector)
+        encoding = self.encoding
+        possible = encoding.valid(vector) if binder.declared else encoding.active(vector.sort, vector)
+        member = self.sat(body, inner) & possible
         terms = (inner[name] for name in free_variables(body))
         pairs = (pair for pair in self.encoding.mortal_pairs(terms) if vector in pair)
         return vector, self.manager.cofactor(

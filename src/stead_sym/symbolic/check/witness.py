@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from stead_sym.deployment.trace import Step
+from stead_sym.logic.sorts import used_sort
 from stead_sym.logic.syntax import Formula, free_variables
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -40,10 +41,12 @@ class Witness:
         self.encoding = checker.encoding
         self.manager = checker.manager
         self.literal = checker.model.plan.naming.literal
-        init = self.model.deployment.init
         self._places: dict[Instance, Place] = {}
         self._sorts: dict[Value, str] = {}
-        self._enter(Place(init, init, {}))
+
+    def enter(self, state: Instance) -> None:
+        """Begin at an initial state, under the names that the diagrams use."""
+        self._enter(Place(state, state, {}))
 
     def _enter(self, place: Place) -> None:
         """Note a state that was handed out, and the sorts of its values."""
@@ -129,9 +132,17 @@ class Witness:
         self, formula: Formula, scope: Formula, assignment: Mapping[str, Value]
     ) -> tuple[Mapping[str, Vector], Pairs, Bdd]:
         """⟦f⟧ over vectors for the free variables of ``scope``."""
-        env = self.checker.vectors(scope, {x: self._sort(assignment[x]) for x in free_variables(scope)})
+        sorts = {x: self._sort_of(x, assignment[x], scope) for x in free_variables(scope)}
+        env = self.checker.vectors(scope, sorts)
         pairs = self.checker.pairs(scope, env)
         return env, pairs, self.checker.sat(formula, env) & pairs.assignments
+
+    def _sort_of(self, name: str, value: Value, scope: Formula) -> str:
+        """The sort of a free variable: that of its value, and for a numeral of several sorts that of its uses."""
+        listed = self.encoding.schema.listed.get(value, ())
+        if len(listed) > 1:
+            return used_sort(scope, name, self.encoding.schema) or listed[0]
+        return self._sort(value)
 
     def _sort(self, value: Value) -> str:
         if value not in self._sorts:  # a value of the restriction that no state so far has held
@@ -169,7 +180,7 @@ class Witness:
         if sets is None:
             raise ValueError("no such run: the caller relies on a formula that does not hold")
         steps: list[Step] = []
-        for ahead in sets:
+        for ahead in sets[1:]:
             steps.append(self._step_into(ahead, place, env, assignment))
             place = self._places[steps[-1].state]
         return tuple(steps)
@@ -183,9 +194,10 @@ class Witness:
 
     def _step(self, place: Place, after: Place) -> Step:
         """The step between two places, with the call that makes it."""
-        call = self.model.call_between(place.known, after.known)
+        step = self.model.step_between(place.known, after.known)
         self._enter(after)
-        return Step(call.rename({name: value for value, name in place.names.items()}), after.real)
+        real = {name: value for value, name in place.names.items()}
+        return Step(step.call.rename(real), after.real, step.actor)
 
     def _successors_in(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]

@@ -201,6 +201,22 @@ class Encoding(Values):
         )
 
     @cached_property
+    def doubled_keys(self) -> Bdd:
+        """The states that hold two facts which agree on the columns of a declared key. A field for the facts of one
+        key holds one of them at most, so that there is nothing to look for."""
+        m = self.manager
+        groups: dict[tuple[str, tuple[Value, ...]], list[Fact]] = {}
+        for relation in self.schema.relations:
+            if relation.keys:
+                for fact in self.static_facts[relation.name] + self.dynamic_facts[relation.name]:
+                    groups.setdefault((relation.name, relation.key(fact.args)), []).append(fact)
+        return m.disj(
+            m.at_least(2, map(self.atom, group))
+            for group in groups.values()
+            if len({self._field_of.get(fact) for fact in group}) > 1 or self.static.issuperset(group[:2])
+        )
+
+    @cached_property
     def care(self) -> Bdd:
         """The care set: functions of states and vectors have to be right on these states only.
 

@@ -46,11 +46,19 @@ def fields(
                 continue
             if any(_scattered(group, deployment.schema.rigid) for group in grouped):
                 continue
-            initial = deployment.init.facts
-            if all(sum(fact in initial for fact in group) <= 1 for group in grouped):
+            if _holds_initially(deployment, relation, key, grouped):
                 best = grouped
         for group in best:
             yield Field.of(sorted(group))
+
+
+def _holds_initially(
+    deployment: Deployment, relation: Relation, key: Columns, grouped: Iterable[Iterable[Fact]]
+) -> bool:
+    """No D0 has two facts of a group. Where D0 may have any facts of the relation, only a declared key says so."""
+    if deployment.initially is not None and relation.name in deployment.initially.relations:
+        return bool(relation.keys) and set(relation.keys) <= set(key)
+    return all(sum(fact in deployment.init for fact in group) <= 1 for group in grouped)
 
 
 def _scattered(group: Sequence[Fact], rigid: Set[Value]) -> bool:
@@ -77,10 +85,11 @@ def singles(deployment: Deployment, keys: Mapping[str, Sequence[Columns]]) -> fr
         for relation in deployment.schema.relations
         if relation.arity
         and () in keys[relation.name]
+        and not (deployment.initially is not None and relation.name in deployment.initially.relations)
         and len(deployment.init.tuples(relation.name)) <= 1
         and any(
             _writes(statement, relation.name)
-            for tool in deployment.tools
+            for tool in deployment.tools_and_events
             for effect in tool.effects
             for statement in effect.statements
         )
@@ -118,11 +127,13 @@ def _keys(deployment: Deployment, relation: Relation) -> Iterator[Columns]:
         for key in combinations(columns, size):
             if all(
                 _respects(tool, effect, statement, key)
-                for tool in deployment.tools
+                for tool in deployment.tools_and_events
                 for effect in tool.effects
                 for statement in effect.statements
                 if isinstance(statement, Insert) and statement.atom.relation == relation.name
-            ) and not any(effect.is_ensure for tool in deployment.tools for effect in tool.effects):
+            ) and not any(
+                effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects
+            ):
                 yield key
 
 

@@ -85,7 +85,7 @@ def possible_anchors(deployment: Deployment) -> Mapping[Draw, tuple[Binder, ...]
     parameters and variables chosen or drawn before, linked to it by inserted facts."""
     return {
         ((tool.name, number), binder.name): tuple(_linked(tool, effect, binder))
-        for tool in deployment.tools
+        for tool in deployment.tools_and_events
         for number, effect in enumerate(tool.effects)
         for binder in effect.fresh
     }

@@ -21,7 +21,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
+from typing import assert_never
 
+from stead_sym.logic.syntax import Ordering
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd, Manager
 
@@ -255,6 +257,30 @@ class Values:
         """The two vectors, of which one at least is one-hot, name the same value of U_f."""
         values = self.values[left.sort]
         return self.manager.disj(self.is_value(left, v) & self.is_value(right, v) for v in values)
+
+    def compares(self, ordering: Ordering, sort: str, left: Vector | Value, right: Vector | Value) -> Bdd:
+        """left < right, and so on, for two terms of an ordered sort, whose values stand in their order."""
+        m, values = self.manager, self.values[sort]
+        named = [self.is_value(right, value) for value in values]
+        below, above = m.false, m.disj(named)
+        entries: dict[Value, Bdd] = {}
+        for place, value in enumerate(values):
+            following = above & ~named[place]  # of the values so far only the later ones are left
+            match ordering:
+                case "<":
+                    entries[value] = following
+                case "<=":
+                    entries[value] = above
+                case ">":
+                    entries[value] = below
+                case ">=":
+                    entries[value] = below | named[place]
+                case "succ":
+                    entries[value] = named[place + 1] if place + 1 < len(values) else m.false
+                case _:
+                    assert_never(ordering)
+            below, above = below | named[place], following
+        return entries[left] if isinstance(left, str) else self.table(left, entries)
 
     def valid(self, vector: Vector, beyond: bool = False) -> Bdd:
         """The vector names a value of U_f, or with ``beyond`` one outside that has a code; a mortal one

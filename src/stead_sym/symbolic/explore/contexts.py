@@ -24,13 +24,14 @@ from itertools import chain
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
 from stead_sym.logic.syntax import TRUE, Formula
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.values import Vector, bits_of
-from stead_sym.symbolic.step.effects import ToolInterface
+from stead_sym.symbolic.explore.offers import Offers
 from stead_sym.symbolic.step.formulas import Compiler
 
 _LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut down to those at hand
@@ -63,48 +64,32 @@ class _Shown:
 
 
 class ContextFinder:
-    """Decides the calls of whole sets of states.
-
-    ``wrapper`` None stands for the agent that selects everything offered; no context is formed.
-    """
+    """Decides the calls of one agent for whole sets of states."""
 
     def __init__(
         self,
         deployment: Deployment,
+        agent: AgentRole,
         compiler: Compiler,
-        tools: Mapping[str, ToolInterface],
-        wrapper: CanonicalWrapper | None,
+        offers: Offers,
+        wrapper: CanonicalWrapper,
     ) -> None:
         self.deployment = deployment
+        self.agent = agent
         self.compiler = compiler  # with log-coded vectors, to go through what is shown and offered
         self.encoding = compiler.encoding
-        self._beside = Compiler(compiler.encoding, "param")  # with one-hot vectors
+        self._beside = offers.beside  # with one-hot vectors
         self.manager = compiler.manager
-        self.tools = tools
+        self.tools = {name: offers.tools[name] for name in agent.tools}
         self.wrapper = wrapper
-        self.rigid = wrapper.rigid if wrapper is not None else frozenset()
-        self.decided = self.manager.false if wrapper else self.manager.true
+        self.rigid = wrapper.rigid
+        self.decided = self.manager.false
+        self._offers = offers
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
         self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
-        self._shown = tuple(_shown(deployment))
+        self._shown = tuple(_shown(deployment, agent))
         self._tuples: dict[str, Sequence[Bdd]] = {}
         self._few: dict[tuple[str, int], Bdd] = {}
-
-    @cached_property
-    def offers(self) -> Mapping[str, Bdd]:
-        """Per tool where its calls are offered, over the state bits and its selectors: the selection of
-        the agent that takes whatever is offered."""
-        m, valid = self.manager, self.encoding.valid
-        return {
-            name: m.conj([self._beside.offered(tool.tool, tool.selectors), *map(valid, tool.selectors)])
-            for name, tool in self.tools.items()
-        }
-
-    def condition(self, name: str, formula: Formula) -> Bdd:
-        """⟦f⟧ over the state bits and a tool's selectors, for a first-order formula over its parameters."""
-        tool = self.tools[name]
-        names = (param.name for param in tool.tool.params)
-        return self._beside.formula(formula, dict(zip(names, tool.selectors, strict=True)))
 
     @cached_property
     def _shows(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
@@ -113,12 +98,12 @@ class ContextFinder:
 
     def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state
-        bits and each tool's selectors, one mapping per context met. Each state must offer a call.
+        bits and each tool's selectors, one mapping per context met. Where it is offered nothing it selects nothing.
 
         The contexts are found first, and what is new of them is put to the agent at once.
         """
         assert self.encoding.are_states(states)
-        undecided = states & ~self.decided
+        undecided = self._offers.by(self.tools, states & ~self.decided)
         for context, calls in self._bounded:
             if undecided != self.manager.false:
                 met = self._meet(context, undecided)
@@ -134,7 +119,6 @@ class ContextFinder:
             undecided = undecided & ~met.states
             found.append(met)
         if found:
-            assert self.wrapper is not None
             decisions = self.wrapper.decide([met.context for met in found])
             for met, decision in zip(found, decisions, strict=True):
                 self.contexts[decision.canonical] = decision.selected
@@ -150,8 +134,9 @@ class ContextFinder:
         for relation, (vectors, there) in self._shows.items():
             tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
             facts += (Fact(relation, args) for args in tuples)
-        for name, offered in self.offers.items():
-            tuples = self.encoding.tuples(m.exist(bits, offered & here), self.tools[name].selectors)
+        for name in self.tools:
+            offered = m.exist(bits, self._offers.calls[name] & here)
+            tuples = self.encoding.tuples(offered, self.tools[name].selectors)
             calls += (Call(name, args) for args in tuples)
         return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
 
@@ -293,15 +278,15 @@ class ContextFinder:
         return tuple(naming.get(value, value) for value in args)
 
 
-def _shown(deployment: Deployment) -> Iterator[_Shown]:
-    """What the agent is shown of each relation: all of it where the deployment has no views."""
+def _shown(deployment: Deployment, agent: AgentRole) -> Iterator[_Shown]:
+    """What the agent is shown of each relation: all of it where it has no views."""
     for relation in deployment.schema.relations:
         cuts = [
             (tuple(binder.name for binder in line.params), line.where)
-            for line in deployment.views
+            for line in agent.views
             if line.relation == relation.name
         ]
-        if not deployment.views:
+        if not agent.views:
             cuts = [(tuple(str(place) for place in range(relation.arity)), TRUE)]
         if cuts:
             yield _Shown(relation.name, relation.sorts, tuple(cuts))

@@ -11,35 +11,42 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.faults import bound_exceeded, no_effect, no_successor_within, nothing_offered
-from stead_sym.deployment.semantics import exceeded, leads_to, offer, outcomes, view
+from stead_sym.agent.roles import Wrappers
+from stead_sym.agent.selection import selection
+from stead_sym.deployment.faults import (
+    bound_exceeded,
+    key_broken,
+    no_effect,
+    no_successor_within,
+    nothing_offered,
+)
+from stead_sym.deployment.semantics import enabled, exceeded, leads_to, offer, outcomes
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.errors import NoEffect
 from stead_sym.logic.syntax import Expanded
 from stead_sym.progress import Progress, Pulse
-from stead_sym.relational.instance import Instance
+from stead_sym.relational.instance import Instance, broken_keys
 from stead_sym.symbolic.bdd.fixpoint import shortest
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.symbolic.encode.values import bits_of
 from stead_sym.symbolic.explore.contexts import ContextFinder
+from stead_sym.symbolic.explore.initial import initial_set
+from stead_sym.symbolic.explore.offers import Offers
 from stead_sym.symbolic.plan.guess import Broken
 from stead_sym.symbolic.plan.planner import Plan
 from stead_sym.symbolic.step.transitions import Transitions
 
 
-def explore(
-    plan: Plan, wrapper: CanonicalWrapper | None, progress: Progress | None = None
-) -> ReachableStates | Broken:
-    """The reachable states of a plan's restriction under the wrapped agent (None: everything offered). Or,
-    where in a reachable state a fresh variable cannot have the name that goes with the value of its anchor,
+def explore(plan: Plan, wrappers: Wrappers, progress: Progress | None = None) -> ReachableStates | Broken:
+    """The reachable states of a plan's restriction under the wrapped agents. Or, where in a reachable state a fresh variable cannot have the name that goes with the value of its anchor,
     since the name is active already, the anchors to give up.
 
-    Raises `BoundExceeded`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at fault,
-    and `Undecided` where a forced restriction is too small to give every state a successor.
+    Raises `BoundExceeded`, `KeyBroken`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at
+    fault, `NoInitialState`, and `Undecided` where a forced restriction is too small to give every state a
+    successor.
     """
-    states = ReachableStates(plan, wrapper, progress)
+    states = ReachableStates(plan, wrappers, progress)
     return states.explore() or states
 
 
@@ -47,17 +54,15 @@ class ReachableStates:
     """R, as far as it has been explored (`explore`).
 
     Three things grow while it is explored and stay as they are afterwards: ``reached``, the states reached,
-    over the state bits like ``initial``, { D0 }; ``transitions``, the steps of the calls that are selected
+    over the state bits like ``initial``, the set of all D0; ``transitions``, the steps of the calls that are selected
     in the states decided so far; and ``sweeps``, how often undecided states have been taken up.
     """
 
-    def __init__(
-        self, plan: Plan, wrapper: CanonicalWrapper | None, progress: Progress | None = None
-    ) -> None:
+    def __init__(self, plan: Plan, wrappers: Wrappers, progress: Progress | None = None) -> None:
         self.plan = plan
         self.deployment = plan.deployment
         self.restriction = plan.restriction
-        self.wrapper = wrapper
+        self.wrappers = wrappers
         self.encoding = plan.encoding
         self.compiler = plan.compiler
         self.manager = plan.encoding.manager
@@ -66,8 +71,13 @@ class ReachableStates:
         self.report = Pulse(progress, {"nodes": lambda: manager.nodes})
         self.transitions = Transitions.empty(self.encoding, self.tools, self.report)
         interfaces = {name: tool.interface for name, tool in self.tools.items()}
-        self.finder = ContextFinder(self.deployment, self.compiler, interfaces, wrapper)
-        self.initial = self.manager.cube(self.encoding.encode(self.deployment.init))
+        self.offers = Offers(self.compiler, interfaces)
+        self.finders = tuple(
+            ContextFinder(self.deployment, agent, self.compiler, self.offers, wrapper)
+            for agent in self.deployment.agents
+            if (wrapper := wrappers[agent.name]) is not None
+        )
+        self.initial = initial_set(plan)
         self.reached = self.initial
         self.sweeps = 0
 
@@ -75,8 +85,9 @@ class ReachableStates:
 
     def explore(self) -> Broken:
         """Find all reachable states; what of the plan's guess turns out broken, nothing if all went well."""
-        if self.wrapper is None:
-            self.transitions = self.transitions.selecting(self.finder.offers)
+        self.transitions = self.transitions.selecting(
+            {name: calls for name, calls in self.offers.calls.items() if name in self._undirected}
+        )
         todo, m = self.initial, self.manager
         while todo != m.false:
             self.sweeps += 1
@@ -95,22 +106,39 @@ class ReachableStates:
             self._check_steps()
         return Broken()
 
+    @cached_property
+    def _undirected(self) -> frozenset[str]:
+        """The events, and the tools of agents that select everything they are offered."""
+        agents = (agent for agent in self.deployment.agents if self.wrappers[agent.name] is None)
+        return frozenset(event.name for event in self.deployment.events).union(
+            *(agent.tools for agent in agents)
+        )
+
     def _decided(self, states: Bdd) -> Mapping[str, Bdd]:
-        """What the agent selects in the states that were not decided before."""
+        """What the agents select in the states that were not decided before."""
         chosen: dict[str, list[Bdd]] = {}
-        for selection in self.finder.decide(states):
-            self.report("reach", sweeps=self.sweeps, contexts=len(self.finder.contexts))
-            for tool, calls in selection.items():
-                chosen.setdefault(tool, []).append(calls)
+        for finder in self.finders:
+            for selected in finder.decide(states):
+                contexts = sum(len(other.contexts) for other in self.finders)
+                self.report("reach", sweeps=self.sweeps, contexts=contexts)
+                for tool, calls in selected.items():
+                    chosen.setdefault(tool, []).append(calls)
         return {tool: self.manager.disj(calls) for tool, calls in chosen.items()}
 
     # hypotheses
 
     def _check_bounds(self, states: Bdd) -> None:
-        """Definition "C-boundedness" on ``states``."""
+        """Definition "C-boundedness" on ``states``, and the declared keys."""
         for over in self._exceeded.values():
             if (there := states & over) != self.manager.false:
                 raise bound_exceeded(self.deployment, self.trace_to(there))
+        if (doubled := states & self._doubled) != self.manager.false:
+            raise key_broken(self.deployment, self.trace_to(doubled))
+
+    @cached_property
+    def _doubled(self) -> Bdd:
+        """The states that hold two facts with one declared key."""
+        return self.encoding.doubled_keys
 
     def _names_taken(self, states: Bdd) -> Broken:
         """The fresh variables that cannot have the name that goes with the value of their anchor, since it is
@@ -128,11 +156,9 @@ class ReachableStates:
         )
 
     def _check_offers(self, states: Bdd) -> None:
-        """Each state of ``states`` offers a call, and each call offered has an effect."""
+        """Each state of ``states`` offers a call or enables an event, and each of these has an effect."""
         m = self.manager
-        silent = states
-        for name, offers in self.finder.offers.items():
-            silent = silent & ~m.and_exist(self._selectors(name), silent, offers)
+        silent = states & ~self.offers.by(self.tools, states)
         if silent != m.false:
             raise nothing_offered(self.deployment, self.trace_to(silent))
         for name, calls in self._dead.items():
@@ -152,21 +178,20 @@ class ReachableStates:
         interfaces = ((name, tool.interface) for name, tool in self.tools.items())
         return {name: interface.offered & ~interface.effective for name, interface in interfaces}
 
-    def _selectors(self, name: str) -> Bits:
-        return frozenset(bits_of(self.tools[name].interface.selectors))
-
     def _params(self, name: str) -> Bits:
         return frozenset(bits_of(self.tools[name].interface.params))
 
     def _check_room(self, states: Bdd) -> None:
-        """No selected call exceeds a bound, or inserts more fresh values than U_f has left: it would exceed
-        the bound too, since an exact U_f has room for b_S more values than a state holds."""
+        """No selected call or event exceeds a bound, breaks a key, or inserts more fresh values than U_f has left:
+        it would exceed the bound too, since an exact U_f has room for b_S more values than a state holds."""
         for name, tool in self.tools.items():
             over = tool.exceeding | tool.overflow if self.restriction.exact else tool.exceeding
             leaving = states & over & self.transitions.selected[name]
             if leaving != self.manager.false:
-                trace = self.trace_to(self.manager.exist(self._selectors(name), leaving))
-                raise bound_exceeded(self.deployment, self._with_last_step(trace, name))
+                trace = self.trace_to(self.manager.exist(self.offers.selectors(name), leaving))
+                run = self._with_last_step(trace, name)
+                too_many = exceeded(self.deployment, run.last) is not None
+                raise bound_exceeded(self.deployment, run) if too_many else key_broken(self.deployment, run)
 
     def _check_steps(self) -> None:
         """Each state has a successor in U_f, as it has in the infinite domain: a restriction whose sizes were
@@ -176,17 +201,20 @@ class ReachableStates:
             raise no_successor_within(self.restriction, self.trace_to(stuck))
 
     def _with_last_step(self, trace: Trace, name: str) -> Trace:
-        """The trace with a call of the tool at its end that exceeds a bound, inside U_f or beyond it."""
-        for call in sorted(self.calls(trace.last)):
+        """The trace with a call of the tool at its end that exceeds a bound, inside U_f or beyond it, or breaks a
+        key."""
+        for call, actor in sorted(self.selection(trace.last).items()):
             if call.tool == name:
                 for state in outcomes(self.deployment, call, trace.last, self.restriction):
-                    if exceeded(self.deployment, state) is not None:
-                        return replace(trace, steps=(*trace.steps, Step(call, state)))
-        raise AssertionError(f"no call of {name} exceeds a bound from {trace.last}")
+                    over = exceeded(self.deployment, state) is not None
+                    if over or any(broken_keys(self.deployment.schema, state.facts)):
+                        return replace(trace, steps=(*trace.steps, Step(call, state, actor)))
+        raise AssertionError(f"no call of {name} exceeds a bound or breaks a key from {trace.last}")
 
     def _without_effect(self, name: str, trace: Trace) -> NoEffect:
-        """The error for a run to a state that offers a call of the tool without a successor."""
-        for call in sorted(offer(self.deployment, trace.last)):
+        """The error for a run to a state that offers a call of the tool, or enables an event, without a
+        successor."""
+        for call in sorted(offer(self.deployment, trace.last) | enabled(self.deployment, trace.last)):
             if call.tool == name:
                 after = next(outcomes(self.deployment, call, trace.last, self.restriction), None)
                 if after is None:
@@ -196,23 +224,22 @@ class ReachableStates:
     # runs
 
     def trace_to(self, target: Bdd) -> Trace:
-        """A shortest run from the initial state to a reached state of ``target``, a set over the state
-        bits."""
+        """A shortest run from an initial state to a reached state of ``target``, a set over the state bits."""
         assert self.encoding.are_states(target)
         reached, bits = self.reached, self.encoding.state_bits
         sets = shortest(self.transitions, self.initial, reached, target & reached, bits)
         assert sets is not None, "every reached state is reached"
         steps: list[Step] = []
-        state = self.deployment.init
-        for ahead in sets:
+        start = state = self.encoding.decode(self.manager.pick(sets[0], self.encoding.order))
+        for ahead in sets[1:]:
             steps.append(self.step_into(state, ahead))
             state = steps[-1].state
-        return Trace(self.deployment.init, tuple(steps))
+        return Trace(start, tuple(steps))
 
     def step_into(self, state: Instance, target: Bdd) -> Step:
         """A transition from ``state`` into ``target``, with the call that makes it."""
         for after in self.successors(state, target):
-            return Step(self.call_between(state, after), after)
+            return self.step_between(state, after)
         raise AssertionError(f"no transition leads from {state} where it should")
 
     def successors(self, state: Instance, within: Bdd | None = None) -> Iterator[Instance]:
@@ -224,9 +251,9 @@ class ReachableStates:
             yield (after := self.encoding.decode(self.manager.pick(found, self.encoding.order)))
             found = found & ~self.singleton(after)
 
-    def call_between(self, state: Instance, after: Instance) -> Call:
-        """A selected call that leads from one state to the other, by the semantics of the deployment:
-        no step of a trace rests on the diagrams alone."""
+    def step_between(self, state: Instance, after: Instance) -> Step:
+        """The step by a selected call, or an event, that leads from one state to the other, by the semantics of the
+        deployment: no step of a trace rests on the diagrams alone."""
         seen = {sort: values | after.active_domain[sort] for sort, values in state.active_domain.items()}
         near = self.restriction.extended(
             {
@@ -236,7 +263,7 @@ class ReachableStates:
         )
         for call in self._selected_in(state):
             if leads_to(self.deployment, call, state, after, near):
-                return call
+                return Step(call, after, self.selection(state)[call])
         raise AssertionError(f"no selected call leads from {state} to {after}")
 
     def _selected_in(self, state: Instance) -> Iterator[Call]:
@@ -247,19 +274,28 @@ class ReachableStates:
             for args in self.encoding.tuples(here, self.tools[name].interface.selectors):
                 yield Call(name, args)
 
-    def calls(self, state: Instance) -> frozenset[Call]:
-        """Π(D, Offer(D)): the calls that the agent may make in a state."""
-        offered = offer(self.deployment, state)
-        return self.wrapper.calls(view(self.deployment, state), offered) if self.wrapper else offered
+    def selection(self, state: Instance) -> Mapping[Call, str | None]:
+        """Π(D, Offer(D)): what may happen in a state, each call with the agent that may make it."""
+        return selection(self.deployment, self.wrappers, state)
 
     def calling(self, tool: str, condition: Expanded, *, selected: bool) -> Bdd:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) of the tool offered in D }, over the state bits; with
         ``selected`` for one that the agent may make there."""
-        calls = self.transitions.selected[tool] if selected else self.finder.offers[tool]
-        such = self.finder.condition(tool, condition)
-        return self.manager.and_exist(self._selectors(tool), self.reached & calls, such)
+        calls = self.transitions.selected[tool] if selected else self.offers.calls[tool]
+        such = self.offers.condition(tool, condition)
+        return self.manager.and_exist(self.offers.selectors(tool), self.reached & calls, such)
 
     # counts and sets
+
+    @cached_property
+    def has_one_initial(self) -> bool:
+        """There is one D0."""
+        return self.initial_states == 1
+
+    @property
+    def initial_states(self) -> int:
+        """The number of all D0."""
+        return self.manager.count(self.initial, self.encoding.state_bits)
 
     def singleton(self, state: Instance) -> Bdd:
         """{ D } over the state bits."""

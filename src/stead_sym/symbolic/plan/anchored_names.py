@@ -36,7 +36,7 @@ class FreshVariables:
         self.bounds = deployment.bounds
         self.sorts = {
             ((tool.name, number), binder.name): str(binder.sort)
-            for tool in deployment.tools
+            for tool in deployment.tools_and_events
             for number, effect in enumerate(tool.effects)
             for binder in effect.fresh
         }

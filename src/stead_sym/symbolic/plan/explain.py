@@ -159,7 +159,7 @@ def _key(fields: Iterable[Field]) -> tuple[int, ...] | None:
 
 
 def _fresh(deployment: Deployment, naming: Naming) -> Iterable[ExplainedFresh]:
-    for tool in deployment.tools:
+    for tool in deployment.tools_and_events:
         for number, effect in enumerate(tool.effects):
             for binder in effect.fresh:
                 draw = ((tool.name, number), binder.name)

@@ -91,8 +91,10 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
     writer = Writer(compiler, guess.singles)
     effects = EffectCompiler(deployment, ground.restriction, compiler, ground.naming, writer)
     tools = {
-        tool.name: effects.tool(tool, partial(report, "plan", tools=number, of=len(deployment.tools)))
-        for number, tool in enumerate(deployment.tools, 1)
+        tool.name: effects.tool(
+            tool, partial(report, "plan", tools=number, of=len(deployment.tools_and_events))
+        )
+        for number, tool in enumerate(deployment.tools_and_events, 1)
     }
     broken = confirm(tools.values())
     return broken or Plan(deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools)
@@ -135,7 +137,9 @@ def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
     encoding = Encoding(Manager(task.backend), deployment.schema, values, beyond=lacking)
     names = AnchoredNames(variables, encoding)
     ensured = {sort: (*known, *beyond[sort]) for sort, known in restriction.values.items()}
-    facts = Relaxation(deployment, encoding, names, ensured, guess.singles, partial(report, "plan"))
+    report_plan = partial(report, "plan")
+    starting = _starting(task)
+    facts = Relaxation(deployment, encoding, names, ensured, guess.singles, report_plan, starting)
     if broken := names.broken:
         return broken
     naming = Naming(task.literal, guess.anchored, names.names)
@@ -144,9 +148,19 @@ def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
     return _Ground(used, values, naming, facts.static, facts.dynamic)
 
 
+def _starting(task: Task) -> Mapping[str, Sequence[Value]]:
+    """The values that a D0 of `initially any` may have (`explore.initial`): all of U_f, or of the names for values
+    outside C the first b_S."""
+    deployment, values = task.deployment, task.restriction.values
+    if task.literal:
+        return values
+    constants, bounds = deployment.constants, deployment.bounds
+    return {sort: known[: len(constants[sort]) + bounds.get(sort, 0)] for sort, known in values.items()}
+
+
 def _beyond(task: Task) -> Mapping[str, tuple[Value, ...]]:
     """Per sort a value outside U_f where an `ensure` is read over the literal domain, as
     `deployment.semantics` has it, so that a step past a bound shows. Representatives have room for it."""
-    ensures = any(effect.is_ensure for tool in task.deployment.tools for effect in tool.effects)
+    ensures = any(effect.is_ensure for tool in task.deployment.tools_and_events for effect in tool.effects)
     number = 1 if task.literal and ensures else 0
     return {sort: task.restriction.beyond(sort, number) for sort in task.restriction.values}

@@ -15,11 +15,12 @@ from itertools import count
 from typing import Protocol, assert_never
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
+from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Compare,
     Count,
     Empty,
     Equal,
@@ -37,6 +38,7 @@ from stead_sym.logic.syntax import (
     Truth,
     Until,
     Use,
+    Var,
     conjuncts,
     unexpanded,
 )
@@ -68,9 +70,11 @@ class Relaxation:
         ensured: Mapping[str, Sequence[Value]],
         single: Set[str],
         report: Report,
+        starting: Mapping[str, Sequence[Value]],
     ) -> None:
         """``encoding`` has no fields, only vectors. ``fresh`` says which values a fresh variable of
-        an effect may take, ``ensured`` which values of each sort an `ensure` may bring in besides those
+        an effect may take, ``starting`` which values a D0 of `initially any` may have,
+        ``ensured`` which values of each sort an `ensure` may bring in besides those
         that may be active already. The relations of ``single`` are taken to hold one fact at most: a formula
         is read for each choice of that fact, so that two atoms of it speak of the same one."""
         self.deployment = deployment
@@ -79,16 +83,45 @@ class Relaxation:
         self._fresh = fresh
         self._ensured = ensured
         self._report = report
+        self._starting = starting
         self._relations = {relation.name: relation for relation in deployment.schema.relations}
         self._columns = {
             name: tuple(encoding.vector("col", sort, k) for k, sort in enumerate(relation.sorts))
             for name, relation in self._relations.items()
         }
         self._only = self._single_facts(single)
-        self._initial = {name: self._set_of(name, deployment.init.tuples(name)) for name in self._relations}
-        self.may = dict(self._initial)
-        self.must = dict(self._initial)
+        given = {name: self._set_of(name, deployment.init.tuples(name)) for name in self._relations}
+        self.must = dict(given)
+        self.may = given
+        self.may = given | self._may_initially()
         self._compute()
+
+    def _may_initially(self) -> Mapping[str, Bdd]:
+        """The facts that some D0 may hold of the relations of `initially any`: those over the values that a D0 may
+        have, but for what a conjunct `forall x. P(x) -> f` of the condition rules out whatever else holds."""
+        lines, encoding, m = self.deployment.initially, self.encoding, self.manager
+        if lines is None:
+            return {}
+        for name in lines.relations:
+            columns = self._columns[name]
+            self.may[name] = m.conj(encoding.is_among(v, self._starting[v.sort]) for v in columns)
+        found = dict(self.may)
+        for part in conjuncts(lines.where):
+            binders: dict[str, Binder] = {}
+            while isinstance(part, Forall):
+                binders[part.binder.name] = part.binder
+                part = part.body
+            match part:
+                case Implies(Atom(name, args), right) if name in lines.relations:
+                    names = [term.name for term in args if isinstance(term, Var)]
+                    if (
+                        len(names) == len(args)
+                        and len(set(names)) == len(names)
+                        and binders.keys() == set(names)
+                    ):
+                        env = dict(zip(names, self._columns[name], strict=True))
+                        found[name] = found[name] & self.reads(right, env)
+        return {name: found[name] for name in lines.relations}
 
     # the result
 
@@ -142,7 +175,7 @@ class Relaxation:
         """Facts that may hold grow, facts that must hold shrink, until neither changes."""
         for rounds in count(1):
             before = (dict(self.may), dict(self.must))
-            for tool in self.deployment.tools:
+            for tool in self.deployment.tools_and_events:
                 self._report(rounds=rounds)
                 self._apply(tool)
             if (self.may, self.must) == before:
@@ -179,6 +212,8 @@ class Relaxation:
                             self.must.update(dict.fromkeys(relations, m.false))
                     case Choose() | Fresh() | Ensure():
                         pass
+                    case Assign():
+                        raise AssertionError(f"{statement} is not expanded")
                     case _:
                         assert_never(statement)
 
@@ -238,6 +273,8 @@ class Relaxation:
                 return m.true if value else m.false
             case Equal(left, right):
                 return self.encoding.equal(denoted(left, env), denoted(right, env))
+            case Compare(ordering, left, right):
+                return self.encoding.compares(ordering, formula.sort, denoted(left, env), denoted(right, env))
             case Atom(relation, args):
                 return self._holds(relation, [denoted(term, env) for term in args], must)
             case Not(body):
@@ -278,7 +315,8 @@ class Relaxation:
     def _some(self, binder: Binder, body: Formula, env: Environment, must: bool) -> Bdd:
         vector = self.bound_vector(binder, env)
         inner = self.reads(body, {**env, binder.name: vector}, must)
-        return self.manager.and_exist(frozenset(vector.bits), self.active(vector, must), inner)
+        among = self.encoding.valid(vector) if binder.declared else self.active(vector, must)
+        return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
     def _holds(self, relation: str, terms: Sequence[Vector | Value], must: bool) -> Bdd:
         if relation in self._only:

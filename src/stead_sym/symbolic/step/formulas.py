@@ -15,6 +15,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Compare,
     Count,
     Empty,
     Equal,
@@ -80,6 +81,8 @@ class Compiler:
                 return m.true if value else m.false
             case Equal(left, right):
                 return self.encoding.equal(denoted(left, env), denoted(right, env))
+            case Compare(ordering, left, right):
+                return self.encoding.compares(ordering, formula.sort, denoted(left, env), denoted(right, env))
             case Atom(relation, args, primed):
                 if primed and not joint:
                     raise ValueError(f"primed symbol outside `ensure`: {formula}")
@@ -127,10 +130,11 @@ class Compiler:
     def exists(
         self, binder: Binder, env: Environment, body: Callable[[Environment], Bdd], *, joint: bool = False
     ) -> Bdd:
-        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
+        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound; of `x in s` any declared value does."""
         vector = self.bound_vector(binder, env)
         inner = body({**env, binder.name: vector})
-        among = self._active(vector, joint) & self.encoding.care
+        possible = self.encoding.valid(vector) if binder.declared else self._active(vector, joint)
+        among = possible & self.encoding.care
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
     def _active(self, vector: Vector, joint: bool) -> Bdd:

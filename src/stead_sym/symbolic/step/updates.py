@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
+from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.logic.syntax import Var
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
@@ -74,6 +74,8 @@ class Writer:
                             outside = outside | when
                 case Choose() | Fresh() | Ensure():
                     pass
+                case Assign():
+                    raise AssertionError(f"{statement} is not expanded")
                 case _:
                     assert_never(statement)
         broken = set(self._broken_singles(effect, case, deleted, inserted))

@@ -1,0 +1,115 @@
+"""Who decides: from what a user names as the agents of a deployment to their canonical wrappers.
+
+One decision: the result has every agent of the deployment by its name, a single one under the empty name, and
+None stands for an agent that selects everything it is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
+from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole, Policy
+from stead_sym.deployment.tool import Call
+from stead_sym.errors import DeclarationError, InputError
+from stead_sym.logic.names import nearest
+
+AgentLike: TypeAlias = (
+    Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | str
+)
+"""A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
+
+Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
+"""The wrapped agents of a deployment by name; None for one that selects everything offered."""
+
+ANY = "any"
+
+
+def wrap_all(deployment: Deployment, given: AgentLike | Mapping[str, AgentLike]) -> Wrappers:
+    """The wrapper of each agent of the deployment.
+
+    ``given`` is for the only agent, or a mapping from the names of several; a text, the name of a policy or `any`,
+    may stand for all of them. Raises `DeclarationError` for an agent or a policy that the deployment has not,
+    `InputError` where an agent is given nothing, `TypeError` for what is no agent.
+    """
+    roles = deployment.agents
+    if isinstance(given, Mapping):
+        for name in given:
+            deployment.agent(name)  # raises where there is none
+        for role in roles:
+            if role.name not in given:
+                raise InputError(
+                    f"agent {role.name} is given nothing; name a policy of it, a model, or `{ANY}`"
+                )
+        return MappingProxyType({role.name: wrap(deployment, given[role.name], role) for role in roles})
+    if len(roles) > 1 and not isinstance(given, str):
+        names = ", ".join(role.name for role in roles)
+        raise InputError(f"there are several agents ({names}); say which is which, with a mapping of names")
+    return MappingProxyType({role.name: wrap(deployment, given, role) for role in roles})
+
+
+def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None) -> CanonicalWrapper | None:
+    """The canonical wrapper around one agent, in its role, by default that of the first agent; None for the one
+    that selects everything offered.
+
+    Raises `DeclarationError` for a policy that the deployment has not, `TypeError` for what is no agent.
+    """
+    role = role or deployment.agents[0]
+    base: Agent
+    known: Mapping[str, str] = {}
+    match agent:
+        case CanonicalWrapper():
+            if agent.schema != deployment.schema:
+                raise InputError(f"the wrapper is of another schema than {deployment.name}; make one for it")
+            return agent.again()
+        case "any" | Everything():
+            return None
+        case str(name):
+            return wrap(deployment, deployment.policy(name, role), role)
+        case Policy(name):
+            if agent != deployment.policy(name, role):
+                raise DeclarationError(
+                    f"the policy {name} given is another than that of {deployment.name}; give the name of one"
+                )
+            rules = RuleAgent.of(deployment, name, role)
+            named = rules.constants - deployment.schema.rigid
+            base, known = rules, {value: deployment.sort_of_constant[value] for value in named}
+        case type():
+            raise TypeError(f"the agent is the class {agent.__name__}; give an object of it")
+        case Agent():
+            base = agent
+        case _ if callable(agent):
+            base = FunctionAgent(agent)
+        case _:
+            raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")
+    return CanonicalWrapper(base, deployment.schema, deployment.tools_of(role), known)
+
+
+def by_agent(deployment: Deployment, words: list[str]) -> Mapping[str, str]:
+    """`triage=careful pay=any` as a mapping. A word without a name is for the only agent, or for every agent that
+    no other word is for. `InputError` for an agent named twice, `DeclarationError` for one that is not there."""
+    found: dict[str, str] = {}
+    others: str | None = None
+    names = [role.name for role in deployment.agents]
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or (names == [""] and name not in names):
+            if others is not None:
+                raise InputError(f"{others} and {word} are both for no agent in particular; write NAME=…")
+            others = word
+            continue
+        if name not in names:
+            raise DeclarationError(
+                f"unknown agent {name}; {nearest(name, names, 'there are ' + ', '.join(names))}"
+            )
+        if name in found:
+            raise InputError(f"agent {name} is given twice, {found[name]} and {value}; give it one")
+        found[name] = value
+    if others is not None:
+        found = dict.fromkeys(names, others) | found
+    return found

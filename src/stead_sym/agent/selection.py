@@ -1,0 +1,42 @@
+"""Π(D, A) of a deployment: what its agents may do in a state, and what happens without them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.semantics import enabled, offer, view
+from stead_sym.deployment.tool import Call
+from stead_sym.relational.instance import Instance
+
+
+class Wrapper(Protocol):
+    """The policy Π of one agent as an engine needs it: from what is shown and offered, the calls it may select.
+
+    ``contexts`` counts the canonical decision contexts met so far.
+    """
+
+    @property
+    def contexts(self) -> int: ...
+
+    def calls(self, view: Instance, offered: frozenset[Call]) -> frozenset[Call]: ...
+
+
+def selection(
+    deployment: Deployment, wrappers: Mapping[str, Wrapper | None], state: Instance
+) -> Mapping[Call, str | None]:
+    """The calls that may be made in D, each with the agent that may select it, the first where several may, and
+    the enabled events, each with None.
+
+    Π(D, A) is the union of what each agent selects among the calls of its tools, if it is offered any, and of all
+    enabled events. ``wrappers`` has the policy of every agent, None for one that selects everything it is offered.
+    """
+    actors: dict[Call, str | None] = {}
+    for agent in deployment.agents:
+        if offered := offer(deployment, state, agent):
+            wrapper = wrappers[agent.name]
+            taken = offered if wrapper is None else wrapper.calls(view(deployment, state, agent), offered)
+            for call in taken:
+                actors.setdefault(call, agent.name)
+    return actors | dict.fromkeys(enabled(deployment, state))

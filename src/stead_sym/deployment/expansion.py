@@ -1,0 +1,142 @@
+"""From the parts of a deployment as they were written to those that the semantics is defined for.
+
+Uses of `define` and the wildcards of formulas are expanded, and two statements become others:
+
+- `delete P(c, _)` is `delete P(c, x) for x`, since a value of a fact is active;
+- `set P(k, v)` is `delete P(k, _)` and `insert P(k, v)`, k being the columns of the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+from typing import TypeAlias, assert_never
+
+from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
+from stead_sym.deployment.tool import (
+    Assign,
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+)
+from stead_sym.logic.substitution import expand
+from stead_sym.logic.syntax import (
+    WILDCARD,
+    Atom,
+    Binder,
+    Expanded,
+    Resolved,
+    Term,
+    Var,
+    Wildcard,
+    free_variables,
+)
+from stead_sym.relational.schema import Schema
+
+_Closing: TypeAlias = Callable[[Resolved], Expanded]
+
+
+def expanded(parts: Parts, schema: Schema) -> Parts:
+    """The same parts with definitions, wildcards and `set` expanded, and no definitions left."""
+    by_name = {definition.name: definition for definition in parts.definitions}
+
+    def closed(formula: Resolved) -> Expanded:
+        return expand(formula, by_name)
+
+    return Parts(
+        tools=tuple(_tool(tool, closed, schema) for tool in parts.tools),
+        views=_views(parts.views, closed),
+        policies=_policies(parts.policies, closed),
+        fair=tuple(map(closed, parts.fair)),
+        specs=tuple(replace(spec, formula=closed(spec.formula)) for spec in parts.specs),
+        agents=tuple(_agent(agent, closed) for agent in parts.agents),
+        initially=tuple(replace(line, where=closed(line.where)) for line in parts.initially),
+    )
+
+
+def _views(views: tuple[View, ...], closed: _Closing) -> tuple[View, ...]:
+    return tuple(replace(view, where=closed(view.where)) for view in views)
+
+
+def _policies(policies: tuple[Policy, ...], closed: _Closing) -> tuple[Policy, ...]:
+    return tuple(
+        replace(policy, rules=tuple(replace(rule, when=closed(rule.when)) for rule in policy.rules))
+        for policy in policies
+    )
+
+
+def _agent(agent: AgentRole, closed: _Closing) -> AgentRole:
+    return replace(agent, views=_views(agent.views, closed), policies=_policies(agent.policies, closed))
+
+
+def _tool(tool: Tool, closed: _Closing, schema: Schema) -> Tool:
+    return replace(
+        tool,
+        guard=closed(tool.guard),
+        effects=tuple(_effect(effect, closed, schema) for effect in tool.effects),
+    )
+
+
+def _effect(effect: Effect, closed: _Closing, schema: Schema) -> Effect:
+    taken = frozenset(name for statement in effect.statements for name in _names(statement))
+    names = (name for name in (f"{WILDCARD}{number}" for number in count(1)) if name not in taken)
+    statements = tuple(
+        s for written in effect.statements for s in _statements(written, closed, schema, names)
+    )
+    return replace(effect, when=closed(effect.when), statements=statements)
+
+
+def _names(statement: Statement) -> Iterator[str]:
+    """The names that the statement's atom and the formula beside it mention."""
+    if isinstance(statement, Insert | Delete | Assign):
+        yield from map(str, statement.atom.args)
+        yield from (binder.name for binder in statement.binders)
+        yield from free_variables(statement.where)
+
+
+def _statements(
+    statement: Statement, closed: _Closing, schema: Schema, names: Iterator[str]
+) -> Iterator[Statement]:
+    match statement:
+        case Choose():
+            yield replace(statement, where=closed(statement.where))
+        case Insert():
+            yield replace(statement, where=closed(statement.where))
+        case Delete(atom, binders, where):
+            named, wild = _named(atom, names)
+            yield replace(statement, atom=named, binders=(*binders, *wild), where=closed(where))
+        case Assign(atom, binders, where, span=span):
+            relation = schema.relation(atom.relation)
+            key = (
+                term if column in relation.keys else Wildcard(relation.sorts[column])
+                for column, term in enumerate(atom.args)
+            )
+            named, wild = _named(replace(atom, args=tuple(key)), names)
+            yield Delete(named, (*binders, *wild), closed(where), span=span)
+            yield Insert(atom, binders, closed(where), span=span)
+        case Ensure():
+            yield replace(statement, formula=closed(statement.formula))
+        case Fresh() | Clear():
+            yield statement
+        case _:
+            assert_never(statement)
+
+
+def _named(atom: Atom, names: Iterator[str]) -> tuple[Atom, tuple[Binder, ...]]:
+    """The atom with a variable for each wildcard, and these variables."""
+    binders: list[Binder] = []
+
+    def named(term: Term) -> Term:
+        if not isinstance(term, Wildcard):
+            return term
+        binders.append(Binder(next(names), term.sort, span=term.span))
+        return Var(binders[-1].name, span=term.span)
+
+    return replace(atom, args=tuple(map(named, atom.args))), tuple(binders)

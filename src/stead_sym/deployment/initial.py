@@ -1,0 +1,95 @@
+"""The initial states: D0 itself, or every D0 that `initially any` lines admit.
+
+One decision: the instances are the models of one proposition, as the successors of an `ensure` are
+(`deployment.ensure`): the condition of the lines read over facts that are propositions, with a threshold for
+each bound and for each key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.ensure import (
+    Grounding,
+    Proposition,
+    at_least,
+    conjunction,
+    disjunction,
+    models,
+    negation,
+)
+from stead_sym.errors import NoInitialState
+from stead_sym.logic.syntax import Atom, Expanded, Formula, map_children
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+def initial_states(deployment: Deployment, domain: Mapping[str, Sequence[Value]]) -> tuple[Instance, ...]:
+    """{ D0 over ``domain`` : D0 ⊨ f, D0 is `init` but for the relations of `initially any`, of which it may hold
+    more facts, D0 has at most b_S active values outside C, and no two facts with one key }.
+
+    Raises `NoInitialState` where there is none.
+    """
+    if deployment.initially is None:
+        return (deployment.init,)
+    ground = Grounding(Instance(deployment.schema, frozenset()), domain)
+    facts = {atom: fact for fact, atom in ground.number.items()}
+    admitted = conjunction(
+        *_given(deployment, ground),
+        *_within_bounds(deployment, ground),
+        *_by_keys(deployment, ground),
+        ground(_of_successor(deployment.initially.where), {}),
+    )
+    found = tuple(
+        Instance(deployment.schema, frozenset(facts[atom] for atom in model))
+        for model in models(admitted, tuple(facts))
+    )
+    if not found:
+        raise no_initial_state(deployment)
+    return found
+
+
+def no_initial_state(deployment: Deployment) -> NoInitialState:
+    """The error where the lines admit no D0."""
+    assert deployment.initially is not None
+    return NoInitialState(
+        "no database satisfies `initially any … where …` together with the bounds and the keys, so that every"
+        " specification would hold of nothing; weaken the condition, or raise a bound",
+        deployment.initially.span,
+    )
+
+
+def _given(deployment: Deployment, ground: Grounding) -> Iterator[Proposition]:
+    """The facts of `init` hold, and no others of relations that are not listed."""
+    assert deployment.initially is not None
+    for fact, atom in ground.number.items():
+        if fact in deployment.init:
+            yield atom
+        elif fact.relation not in deployment.initially.relations:
+            yield -atom
+
+
+def _within_bounds(deployment: Deployment, ground: Grounding) -> Iterator[Proposition]:
+    for sort, bound in deployment.bounds.items():
+        active = [
+            disjunction(*ground.containing.get((sort, value), ()))
+            for value in deployment.outside(sort, ground.domain[sort])
+        ]
+        yield negation(at_least(bound + 1, active))
+
+
+def _by_keys(deployment: Deployment, ground: Grounding) -> Iterator[Proposition]:
+    groups: dict[tuple[str, tuple[Value, ...]], list[Proposition]] = {}
+    for fact, atom in ground.number.items():
+        relation = deployment.schema.relation(fact.relation)
+        if relation.keys:
+            groups.setdefault((fact.relation, relation.key(fact.args)), []).append(atom)
+    yield from (negation(at_least(2, group)) for group in groups.values())
+
+
+def _of_successor(formula: Expanded) -> Formula:
+    """The same formula about D', D being empty."""
+    if isinstance(formula, Atom):
+        return Atom(formula.relation, formula.args, primed=True, span=formula.span)
+    return map_children(_of_successor, formula)

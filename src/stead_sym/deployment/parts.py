@@ -1,0 +1,98 @@
+"""The parts of a deployment that hold formulas, as data: what stands in a file below schema and data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stead_sym.deployment.tool import Tool
+from stead_sym.errors import Span
+from stead_sym.logic.names import constants, constants_among
+from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Term
+from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`view P(x, y) where f`: of P, the agent is shown the tuples satisfying f."""
+
+    relation: str
+    params: tuple[Binder, ...]
+    where: Formula = TRUE
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`call w(x) when f`: one line of a policy. ``args`` are matched against a call's arguments:
+    a variable takes the value there (the same one wherever it stands), a constant must be it."""
+
+    tool: str
+    args: tuple[Term, ...] = ()
+    when: Formula = TRUE
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`policy NAME`: the first rule that matches some offered call selects all its matches."""
+
+    name: str
+    rules: tuple[Rule, ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def constants(self) -> frozenset[Value]:
+        """The values that the policy mentions. Their identity matters to it, so they belong to the set B that
+        its wrapper leaves alone. `TypeError` for a policy that is not expanded."""
+        named = constants_among(term for rule in self.rules for term in rule.args)
+        return named.union(*(constants(rule.when) for rule in self.rules))
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """`spec NAME f`: an FO-CTL sentence to be checked at the initial state."""
+
+    name: str
+    formula: Formula
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRole:
+    """`agent NAME`: one of several agents, with the names of its tools, and views, policies and texts of its own.
+
+    A deployment whose file has no `agent` item has one, with an empty name, to which all of the file belongs.
+    """
+
+    name: str
+    tools: tuple[str, ...]
+    views: tuple[View, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    system: str | None = None
+    instructions: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Initially:
+    """`initially any P, Q where f`: D0 is any instance of the facts of `init` and any facts of these relations
+    that satisfies the sentence f, keeps the bounds and the keys."""
+
+    relations: tuple[str, ...]
+    where: Formula = TRUE
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a deployment that hold formulas. ``tools`` are those of the agents and the events, ``views``
+    and ``policies`` those of the file, ``agents`` have more of their own, ``fair`` are the fairness constraints."""
+
+    tools: tuple[Tool, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    views: tuple[View, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    fair: tuple[Formula, ...] = ()
+    specs: tuple[Spec, ...] = ()
+    agents: tuple[AgentRole, ...] = ()
+    initially: tuple[Initially, ...] = ()
