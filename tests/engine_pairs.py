@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from hypothesis import settings
 
 from stead_sym.agent.base import DecisionContext, FunctionAgent
+from stead_sym.agent.roles import wrap
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded, offer, successors, view
 from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, NothingOffered
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.verification import verify, wrap
+from stead_sym.verification import verify
 
 MAX_STATES = 120
 

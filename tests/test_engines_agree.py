@@ -11,6 +11,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, by_name, engines, examples, fault, is_at_fault, replay, some_by_name
+from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.language import parse_deployment
@@ -21,7 +22,7 @@ from stead_sym.logic.syntax import TRUE, Globally, Quantified, children, free_va
 from stead_sym.symbolic.bdd.manager import HAS_CUDD
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import assignments
-from stead_sym.verification import verify, wrap
+from stead_sym.verification import verify
 
 
 def scoped_subformulas(formula, scope=None):

@@ -9,6 +9,7 @@ from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import MAX_STATES, both, by_name, examples, replay
+from stead_sym.agent.roles import wrap
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
@@ -19,7 +20,7 @@ from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Forall, Future, Globally, Next, Until, is_temporal
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import Signature, formulas
-from stead_sym.verification import verify, wrap
+from stead_sym.verification import verify
 
 DOMAINS = [("explicit", "theorem"), ("symbolic", "theorem"), ("symbolic", "normal")]
 

@@ -253,6 +253,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "verify",
     # errors
     "AgentError",
+    "AgentRun",
     "BoundExceeded",
     "DeclarationError",
     "DefinitionError",

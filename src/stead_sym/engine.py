@@ -49,8 +49,8 @@ class Engine(Protocol):
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
     def calling(self, tool: str, condition: Formula, *, selected: bool) -> StateSet:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered in D }, or with ``selected`` for one that an
-        agent may make there. An event is offered and selected wherever it is enabled. ``condition`` is first-order
-        over the parameters of the tool."""
+        agent may make there. An event is offered and selected wherever it is enabled. ``condition`` is
+        first-order over the parameters of the tool."""
         ...
 
     def evidence(self, formula: Formula, holds: bool) -> Trace: ...

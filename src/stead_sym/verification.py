@@ -90,10 +90,10 @@ class Verification:
     """What `verify` found. ``result["auth"]`` is the verdict of one specification.
 
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
-    ``initial`` is the number of initial states. ``agents`` has what each agent was asked, by its name, which is
-    empty where there is one only; ``contexts``, ``queries``, ``decisions`` and ``answers`` are those of all agents
-    together. ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is how many subformulas
-    were not tried for vacuity, since that would have taken longer than the verdicts.
+    ``initial`` is the number of initial states. ``agents`` has what each agent was asked, by its name, which
+    is empty where there is one only; ``contexts``, ``queries``, ``decisions`` and ``answers`` are those of
+    all agents together. ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is
+    how many subformulas were not tried for vacuity, since that would have taken longer than the verdicts.
     """
 
     deployment: Deployment
@@ -114,7 +114,8 @@ class Verification:
 
     @property
     def agent(self) -> str:
-        """Who decided: the policy or model of the only agent, or those of all with the names of the agents."""
+        """Who decided: the policy or model of the only agent, or those of all with the names of the
+        agents."""
         return ", ".join(f"{name}={run.agent}" if name else run.agent for name, run in self.agents.items())
 
     @property

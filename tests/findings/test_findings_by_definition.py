@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from engine_pairs import examples
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, outcomes, view
@@ -26,7 +27,7 @@ from stead_sym.findings.finding import Finding
 from stead_sym.findings.occurrences import occurrences, replaced
 from stead_sym.logic.syntax import FALSE, TRUE, Implies, Next, Quantified, Temporal, children
 from stead_sym.testing.deployments import deployments
-from stead_sym.verification import verify, wrap
+from stead_sym.verification import verify
 
 MAX_STATES = 60
 

@@ -33,9 +33,9 @@ ANY = "any"
 def wrap_all(deployment: Deployment, given: AgentLike | Mapping[str, AgentLike]) -> Wrappers:
     """The wrapper of each agent of the deployment.
 
-    ``given`` is for the only agent, or a mapping from the names of several; a text, the name of a policy or `any`,
-    may stand for all of them. Raises `DeclarationError` for an agent or a policy that the deployment has not,
-    `InputError` where an agent is given nothing, `TypeError` for what is no agent.
+    ``given`` is for the only agent, or a mapping from the names of several; a text, the name of a policy or
+    `any`, may stand for all of them. Raises `DeclarationError` for an agent or a policy that the deployment
+    has not, `InputError` where an agent is given nothing, `TypeError` for what is no agent.
     """
     roles = deployment.agents
     if isinstance(given, Mapping):
@@ -54,8 +54,8 @@ def wrap_all(deployment: Deployment, given: AgentLike | Mapping[str, AgentLike])
 
 
 def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None) -> CanonicalWrapper | None:
-    """The canonical wrapper around one agent, in its role, by default that of the first agent; None for the one
-    that selects everything offered.
+    """The canonical wrapper around one agent, in its role, by default that of the first agent; None for the
+    one that selects everything offered.
 
     Raises `DeclarationError` for a policy that the deployment has not, `TypeError` for what is no agent.
     """
@@ -91,8 +91,9 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
 
 
 def by_agent(deployment: Deployment, words: list[str]) -> Mapping[str, str]:
-    """`triage=careful pay=any` as a mapping. A word without a name is for the only agent, or for every agent that
-    no other word is for. `InputError` for an agent named twice, `DeclarationError` for one that is not there."""
+    """`triage=careful pay=any` as a mapping. A word without a name is for the only agent, or for every agent
+    that no other word is for. `InputError` for an agent named twice, `DeclarationError` for one that is not
+    there."""
     found: dict[str, str] = {}
     others: str | None = None
     names = [role.name for role in deployment.agents]

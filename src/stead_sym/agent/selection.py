@@ -12,7 +12,8 @@ from stead_sym.relational.instance import Instance
 
 
 class Wrapper(Protocol):
-    """The policy Π of one agent as an engine needs it: from what is shown and offered, the calls it may select.
+    """The policy Π of one agent as an engine needs it: from what is shown and offered, the calls it may
+    select.
 
     ``contexts`` counts the canonical decision contexts met so far.
     """
@@ -26,11 +27,12 @@ class Wrapper(Protocol):
 def selection(
     deployment: Deployment, wrappers: Mapping[str, Wrapper | None], state: Instance
 ) -> Mapping[Call, str | None]:
-    """The calls that may be made in D, each with the agent that may select it, the first where several may, and
-    the enabled events, each with None.
+    """The calls that may be made in D, each with the agent that may select it, the first where several may,
+    and the enabled events, each with None.
 
-    Π(D, A) is the union of what each agent selects among the calls of its tools, if it is offered any, and of all
-    enabled events. ``wrappers`` has the policy of every agent, None for one that selects everything it is offered.
+    Π(D, A) is the union of what each agent selects among the calls of its tools, if it is offered any, and
+    of all enabled events. ``wrappers`` has the policy of every agent, None for one that selects everything
+    it is offered.
     """
     actors: dict[Call, str | None] = {}
     for agent in deployment.agents:

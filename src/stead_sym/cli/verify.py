@@ -15,6 +15,7 @@ from stead_sym.agent.backends import KINDS, open_backend, open_store
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.replay import ReplayAgent
+from stead_sym.agent.roles import AgentLike
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds, tolerance
 from stead_sym.deployment.deployment import Deployment
@@ -25,7 +26,7 @@ from stead_sym.report.data import report_data
 from stead_sym.report.progress import ProgressDisplay, progress_line
 from stead_sym.report.streams import console_on, print_error
 from stead_sym.report.terminal import print_verdicts, print_verification
-from stead_sym.verification import AgentLike, Verification, verify
+from stead_sym.verification import Verification, verify
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:

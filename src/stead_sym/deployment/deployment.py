@@ -1,9 +1,9 @@
 """The deployment A = ⟨E, T, Π⟩ as data: what a `.stead` file says.
 
-One decision: what is written is expanded here and nowhere else (`logic.syntax` tells of the phases of formulas,
-`deployment.expansion` does it). `Deployment.written` holds the parts as they were written, for whoever prints or
-reviews them. The other attributes, and `Deployment.formula`, give expanded formulas, which is what the
-semantics and the engines take.
+One decision: what is written is expanded here and nowhere else (`logic.syntax` tells of the phases of
+formulas, `deployment.expansion` does it). `Deployment.written` holds the parts as they were written, for
+whoever prints or reviews them. The other attributes, and `Deployment.formula`, give expanded formulas, which
+is what the semantics and the engines take.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 class Deployment:
     """A STEAD but for its agents: schema, D0, bounds, tools, views, specifications.
 
-    ``init`` is D0, or, where there is an ``initially``, what every D0 holds. ``bounds`` has every unbounded sort as
-    a key (0 where the file has no line). ``written`` holds resolved formulas; ``tools``, ``events``, ``agents``,
-    ``fair`` and ``specs`` are the same parts expanded. ``text`` is what the deployment was parsed from, if it was.
+    ``init`` is D0, or, where there is an ``initially``, what every D0 holds. ``bounds`` has every unbounded
+    sort as a key (0 where the file has no line). ``written`` holds resolved formulas; ``tools``, ``events``,
+    ``agents``, ``fair`` and ``specs`` are the same parts expanded. ``text`` is what the deployment was
+    parsed from, if it was.
     """
 
     name: str
     schema: Schema
     init: Instance
     bounds: Mapping[str, int]
-    written: Parts = Parts()
+    written: Parts = field(default_factory=Parts)
     system: str | None = None
     instructions: str | None = None
     bound_spans: Mapping[str, Span] = field(
@@ -101,8 +102,9 @@ class Deployment:
 
     @cached_property
     def agents(self) -> tuple[AgentRole, ...]:
-        """The agents, each with what it has from the file: the views and texts, where it has none of its own, and
-        the policies, any of which it can be given. Without an `agent` item there is one, with an empty name."""
+        """The agents, each with what it has from the file: the views and texts, where it has none of its
+        own, and the policies, any of which it can be given. Without an `agent` item there is one, with an
+        empty name."""
         parts = self._expanded
         roles = parts.agents or (AgentRole("", tuple(tool.name for tool in self.tools)),)
         return tuple(
@@ -118,8 +120,8 @@ class Deployment:
 
     @cached_property
     def initially(self) -> Initially | None:
-        """The lines `initially any` as one: all their relations, the conjunction of their conditions; None where D0
-        is `init`."""
+        """The lines `initially any` as one: all their relations, the conjunction of their conditions; None
+        where D0 is `init`."""
         lines = self._expanded.initially
         if not lines:
             return None
@@ -130,8 +132,8 @@ class Deployment:
 
     @property
     def views(self) -> tuple[View, ...]:
-        """The `view` lines of the file, for agents without any of their own; without any an agent is shown the
-        whole state."""
+        """The `view` lines of the file, for agents without any of their own; without any an agent is shown
+        the whole state."""
         return self._expanded.views
 
     @property
@@ -195,8 +197,8 @@ class Deployment:
         return tuple(map(self.spec, [names] if isinstance(names, str) else names))
 
     def asked(self, questions: Iterable[str] | str | None) -> tuple[Deployment, tuple[Spec, ...]]:
-        """What is asked, names of specifications or sentences as text, as specifications; and the deployment with
-        the sentences among its specifications, each under its text. All of its own for None.
+        """What is asked, names of specifications or sentences as text, as specifications; and the deployment
+        with the sentences among its specifications, each under its text. All of its own for None.
 
         Raises `DeclarationError` for a name that is not there and a formula that does not fit, `ParseError`.
         """

@@ -26,8 +26,8 @@ from stead_sym.relational.schema import Value
 
 
 def initial_states(deployment: Deployment, domain: Mapping[str, Sequence[Value]]) -> tuple[Instance, ...]:
-    """{ D0 over ``domain`` : D0 ⊨ f, D0 is `init` but for the relations of `initially any`, of which it may hold
-    more facts, D0 has at most b_S active values outside C, and no two facts with one key }.
+    """{ D0 over ``domain`` : D0 ⊨ f, D0 is `init` but for the relations of `initially any`, of which it may
+    hold more facts, D0 has at most b_S active values outside C, and no two facts with one key }.
 
     Raises `NoInitialState` where there is none.
     """

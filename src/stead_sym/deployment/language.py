@@ -191,7 +191,8 @@ class _Reader:
 
     @staticmethod
     def _belonging(tree: Node) -> Mapping[int, list[Node]]:
-        """The items of each `agent`, in the order of these: those after it that start further to the right."""
+        """The items of each `agent`, in the order of these: those after it that start further to the
+        right."""
         own: dict[int, list[Node]] = {}
         column: int | None = None
         for node in trees_of(tree):

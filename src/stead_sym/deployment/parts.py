@@ -59,7 +59,8 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class AgentRole:
-    """`agent NAME`: one of several agents, with the names of its tools, and views, policies and texts of its own.
+    """`agent NAME`: one of several agents, with the names of its tools, and views, policies and texts of its
+    own.
 
     A deployment whose file has no `agent` item has one, with an empty name, to which all of the file belongs.
     """
@@ -75,8 +76,8 @@ class AgentRole:
 
 @dataclass(frozen=True, slots=True)
 class Initially:
-    """`initially any P, Q where f`: D0 is any instance of the facts of `init` and any facts of these relations
-    that satisfies the sentence f, keeps the bounds and the keys."""
+    """`initially any P, Q where f`: D0 is any instance of the facts of `init` and any facts of these
+    relations that satisfies the sentence f, keeps the bounds and the keys."""
 
     relations: tuple[str, ...]
     where: Formula = TRUE
@@ -85,8 +86,9 @@ class Initially:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a deployment that hold formulas. ``tools`` are those of the agents and the events, ``views``
-    and ``policies`` those of the file, ``agents`` have more of their own, ``fair`` are the fairness constraints."""
+    """The parts of a deployment that hold formulas. ``tools`` are those of the agents and the events,
+    ``views`` and ``policies`` those of the file, ``agents`` have more of their own, ``fair`` are the fairness
+    constraints."""
 
     tools: tuple[Tool, ...] = ()
     definitions: tuple[Definition, ...] = ()

@@ -38,8 +38,8 @@ from stead_sym.relational.schema import Value
 
 
 def offer(deployment: Deployment, state: Instance, agent: AgentRole | None = None) -> frozenset[Call]:
-    """Offer(D) = { ω(u) : u over ad(D), or over all of U_S where the sort S is finite, D ⊨ guard_ω(u) }, for the
-    tools ω of an agent, or of all of them."""
+    """Offer(D) = { ω(u) : u over ad(D), or over all of U_S where the sort S is finite, D ⊨ guard_ω(u) }, for
+    the tools ω of an agent, or of all of them."""
     return _enabled_calls(
         deployment, deployment.tools if agent is None else deployment.tools_of(agent), state
     )

@@ -67,8 +67,9 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """`set P(t) for x, … where f`, for a relation with keys: remove the facts of P with the same keys as P(t), add
-    P(t). Stands in what is written only: `deployment.desugar` makes a `Delete` and an `Insert` of it."""
+    """`set P(t) for x, … where f`, for a relation with keys: remove the facts of P with the same keys as
+    P(t), add P(t). Stands in what is written only: `deployment.desugar` makes a `Delete` and an `Insert` of
+    it."""
 
     atom: Atom
     binders: tuple[Binder, ...] = ()

@@ -69,7 +69,8 @@ class ExplicitEngine:
         return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
 
     def evidence(self, formula: Expanded, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at an initial state: the first in which it does."""
+        """The run that shows why the sentence holds, or fails, at an initial state: the first in which it
+        does."""
         start = self._labelling.initially(formula if holds else Not(formula))[0]
         return evidence(self._labelling, formula, start, holds)
 

@@ -34,9 +34,9 @@ class Graph:
     """The reachable states of the restriction and the transitions between them.
 
     ``states`` stand in breadth-first order, the first ``initial`` of them are the initial ones. ``edges[i]``
-    are the pairs (call, target) of state i; ``offered[i]`` are the calls offered and the events enabled there.
-    ``actors[i]`` has those of them that may happen, each with the agent that may select it (the first, where
-    several may), None for an event.
+    are the pairs (call, target) of state i; ``offered[i]`` are the calls offered and the events enabled
+    there. ``actors[i]`` has those of them that may happen, each with the agent that may select it (the
+    first, where several may), None for an event.
     """
 
     deployment: Deployment
@@ -77,9 +77,9 @@ def explore(
     """Reach(M ↾ U_f) by forward enumeration from the initial states.
 
     ``wrappers`` has the policy of every agent, None for one that selects everything it is offered. Raises
-    `NothingOffered`, `NoEffect`, `BoundExceeded` and `KeyBroken` where a reachable state breaks the definition of
-    a deployment or what it claims, `NoInitialState` where there is none, `Undecided` past ``max_states``, and
-    where a forced restriction is too small to give every state a successor.
+    `NothingOffered`, `NoEffect`, `BoundExceeded` and `KeyBroken` where a reachable state breaks the
+    definition of a deployment or what it claims, `NoInitialState` where there is none, `Undecided` past
+    ``max_states``, and where a forced restriction is too small to give every state a successor.
     """
     return _Search(deployment, wrappers, restriction, progress, max_states).graph()
 

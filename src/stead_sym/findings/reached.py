@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.rules import RuleAgent
-from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import Spec
+from stead_sym.deployment.parts import AgentRole, Policy, Spec
 from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engine import Engine
@@ -81,7 +81,7 @@ def reached_findings(
     deployment: Deployment,
     engine: Engine,
     specs: Sequence[Spec],
-    wrapper: CanonicalWrapper | None,
+    wrappers: Wrappers,
     seconds: float,
 ) -> Examined:
     """The findings over the reachable states, but for `nowhere_fair`.
@@ -89,9 +89,12 @@ def reached_findings(
     No replacement is tried after ``seconds``; one that is under way is finished.
     """
     deadline = time.perf_counter() + seconds
-    found = [*_tools(deployment, engine, wrapper)]
-    if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
-        found += _rules(deployment, wrapper.agent, [context for context, _ in wrapper.decisions])
+    found = [*_tools(deployment, engine, wrappers)]
+    for role in deployment.agents:
+        wrapper = wrappers[role.name]
+        if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
+            contexts = [context for context, _ in wrapper.decisions]
+            found += _rules(deployment, role, wrapper.agent, contexts)
     left = 0
     if not deployment.fair or engine.holds(Globally("E", TRUE)):
         for spec in specs:
@@ -162,7 +165,7 @@ class _Vacuity:
                 f"let some tool or `init` bring in a value of {sort}",
             )  # fmt: skip
         around = occurrence.above
-        if any(isinstance(f, Temporal) for f in around) or self.deployment.init.active_domain[sort]:
+        if any(isinstance(f, Temporal) for f in around) or not self.engine.holds(Not(Exists(binder, TRUE))):
             return None
         if isinstance(quantified, Forall) or all(isinstance(f, Quantified) for f in around):
             prefix = f"{word} {binder.name}"
@@ -247,14 +250,16 @@ class _Vacuity:
 # tools and policies
 
 
-def _tools(deployment: Deployment, engine: Engine, wrapper: CanonicalWrapper | None) -> Iterator[Finding]:
-    agent = "any agent" if wrapper is None else wrapper.agent.name
-    for tool in deployment.tools:
+def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
+    for tool in deployment.tools_and_events:
+        callers = [wrappers[role.name] for role in deployment.agents if tool.name in role.tools]
+        agent = " or ".join("any agent" if w is None else w.agent.name for w in callers)
+        offered = "enabled" if tool.event else "offered"
         if not engine.calling(tool.name, TRUE, selected=False).count:
             yield Finding(
                 "never offered",
                 tool.span,
-                f"{tool.name} is offered in no reachable state",
+                f"{tool.name} is {offered} in no reachable state",
                 "weaken its guard, let some effect make it true, or remove the tool",
             )
         elif not engine.calling(tool.name, TRUE, selected=True).count:
@@ -306,7 +311,7 @@ def _alternative(
 
 
 def _rules(
-    deployment: Deployment, agent: RuleAgent, contexts: Sequence[DecisionContext]
+    deployment: Deployment, role: AgentRole, agent: RuleAgent, contexts: Sequence[DecisionContext]
 ) -> Iterator[Finding]:
     """Rules that match nothing in any context, or only where an earlier one has matched."""
     rules = agent.policy.rules
@@ -316,9 +321,10 @@ def _rules(
         here = [k for k, rule in enumerate(rules) if agent.matches(rule, context)]
         matching.update(here)
         deciding.update(here[:1])
-    written = next((p.rules for p in deployment.policies if p.name == agent.name), rules)
+    written = next((p.rules for p in _written_policies(deployment, role) if p.name == agent.name), rules)
+    whose = f" of agent {role.name}" if role.name else ""
     for k, rule in enumerate(rules):
-        line = f"`{print_rule(written[k] if len(written) == len(rules) else rule)}` of policy {agent.name}"
+        line = f"`{print_rule(written[k] if len(written) == len(rules) else rule)}` of policy {agent.name}{whose}"
         if k not in matching:
             yield Finding(
                 "rule never matches",
@@ -333,3 +339,9 @@ def _rules(
                 f"{line} never selects: wherever it matches, an earlier line does too",
                 "move it up, narrow the earlier ones, or remove it",
             )
+
+
+def _written_policies(deployment: Deployment, role: AgentRole) -> tuple[Policy, ...]:
+    """The policies that an agent can be given, as they were written."""
+    own = (agent.policies for agent in deployment.written.agents if agent.name == role.name)
+    return (*next(own, ()), *deployment.written.policies)

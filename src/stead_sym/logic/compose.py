@@ -72,12 +72,14 @@ def empty(relation: str) -> Empty:
 
 
 def exists(variables: str, body: Formula) -> Formula:
-    """`exists x, y: s. f` or `exists x in s. f`, the list as in text. Raises `ParseError` for another text."""
+    """`exists x, y: s. f` or `exists x in s. f`, the list as in text. Raises `ParseError` for another
+    text."""
     return _quantified(Exists, variables, body)
 
 
 def forall(variables: str, body: Formula) -> Formula:
-    """`forall x, y: s. f` or `forall x in s. f`, the list as in text. Raises `ParseError` for another text."""
+    """`forall x, y: s. f` or `forall x in s. f`, the list as in text. Raises `ParseError` for another
+    text."""
     return _quantified(Forall, variables, body)
 
 

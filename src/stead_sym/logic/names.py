@@ -58,8 +58,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 class Names:
     """What formulas may mention: the schema, the constants with their sorts, the definitions.
 
-    ``constants`` has the values of finite sorts and those of D0; of a numeral that several sorts list it has one
-    (`sorts_of` has all). The parameters of the definitions have their sorts; the bodies are not read.
+    ``constants`` has the values of finite sorts and those of D0; of a numeral that several sorts list it has
+    one (`sorts_of` has all). The parameters of the definitions have their sorts; the bodies are not read.
     """
 
     schema: Schema
@@ -67,7 +67,8 @@ class Names:
     definitions: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
 
     def sorts_of(self, value: Value) -> tuple[str, ...]:
-        """The sorts that a constant may be of: one, or several for a numeral; none for what is no constant."""
+        """The sorts that a constant may be of: one, or several for a numeral; none for what is no
+        constant."""
         if value in self.schema.listed:
             return self.schema.listed[value]
         return (self.constants[value],) if value in self.constants else ()

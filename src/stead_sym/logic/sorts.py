@@ -2,8 +2,8 @@
 
 One decision: a variable that its binder gives no sort gets the one that its uses ask for, found by
 union-find over the binders (positions of atoms, equalities, comparisons). A sort that is written always wins,
-and one that only a later name of the same list was given (`x, y: s`) counts last. A numeral that several sorts
-list is of the sort that its place asks for, found in the same way.
+and one that only a later name of the same list was given (`x, y: s`) counts last. A numeral that several
+sorts list is of the sort that its place asks for, found in the same way.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ _Type: TypeAlias = str | int
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """A variable or a numeral without a sort so far. ``default`` is a variable's (`Binder.default`), ``among`` are
-    the sorts that list a numeral."""
+    """A variable or a numeral without a sort so far. ``default`` is a variable's (`Binder.default`),
+    ``among`` are the sorts that list a numeral."""
 
     name: str
     span: Span | None
@@ -110,8 +110,8 @@ class _Unknown:
 
 @dataclass(slots=True)
 class _Inference:
-    """One pass over one formula. What has no sort yet is numbered in the order it is met; ``asked`` are the types
-    of the binders without a sort and of the comparisons, in that order."""
+    """One pass over one formula. What has no sort yet is numbered in the order it is met; ``asked`` are the
+    types of the binders without a sort and of the comparisons, in that order."""
 
     names: Names
     temporal: bool
@@ -328,9 +328,9 @@ class _Inference:
                 self.known.setdefault(a, self.known.pop(b))
 
     def solution(self) -> tuple[str, ...]:
-        """The sort of every binder that has none and of every comparison, in the order they were met. What no use
-        determines falls back on the list's sort; a numeral without any has none, and needs none outside
-        comparisons."""
+        """The sort of every binder that has none and of every comparison, in the order they were met. What
+        no use determines falls back on the list's sort; a numeral without any has none, and needs none
+        outside comparisons."""
         offered: dict[int, set[str]] = {}
         for number, unknown in enumerate(self.unknown):
             if unknown.default is not None:
@@ -378,8 +378,8 @@ def is_wildcard(term: Term) -> bool:
 
 
 def used_sort(formula: Expanded, name: str, schema: Schema) -> str | None:
-    """The sort that the uses of a free variable give it; None where it only stands in equalities with constants
-    or with variables of which no more is known."""
+    """The sort that the uses of a free variable give it; None where it only stands in equalities with
+    constants or with variables of which no more is known."""
     equal = {name}
     while True:
         size = len(equal)
@@ -409,9 +409,9 @@ def _arguments(count: int) -> str:
 def variables_by_sort(formula: Expanded) -> Mapping[str, int]:
     """var_S: how many variables of sort S the formula has, those with one name counted once.
 
-    The paper's formulas have no `f <-> g`: it stands for (f -> g) & (g -> f). A `_` is a variable of its own in
-    each of the two copies of f, and counts so. A sort without variables is no key. Raises `TypeError` for a
-    formula that is not expanded: the variables of its definitions would be missing.
+    The paper's formulas have no `f <-> g`: it stands for (f -> g) & (g -> f). A `_` is a variable of its own
+    in each of the two copies of f, and counts so. A sort without variables is no key. Raises `TypeError` for
+    a formula that is not expanded: the variables of its definitions would be missing.
     """
     named: dict[str, set[str]] = {}
     wild: Counter[str] = Counter()

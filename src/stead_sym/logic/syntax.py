@@ -12,7 +12,8 @@ A formula goes through three phases, and each step leaves fewer constructors:
   a `Name`, a binder may lack its sort, and an `Atom` may stand for the use of a definition;
 - *resolved* by `logic.sorts.resolve`: terms are `Var`, `Const` or `Wildcard`, binders and comparisons have
   their sorts, and the use of a definition is a `Use`. This is what prints back as it was written;
-- *expanded* by `logic.substitution.expand`: no `Use` is left, and no `Wildcard`. Truth, runs, diagrams and the counting of
+- *expanded* by `logic.substitution.expand`: no `Use` is left, and no `Wildcard`. Truth, runs, diagrams and
+the counting of
   variables are defined for expanded formulas, and raise `TypeError` where they meet anything earlier.
 
 An expanded formula is also a resolved one and a resolved one also raw: each step leaves what is past it as
@@ -90,9 +91,9 @@ class Binder:
 
     ``known_sort`` is its sort as far as it is known: in a raw formula None where it was not written.
     ``default`` is the sort that a later name of the same list was given (`x, y: s`); it counts where the
-    uses of the variable do not say its sort. ``declared``: the variable of `exists x in s` or `forall x in s`,
-    which ranges over all declared values of a finite sort; any other ranges over the active ones. ``wild``: the
-    variable that a `_` was expanded to.
+    uses of the variable do not say its sort. ``declared``: the variable of `exists x in s` or `forall x in
+    s`, which ranges over all declared values of a finite sort; any other ranges over the active ones.
+    ``wild``: the variable that a `_` was expanded to.
     """
 
     name: str

@@ -3,8 +3,8 @@
 A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema
 keeps the sort of every *listed* value, an instance the sort of every value that stands in it. Where live data
 spell identifiers of two sorts alike, `apart` makes it so. Only numerals may be listed by several sorts: the
-2 of one is not the 2 of another, and which is meant its position says. That is enough, for numerals are rigid,
-so that no renaming touches them, and formulas never compare values of two sorts.
+2 of one is not the 2 of another, and which is meant its position says. That is enough, for numerals are
+rigid, so that no renaming touches them, and formulas never compare values of two sorts.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Sort:
     """A sort S with its domain U_S.
 
     ``values is None``: U_S is infinite. Otherwise U_S is the finite set ``values``, whose members
-    are constants; with ``rigid`` they belong to B, so that the agent may know them by name. An ``ordered`` sort
-    is rigid, and lists its values in their order.
+    are constants; with ``rigid`` they belong to B, so that the agent may know them by name. An ``ordered``
+    sort is rigid, and lists its values in their order.
     """
 
     name: str

@@ -13,6 +13,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, examples, replay, some_by_name
+from stead_sym.agent.roles import wrap
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import Undecided
@@ -35,7 +36,6 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.testing.deployments import deployments
-from stead_sym.verification import wrap
 
 
 class Case:

@@ -13,8 +13,8 @@ from stead_sym.symbolic.bdd.relation import Relation
 
 
 def shortest(relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bits) -> Sequence[Bdd] | None:
-    """Sets S0, S1, …, Sn such that a step into each of S1, … in turn is a shortest run from the member of S0 ⊂
-    ``start`` through ``through`` into ``target``; None where there is none. All range over ``bits``.
+    """Sets S0, S1, …, Sn such that a step into each of S1, … in turn is a shortest run from the member of S0
+    ⊂ ``start`` through ``through`` into ``target``; None where there is none. All range over ``bits``.
 
     From both ends at once, whichever is smaller by now: layers of states exactly i steps from the start and
     exactly j from the target, until two layers meet.

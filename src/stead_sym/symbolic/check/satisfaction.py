@@ -68,8 +68,9 @@ class Checker:
         return self._memo[key]
 
     def holds_initially(self, formula: Formula) -> bool:
-        """D0 ⊨ f for every D0, for a sentence. Every reachable state is reachable from some D0, so there `AG f` only
-        asks whether f holds in all of R, and where there is one D0, `EF f` whether it holds in some: no fixpoint."""
+        """D0 ⊨ f for every D0, for a sentence. Every reachable state is reachable from some D0, so there `AG
+        f` only asks whether f holds in all of R, and where there is one D0, `EF f` whether it holds in some:
+        no fixpoint."""
         alone = self.model.has_one_initial
         match formula:
             case Not(body) if alone:
@@ -146,8 +147,8 @@ class Checker:
 
     def _member(self, binder: Binder, body: Formula, env: Environment) -> tuple[Vector, Bdd]:
         """A vector for the variable x that is bound, and active(x) ∧ ⟦body⟧ over the state bits, the bits
-        of x and those of the body's other free variables; of `x in s` any declared value does. An active value is
-        not dead, so that no bit says that x and another variable hold the same dead value."""
+        of x and those of the body's other free variables; of `x in s` any declared value does. An active
+        value is not dead, so that no bit says that x and another variable hold the same dead value."""
         vector = self.compiler.bound_vector(binder, env)
         inner = {**env, binder.name: vector}
         encoding = self.encoding

@@ -46,7 +46,10 @@ class Witness:
 
     def enter(self, state: Instance) -> None:
         """Begin at an initial state, under the names that the diagrams use."""
-        self._enter(Place(state, state, {}))
+        outside = self.model.deployment.outside
+        active = () if self.literal else state.active_domain.items()
+        own = {value: value for sort, values in active for value in outside(sort, values)}
+        self._enter(Place(state, state, own))
 
     def _enter(self, place: Place) -> None:
         """Note a state that was handed out, and the sorts of its values."""
@@ -138,7 +141,8 @@ class Witness:
         return env, pairs, self.checker.sat(formula, env) & pairs.assignments
 
     def _sort_of(self, name: str, value: Value, scope: Formula) -> str:
-        """The sort of a free variable: that of its value, and for a numeral of several sorts that of its uses."""
+        """The sort of a free variable: that of its value, and for a numeral of several sorts that of its
+        uses."""
         listed = self.encoding.schema.listed.get(value, ())
         if len(listed) > 1:
             return used_sort(scope, name, self.encoding.schema) or listed[0]

@@ -202,8 +202,8 @@ class Encoding(Values):
 
     @cached_property
     def doubled_keys(self) -> Bdd:
-        """The states that hold two facts which agree on the columns of a declared key. A field for the facts of one
-        key holds one of them at most, so that there is nothing to look for."""
+        """The states that hold two facts which agree on the columns of a declared key. A field for the facts
+        of one key holds one of them at most, so that there is nothing to look for."""
         m = self.manager
         groups: dict[tuple[str, tuple[Value, ...]], list[Fact]] = {}
         for relation in self.schema.relations:

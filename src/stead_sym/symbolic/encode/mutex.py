@@ -1,6 +1,8 @@
 """Mutex groups: relations that are functional in some of their columns, so that they can be log-coded.
 
-A key of P is a set of columns such that no state holds two P-facts that agree on them. Keys are
+A key of P is a set of columns such that no state holds two P-facts that agree on them. A key that the
+deployment declares is relied on: a step that breaks it is told apart (`step.updates`) and is an error where it is
+reached. Other keys are
 *guessed* here from the shape of the effects. Once the actions are compiled with the encoding that a guess
 makes, each key is *confirmed* as an inductive invariant (no action takes a state with at most one fact per
 key to one with two, see `step.invariants`) or given up, and then there is another encoding (`plan.guess`).
@@ -17,7 +19,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Tool
 from stead_sym.logic.syntax import Atom, Exists, Formula, Not, Term, Var, conjuncts
 from stead_sym.relational.instance import Fact
-from stead_sym.relational.schema import Relation, Value
+from stead_sym.relational.schema import Relation, Schema, Value
 from stead_sym.symbolic.encode.encoding import Field
 
 Columns: TypeAlias = tuple[int, ...]
@@ -55,7 +57,8 @@ def fields(
 def _holds_initially(
     deployment: Deployment, relation: Relation, key: Columns, grouped: Iterable[Iterable[Fact]]
 ) -> bool:
-    """No D0 has two facts of a group. Where D0 may have any facts of the relation, only a declared key says so."""
+    """No D0 has two facts of a group. Where D0 may have any facts of the relation, only a declared key says
+    so."""
     if deployment.initially is not None and relation.name in deployment.initially.relations:
         return bool(relation.keys) and set(relation.keys) <= set(key)
     return all(sum(fact in deployment.init for fact in group) <= 1 for group in grouped)
@@ -73,7 +76,8 @@ def _scattered(group: Sequence[Fact], rigid: Set[Value]) -> bool:
 
 
 def possible_keys(deployment: Deployment) -> Mapping[str, tuple[Columns, ...]]:
-    """Per relation the keys that every insertion into it seems to respect, the fewest columns first."""
+    """Per relation the keys that every insertion into it seems to respect, the fewest columns first, and
+    the declared ones."""
     return {relation.name: tuple(_keys(deployment, relation)) for relation in deployment.schema.relations}
 
 
@@ -108,6 +112,13 @@ def keys_of(field: Field) -> frozenset[Key]:
     return frozenset((first.relation, key) for size in columns for key in combinations(agreeing, size))
 
 
+def is_declared(field: Field, schema: Schema) -> bool:
+    """Whether the facts of a field agree on the columns of a declared key, so that no reachable state may hold
+    two of them: nothing that was guessed."""
+    keys = schema.relation(field.facts[0].relation).keys
+    return bool(keys) and all(len({fact.args[k] for fact in field.facts}) == 1 for k in keys)
+
+
 def _by_key(facts: Iterable[Fact], key: Sequence[int]) -> Iterator[list[Fact]]:
     groups: dict[tuple[str, ...], list[Fact]] = {}
     for fact in facts:
@@ -122,17 +133,17 @@ def _cost(groups: Sequence[Sequence[Fact]]) -> tuple[int, int]:
 
 
 def _keys(deployment: Deployment, relation: Relation) -> Iterator[Columns]:
-    columns = range(relation.arity)
+    effects = [(tool, effect) for tool in deployment.tools_and_events for effect in tool.effects]
+    if any(effect.is_ensure for _, effect in effects):
+        return
+    declared = set(relation.keys)
     for size in range(relation.arity):
-        for key in combinations(columns, size):
-            if all(
+        for key in combinations(range(relation.arity), size):
+            if (declared and declared.issubset(key)) or all(
                 _respects(tool, effect, statement, key)
-                for tool in deployment.tools_and_events
-                for effect in tool.effects
+                for tool, effect in effects
                 for statement in effect.statements
                 if isinstance(statement, Insert) and statement.atom.relation == relation.name
-            ) and not any(
-                effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects
             ):
                 yield key
 

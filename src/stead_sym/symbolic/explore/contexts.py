@@ -98,7 +98,8 @@ class ContextFinder:
 
     def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state
-        bits and each tool's selectors, one mapping per context met. Where it is offered nothing it selects nothing.
+        bits and each tool's selectors, one mapping per context met. Where it is offered nothing it selects
+        nothing.
 
         The contexts are found first, and what is new of them is put to the agent at once.
         """

@@ -1,15 +1,16 @@
 """The set of initial states as a diagram over the state bits.
 
-With representatives one D0 of each isomorphism class is enough: for ι an isomorphism that fixes C, (D0, ∅) and
-(ι(D0), ∅) are equivalent, and equivalent pairs satisfy the same sentences (`encode.representatives`). One decision:
-the values outside C that a D0 holds are the first names of their sort. Each class has such a member, since D0 holds
-at most b_S values outside C, and each member is a D0: its condition is first-order with constants in C, so that no
-isomorphism leaves the set.
+With representatives one D0 of each isomorphism class is enough: for ι an isomorphism that fixes C, (D0, ∅)
+and (ι(D0), ∅) are equivalent, and equivalent pairs satisfy the same sentences (`encode.representatives`). One
+decision: the values outside C that a D0 holds are the first names of their sort. Each class has such a
+member, since D0 holds at most b_S values outside C, and each member is a D0: its condition is first-order
+with constants in C, so that no isomorphism leaves the set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from stead_sym.deployment.initial import no_initial_state
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -49,7 +50,7 @@ def _conditions(plan: Plan) -> Iterator[Bdd]:
         if plan.naming.literal:
             yield ~encoding.more_active(bound, names)
         else:
-            for earlier, later in zip(names, names[1:], strict=False):
+            for earlier, later in pairwise(names):
                 yield encoding.active(sort, earlier) | ~encoding.active(sort, later)
     yield plan.compiler.formula(deployment.initially.where, {})
 

@@ -1,4 +1,5 @@
-"""Where the calls of tools are offered, and events enabled, as sets over the state bits and their selectors."""
+"""Where the calls of tools are offered, and events enabled, as sets over the state bits and their
+selectors."""
 
 from __future__ import annotations
 

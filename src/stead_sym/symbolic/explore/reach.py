@@ -39,12 +39,13 @@ from stead_sym.symbolic.step.transitions import Transitions
 
 
 def explore(plan: Plan, wrappers: Wrappers, progress: Progress | None = None) -> ReachableStates | Broken:
-    """The reachable states of a plan's restriction under the wrapped agents. Or, where in a reachable state a fresh variable cannot have the name that goes with the value of its anchor,
-    since the name is active already, the anchors to give up.
+    """The reachable states of a plan's restriction under the wrapped agents. Or, where in a reachable state
+    a fresh variable cannot have the name that goes with the value of its anchor, since the name is active
+    already, the anchors to give up.
 
-    Raises `BoundExceeded`, `KeyBroken`, `NothingOffered` or `NoEffect`, each with a shortest run to the state at
-    fault, `NoInitialState`, and `Undecided` where a forced restriction is too small to give every state a
-    successor.
+    Raises `BoundExceeded`, `KeyBroken`, `NothingOffered` or `NoEffect`, each with a shortest run to the
+    state at fault, `NoInitialState`, and `Undecided` where a forced restriction is too small to give every
+    state a successor.
     """
     states = ReachableStates(plan, wrappers, progress)
     return states.explore() or states
@@ -54,8 +55,8 @@ class ReachableStates:
     """R, as far as it has been explored (`explore`).
 
     Three things grow while it is explored and stay as they are afterwards: ``reached``, the states reached,
-    over the state bits like ``initial``, the set of all D0; ``transitions``, the steps of the calls that are selected
-    in the states decided so far; and ``sweeps``, how often undecided states have been taken up.
+    over the state bits like ``initial``, the set of all D0; ``transitions``, the steps of the calls that are
+    selected in the states decided so far; and ``sweeps``, how often undecided states have been taken up.
     """
 
     def __init__(self, plan: Plan, wrappers: Wrappers, progress: Progress | None = None) -> None:
@@ -182,8 +183,9 @@ class ReachableStates:
         return frozenset(bits_of(self.tools[name].interface.params))
 
     def _check_room(self, states: Bdd) -> None:
-        """No selected call or event exceeds a bound, breaks a key, or inserts more fresh values than U_f has left:
-        it would exceed the bound too, since an exact U_f has room for b_S more values than a state holds."""
+        """No selected call or event exceeds a bound, breaks a key, or inserts more fresh values than U_f has
+        left: it would exceed the bound too, since an exact U_f has room for b_S more values than a state
+        holds."""
         for name, tool in self.tools.items():
             over = tool.exceeding | tool.overflow if self.restriction.exact else tool.exceeding
             leaving = states & over & self.transitions.selected[name]
@@ -201,8 +203,8 @@ class ReachableStates:
             raise no_successor_within(self.restriction, self.trace_to(stuck))
 
     def _with_last_step(self, trace: Trace, name: str) -> Trace:
-        """The trace with a call of the tool at its end that exceeds a bound, inside U_f or beyond it, or breaks a
-        key."""
+        """The trace with a call of the tool at its end that exceeds a bound, inside U_f or beyond it, or
+        breaks a key."""
         for call, actor in sorted(self.selection(trace.last).items()):
             if call.tool == name:
                 for state in outcomes(self.deployment, call, trace.last, self.restriction):
@@ -224,7 +226,8 @@ class ReachableStates:
     # runs
 
     def trace_to(self, target: Bdd) -> Trace:
-        """A shortest run from an initial state to a reached state of ``target``, a set over the state bits."""
+        """A shortest run from an initial state to a reached state of ``target``, a set over the state
+        bits."""
         assert self.encoding.are_states(target)
         reached, bits = self.reached, self.encoding.state_bits
         sets = shortest(self.transitions, self.initial, reached, target & reached, bits)
@@ -252,8 +255,8 @@ class ReachableStates:
             found = found & ~self.singleton(after)
 
     def step_between(self, state: Instance, after: Instance) -> Step:
-        """The step by a selected call, or an event, that leads from one state to the other, by the semantics of the
-        deployment: no step of a trace rests on the diagrams alone."""
+        """The step by a selected call, or an event, that leads from one state to the other, by the semantics
+        of the deployment: no step of a trace rests on the diagrams alone."""
         seen = {sort: values | after.active_domain[sort] for sort, values in state.active_domain.items()}
         near = self.restriction.extended(
             {
@@ -269,8 +272,8 @@ class ReachableStates:
     def _selected_in(self, state: Instance) -> Iterator[Call]:
         """Π(D, Offer(D)), as the selections of the tools have it."""
         bits, point = self.encoding.state_bits, self.singleton(state)
-        for name, selection in self.transitions.selected.items():
-            here = self.manager.exist(bits, selection & point)
+        for name, calls in self.transitions.selected.items():
+            here = self.manager.exist(bits, calls & point)
             for args in self.encoding.tuples(here, self.tools[name].interface.selectors):
                 yield Call(name, args)
 

@@ -149,8 +149,8 @@ def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
 
 
 def _starting(task: Task) -> Mapping[str, Sequence[Value]]:
-    """The values that a D0 of `initially any` may have (`explore.initial`): all of U_f, or of the names for values
-    outside C the first b_S."""
+    """The values that a D0 of `initially any` may have (`explore.initial`): all of U_f, or of the names for
+    values outside C the first b_S."""
     deployment, values = task.deployment, task.restriction.values
     if task.literal:
         return values

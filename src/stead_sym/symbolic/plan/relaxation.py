@@ -92,13 +92,14 @@ class Relaxation:
         self._only = self._single_facts(single)
         given = {name: self._set_of(name, deployment.init.tuples(name)) for name in self._relations}
         self.must = dict(given)
-        self.may = given
-        self.may = given | self._may_initially()
+        self.may = dict(given)
+        self.may.update(self._may_initially())
         self._compute()
 
     def _may_initially(self) -> Mapping[str, Bdd]:
-        """The facts that some D0 may hold of the relations of `initially any`: those over the values that a D0 may
-        have, but for what a conjunct `forall x. P(x) -> f` of the condition rules out whatever else holds."""
+        """The facts that some D0 may hold of the relations of `initially any`: those over the values that a
+        D0 may have, but for what a conjunct `forall x. P(x) -> f` of the condition rules out whatever else
+        holds."""
         lines, encoding, m = self.deployment.initially, self.encoding, self.manager
         if lines is None:
             return {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
+from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.logic.syntax import Binder, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
@@ -84,7 +84,7 @@ class ConditionCompiler:
                         taken[place, binder.name] = asked & drawn & ~free
                     drawn = drawn & may_be
                     fresh[binder.name] = vector
-                case Insert() | Delete() | Clear() | Ensure():
+                case Insert() | Delete() | Assign() | Clear() | Ensure():
                     pass
                 case _:
                     assert_never(statement)

@@ -54,7 +54,8 @@ class CompiledTool:
     ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
     ``actions`` is the number of actions in it.
     ``exceeding``, over the state bits and the selectors: a successor over the encoding's values exceeds a
-    bound. Where the encoding has a care set, ``steps`` leads to no such state.
+    bound, or holds two facts with one declared key. Where the encoding has a care set, ``steps`` leads to no
+    state past a bound, and to none with two facts of one key that have no code together.
     ``overflow``, over the same: an alternative inserts fresh values of a sort, more than U_f has left. At
     the sizes of the theorem the bound is exceeded then.
     ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
@@ -148,6 +149,8 @@ class EffectCompiler:
             lacking = self.room.lacking(effect, values, case & written.outside)
             overflow = overflow | params.selected(lacking, values)
             inside = case & ~written.outside
+            exceeding = exceeding | params.selected(inside & written.doubling, values)
+            inside = inside & ~written.doubling
             if room is None:
                 kept = self.room.after(written)
                 exceeding = exceeding | params.selected(inside & ~kept, values)

@@ -130,7 +130,8 @@ class Compiler:
     def exists(
         self, binder: Binder, env: Environment, body: Callable[[Environment], Bdd], *, joint: bool = False
     ) -> Bdd:
-        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound; of `x in s` any declared value does."""
+        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound; of `x in s` any declared value
+        does."""
         vector = self.bound_vector(binder, env)
         inner = body({**env, binder.name: vector})
         possible = self.encoding.valid(vector) if binder.declared else self._active(vector, joint)

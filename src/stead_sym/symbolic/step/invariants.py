@@ -16,7 +16,12 @@ from stead_sym.symbolic.step.formulas import Compiler
 
 
 def may_meet(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd], case: Bdd) -> bool:
-    """Whether two of some facts may hold after an action that applies in the states of ``case``.
+    """Whether two of some facts may hold after an action that applies in the states of ``case`` (`meeting`)."""
+    return case & meeting(compiler, stays, inserted) != compiler.manager.false
+
+
+def meeting(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd]) -> Bdd:
+    """Where two of some facts hold after an action, of the states in which one at most holds before it.
 
     ``stays``: where one of them holds and is not deleted. ``inserted``: where each is inserted. All range
     over the state bits and what else the action depends on.
@@ -24,4 +29,4 @@ def may_meet(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd], case:
     m, atom = compiler.manager, compiler.encoding.atom
     beside = m.disj(when & stays & ~atom(fact) for fact, when in inserted.items())
     together = compiler.manager.at_least(2, list(inserted.values()))
-    return case & (beside | together) != m.false
+    return beside | together

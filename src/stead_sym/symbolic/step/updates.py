@@ -18,22 +18,24 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.encoding import Field
-from stead_sym.symbolic.encode.mutex import Key, keys_of
+from stead_sym.symbolic.encode.mutex import Key, is_declared, keys_of
 from stead_sym.symbolic.encode.values import Vector, bits_of, number_in
 from stead_sym.symbolic.step.formulas import Compiler, denoted
-from stead_sym.symbolic.step.invariants import may_meet
+from stead_sym.symbolic.step.invariants import may_meet, meeting
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
     """The new values of the written bits over the old ones, where ``case`` holds.
 
-    ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``broken``:
-    the keys of which two facts could hold afterwards, of those that the encoding relies on.
+    ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubling``:
+    those after which two facts with one declared key would hold, which no field has a code for. ``broken``:
+    the keys of which two facts could hold afterwards, of the guessed ones that the encoding relies on.
     """
 
     updates: Mapping[str, Bdd]
     outside: Bdd
+    doubling: Bdd
     broken: frozenset[Key]
 
 
@@ -80,19 +82,24 @@ class Writer:
                     assert_never(statement)
         broken = set(self._broken_singles(effect, case, deleted, inserted))
         updates: dict[str, Bdd] = {}
+        doubling = m.false
         for field, facts in self._touched(deleted.keys() | inserted.keys()).items():
             within = case & self.encoding.well_coded(field)
             gone = {fact: deleted[fact] for fact in sorted(facts & deleted.keys())}
             come = {fact: inserted[fact] for fact in sorted(facts & inserted.keys())}
             leaving = self._leaving(gone)
             occupied = ~m.point(field.code(None)) & ~leaving
-            if len(field.facts) > 1 and come and may_meet(self.compiler, occupied, come, within):
-                broken |= keys_of(field)
+            if len(field.facts) > 1 and come:
+                met = within & meeting(self.compiler, occupied, come)
+                if is_declared(field, self.encoding.schema):
+                    doubling = doubling | met
+                elif met != m.false:
+                    broken |= keys_of(field)
             for bit, new in self._field_bits(field, leaving, come).items():
                 settled = self._settle(bit, new, within)
                 if settled is not None:
                     updates[bit] = settled
-        return Write(updates, outside, frozenset(broken))
+        return Write(updates, outside, doubling, frozenset(broken))
 
     def _touched(self, facts: Iterable[Fact]) -> Mapping[Field, set[Fact]]:
         """The facts that have bits, by field."""
