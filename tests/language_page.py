@@ -2,8 +2,8 @@
 
 A block "stead" is a whole deployment, and a block "stead more" adds items to the one before it. A block
 "console" is a command on the deployment above it, whose file has its name, with what the command prints:
-first what goes to stdout, then what goes to stderr. Run as a program this module writes these outputs into
-the page; look at what has changed before you keep it.
+first what goes to stdout, then what goes to stderr, lines that are long for a page folded. Run as a program
+this module writes these outputs into the page; look at what has changed before you keep it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import tempfile
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +98,13 @@ def run(session: Session, more: Sequence[str] = ()) -> tuple[int, str, str]:
     return status, out.getvalue(), err.getvalue()
 
 
+def folded(text: str) -> list[str]:
+    """The lines of an output as the page has them."""
+    lines = [line.rstrip() for line in text.strip("\n").splitlines()]
+    fold = textwrap.TextWrapper(100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+    return [part for line in lines for part in (fold.wrap(line) if len(line) > fold.width else [line])]
+
+
 def _write() -> None:
     page = PAGE.read_text(encoding="utf-8")
     found = sessions(page)
@@ -106,8 +114,7 @@ def _write() -> None:
             return match[0]
         session = next(found)
         _, out, err = run(session)
-        text = "\n".join(line.rstrip() for line in (out + err).splitlines())
-        return f"```console\n$ {session.command}\n{text}\n```"
+        return "\n".join(["```console", f"$ {session.command}", *folded(out + err), "```"])
 
     PAGE.write_text(FENCE.sub(renewed, page), encoding="utf-8")
 
