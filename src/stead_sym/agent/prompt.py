@@ -30,6 +30,7 @@ from typing import NamedTuple
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.template import Template
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import DeclarationError, InputError, Span
 from stead_sym.relational.instance import Instance
@@ -70,21 +71,29 @@ class Prompt:
             template.check([param.name for param in self._tool(name).params])
 
     @classmethod
-    def of(cls, deployment: Deployment, directory: str | Path | None = None) -> Prompt:
-        """The prompt of a deployment, with the texts of the files that ``directory`` has.
+    def of(
+        cls, deployment: Deployment, directory: str | Path | None = None, agent: AgentRole | None = None
+    ) -> Prompt:
+        """The prompt of an agent, by default the only one, with the texts of the files that ``directory``
+        has.
 
+        Of several agents, one whose name is that of a folder in ``directory`` has its texts from there.
         Raises `InputError` where the directory has none of these files, or a file is not what it should be.
         """
-        given = {} if directory is None else _read(Path(directory))
-        shown = {view.relation for view in deployment.views}
-        name = deployment.name
-        system = given.get("system.txt", _own("system.txt", deployment.system))
-        policy = given.get("policy.txt", _own("policy.txt", deployment.instructions))
+        agent = agent or deployment.agents[0]
+        given: Mapping[str, Template] = {}
+        if directory is not None:
+            own = Path(directory, agent.name)
+            given = _read(own if own.is_dir() else Path(directory))
+        shown = {view.relation for view in agent.views}
+        name, tools = deployment.name, deployment.tools_of(agent)
+        system = given.get("system.txt", _own("system.txt", agent.system))
+        policy = given.get("policy.txt", _own("policy.txt", agent.instructions))
         user = given.get("user.txt", Template(_packaged("user.txt"), "user.txt"))
-        schemas = given.get("tools.json", Template(tool_schemas(deployment.tools), name))
+        schemas = given.get("tools.json", Template(tool_schemas(tools), name))
         return cls(
             schema=deployment.schema,
-            tools=deployment.tools,
+            tools=tools,
             shown=tuple(r.name for r in deployment.schema.relations if not shown or r.name in shown),
             system=system.text,
             user=user,

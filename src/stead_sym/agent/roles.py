@@ -6,7 +6,7 @@ None stands for an agent that selects everything it is offered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -90,27 +90,30 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
     return CanonicalWrapper(base, deployment.schema, deployment.tools_of(role), known)
 
 
-def by_agent(deployment: Deployment, words: list[str]) -> Mapping[str, str]:
-    """`triage=careful pay=any` as a mapping. A word without a name is for the only agent, or for every agent
-    that no other word is for. `InputError` for an agent named twice, `DeclarationError` for one that is not
-    there."""
+def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:
+    """`triage=careful pay=any` as a mapping from agents' names, for those that a word is for.
+
+    A word without a name is for the only agent, or for every agent that no other word is for. Raises
+    `InputError` for two words for one agent, `DeclarationError` for an agent that is not there.
+    """
+    names = [role.name for role in deployment.agents]
     found: dict[str, str] = {}
     others: str | None = None
-    names = [role.name for role in deployment.agents]
     for word in words:
         name, equals, value = word.partition("=")
-        if not equals or (names == [""] and name not in names):
+        if names == [""] or not equals:
             if others is not None:
-                raise InputError(f"{others} and {word} are both for no agent in particular; write NAME=…")
+                raise InputError(
+                    f"{others} and {word} are for the same agents; write AGENT=… to tell them apart"
+                )
             others = word
-            continue
-        if name not in names:
-            raise DeclarationError(
-                f"unknown agent {name}; {nearest(name, names, 'there are ' + ', '.join(names))}"
-            )
-        if name in found:
+        elif name not in names:
+            hint = nearest(name, names, f"there are {', '.join(names)}")
+            raise DeclarationError(f"unknown agent {name}; {hint}")
+        elif name in found:
             raise InputError(f"agent {name} is given twice, {found[name]} and {value}; give it one")
-        found[name] = value
+        else:
+            found[name] = value
     if others is not None:
         found = dict.fromkeys(names, others) | found
     return found

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 
+from stead_sym.agent.roles import ANY, by_agent
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain
 from stead_sym.errors import InputError
 from stead_sym.files import load
@@ -23,27 +24,41 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
     parser.usage = "stead-sym explain FILE [options]"
     parser.set_defaults(run=_explain)
     add_file(parser)
-    agent = parser.add_mutually_exclusive_group()
-    agent.add_argument("--policy", metavar="NAME", help="a policy of the file as the agent")
-    agent.add_argument("--agent", metavar="any", help="any agent (default)")
+    parser.add_argument(
+        "--policy",
+        metavar="NAME",
+        action="append",
+        help="a policy of the file as the agent; with several agents AGENT=NAME, and again for the next",
+    )
+    parser.add_argument("--agent", metavar="any", action="append", help="any agent (default)")
     add_specs(parser)
     add_domain(parser, "as for verify (default: normal)")
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
 
 def _explain(options: argparse.Namespace) -> int:
-    if options.agent not in (None, "any"):
+    if any(word != ANY and not word.endswith(f"={ANY}") for word in options.agent or ()):
         raise InputError("--agent: a model changes nothing in the plan; write any, or --policy NAME")
     sizes = domain(options.domain)
     deployment = load(options.file)
-    agent, never_called = "any agent", list[str]()
-    if options.policy is not None:
-        policy = deployment.policy(options.policy)
-        called = {rule.tool for rule in policy.rules}
-        agent, never_called = policy.name, [t.name for t in deployment.tools if t.name not in called]
+    given = by_agent(deployment, options.policy or ())
+    anybody = by_agent(deployment, options.agent or ())
+    if both := sorted(given.keys() & anybody.keys()):
+        who = f"agent {both[0]}" if both[0] else "the agent"
+        raise InputError(f"{who} is given by --policy and by --agent; leave one out")
+    agent, called = "any agent", set[str]()
+    for role in deployment.agents:
+        if role.name in given:
+            policy = deployment.policy(given[role.name], role)
+            called.update(rule.tool for rule in policy.rules)
+        else:
+            called.update(role.tools)
+    never_called = [tool.name for tool in deployment.tools if tool.name not in called]
+    if given:
+        agent = ", ".join(f"{name}={policy}" if name else policy for name, policy in given.items())
     explanation = explain(deployment, options.spec, domain=sizes)
     if options.json:
-        print(json.dumps(explanation_data(explanation, options.policy or "any", never_called), indent=2))
+        print(json.dumps(explanation_data(explanation, agent if given else ANY, never_called), indent=2))
     else:
         print_explanation(explanation, console_on(sys.stdout), agent, never_called)
     return 0

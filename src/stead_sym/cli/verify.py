@@ -11,14 +11,10 @@ import json
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
-from stead_sym.agent.backends import KINDS, open_backend, open_store
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.replay import ReplayAgent
-from stead_sym.agent.roles import AgentLike
+from stead_sym.agent.backends import KINDS
+from stead_sym.cli.agents import add_agents, chosen_agents, wants_model
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds, tolerance
-from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError, Undecided
 from stead_sym.files import load
 from stead_sym.progress import Progress
@@ -33,16 +29,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     """The arguments of `verify`."""
     parser.set_defaults(run=_verify)
     add_file(parser)
-    agent = parser.add_mutually_exclusive_group()
-    agent.add_argument("--policy", metavar="NAME", help="a policy of the file as the agent")
-    agent.add_argument(
-        "--agent",
-        metavar=f"any|{'|'.join(KINDS)}",
-        help="any: whatever agent; everything offered can happen. MODEL: a folder, or a name on the hub",
-    )
-    agent.add_argument(
-        "--replay", metavar="FILE", help="answer from exported decisions, without a model (JSON Lines)"
-    )
+    add_agents(parser)
     parser.add_argument(
         "--unwrapped",
         action="store_true",
@@ -59,6 +46,9 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
     )
     add_specs(parser)
+    parser.add_argument(
+        "--formula", metavar="'AG …'", action="append", help="ask this too, or only this without --spec"
+    )
     parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     add_domain(
         parser,
@@ -101,14 +91,15 @@ def _verify(options: argparse.Namespace) -> int:
     if AVAILABLE and options.watcher is None and (limited or deaf):
         return _verify_in_child(options)
     deployment = load(options.file)
-    agent = _agent(deployment, options)
+    agents = chosen_agents(deployment, options)
+    asked = None if options.spec is None and options.formula is None else _asked(options)
     with _display(options) as progress:
         if progress is not None:
             progress("plan")
         result = verify(
             deployment,
-            agent,
-            options.spec,
+            agents,
+            asked,
             engine=options.engine,
             domain=domain(options.domain),
             force=options.force,
@@ -127,6 +118,11 @@ def _verify(options: argparse.Namespace) -> int:
     else:
         print_verification(result, console_on(sys.stdout))
     return _status(result, strict=options.strict)
+
+
+def _asked(options: argparse.Namespace) -> list[str]:
+    """The specifications and formulas that are asked for."""
+    return [*(options.spec or ()), *(options.formula or ())]
 
 
 def _verify_in_child(options: argparse.Namespace) -> int:
@@ -156,40 +152,14 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":
         raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
-    with_model = options.replay is not None or options.agent not in (None, "any")
     for name in ("prompts", "store", "tolerance"):
-        if getattr(options, name) is not None and not with_model:
+        if getattr(options, name) is not None and not wants_model(options):
             raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
     if domain(options.domain) == "normal" and options.engine != "symbolic":
         raise InputError(
             "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"
             f" with --engine {options.engine}"
         )
-
-
-def _agent(deployment: Deployment, options: argparse.Namespace) -> AgentLike:
-    """The agent asked for; else the file's first policy; else everything offered."""
-    if options.policy is not None:
-        return deployment.policy(options.policy)
-    if options.replay is not None:
-        return ReplayAgent(options.replay, Prompt.of(deployment, options.prompts), options.tolerance)
-    if options.agent not in (None, "any"):
-        prompt = Prompt.of(deployment, options.prompts)
-        store = open_store(options.store)
-        return ModelAgent(open_backend(options.agent), prompt, store, options.tolerance or 0.0)
-    if options.agent is not None or not deployment.policies:
-        if options.agent is None:
-            _note(options, f"{deployment.name} has no policy: taking any agent, whatever it selects")
-        return "any"
-    first, *others = deployment.policies
-    choices = "".join(f" --policy {policy.name}," for policy in others)
-    _note(options, f"taking policy {first.name}; for another agent:{choices} --agent any")
-    return first
-
-
-def _note(options: argparse.Namespace, text: str) -> None:
-    if not options.quiet:
-        print(f"stead-sym: {text}", file=sys.stderr)
 
 
 def _status(result: Verification, *, strict: bool) -> int:

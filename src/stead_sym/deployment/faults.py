@@ -50,7 +50,8 @@ def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
     call = run.steps[-1].call  # every initial state keeps the keys: a step was taken
     return KeyBroken(
         f"{first} and {second} both hold after {call}, in {where(run)}, but {columns} {listed} of"
-        f" {relation.name} are a key; use `set {relation.name}(…)`, or strengthen the guard{_of_ensure(deployment, call)}",
+        f" {relation.name} are a key; use `set {relation.name}(…)`, or strengthen the"
+        f" guard{_of_ensure(deployment, call)}",
         replace(run, claim=f"{first} and {second} have the same key"),
         deployment.tool(call.tool).span,
     )

@@ -263,7 +263,8 @@ def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Nam
     for tool in tools.values() if agents else ():
         if tool.name not in given:
             raise DeclarationError(
-                f"the tool {tool.name} belongs to no agent; name it in the `tools` of one, or make it an `event`",
+                f"the tool {tool.name} belongs to no agent; name it in the `tools` of one,"
+                " or make it an `event`",
                 tool.span,
             )
     return tuple(_agent(agent, tools, names) for agent in agents)

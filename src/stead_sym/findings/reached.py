@@ -324,7 +324,8 @@ def _rules(
     written = next((p.rules for p in _written_policies(deployment, role) if p.name == agent.name), rules)
     whose = f" of agent {role.name}" if role.name else ""
     for k, rule in enumerate(rules):
-        line = f"`{print_rule(written[k] if len(written) == len(rules) else rule)}` of policy {agent.name}{whose}"
+        shown = print_rule(written[k] if len(written) == len(rules) else rule)
+        line = f"`{shown}` of policy {agent.name}{whose}"
         if k not in matching:
             yield Finding(
                 "rule never matches",

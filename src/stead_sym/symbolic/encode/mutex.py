@@ -1,8 +1,8 @@
 """Mutex groups: relations that are functional in some of their columns, so that they can be log-coded.
 
 A key of P is a set of columns such that no state holds two P-facts that agree on them. A key that the
-deployment declares is relied on: a step that breaks it is told apart (`step.updates`) and is an error where it is
-reached. Other keys are
+deployment declares is relied on: a step that breaks it is told apart (`step.updates`) and is an error where
+it is reached. Other keys are
 *guessed* here from the shape of the effects. Once the actions are compiled with the encoding that a guess
 makes, each key is *confirmed* as an inductive invariant (no action takes a state with at most one fact per
 key to one with two, see `step.invariants`) or given up, and then there is another encoding (`plan.guess`).
@@ -113,8 +113,8 @@ def keys_of(field: Field) -> frozenset[Key]:
 
 
 def is_declared(field: Field, schema: Schema) -> bool:
-    """Whether the facts of a field agree on the columns of a declared key, so that no reachable state may hold
-    two of them: nothing that was guessed."""
+    """Whether the facts of a field agree on the columns of a declared key, so that no reachable state may
+    hold two of them: nothing that was guessed."""
     keys = schema.relation(field.facts[0].relation).keys
     return bool(keys) and all(len({fact.args[k] for fact in field.facts}) == 1 for k in keys)
 

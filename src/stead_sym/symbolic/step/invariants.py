@@ -16,7 +16,8 @@ from stead_sym.symbolic.step.formulas import Compiler
 
 
 def may_meet(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd], case: Bdd) -> bool:
-    """Whether two of some facts may hold after an action that applies in the states of ``case`` (`meeting`)."""
+    """Whether two of some facts may hold after an action that applies in the states of ``case``
+    (`meeting`)."""
     return case & meeting(compiler, stays, inserted) != compiler.manager.false
 
 

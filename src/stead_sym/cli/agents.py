@@ -1,0 +1,115 @@
+"""The agents that a command line asks for: `--policy`, `--agent` and `--replay`.
+
+One decision: each of them may be given several times, as `AGENT=…` where the deployment has several agents.
+An agent that no word is for gets its first policy, or is any agent where it has none, and that is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+
+from stead_sym.agent.backends import KINDS, open_backend, open_store
+from stead_sym.agent.model import Backend, ModelAgent
+from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.replay import ReplayAgent
+from stead_sym.agent.roles import ANY, AgentLike, by_agent
+from stead_sym.agent.store import Store
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
+from stead_sym.errors import InputError
+
+
+def add_agents(parser: argparse.ArgumentParser) -> None:
+    """--policy, --agent and --replay."""
+    several = "; with several agents AGENT=…, and again for the next"
+    parser.add_argument(
+        "--policy", metavar="NAME", action="append", help=f"a policy of the file as the agent{several}"
+    )
+    parser.add_argument(
+        "--agent",
+        metavar=f"{ANY}|{'|'.join(KINDS)}",
+        action="append",
+        help=f"any: whatever agent, everything can happen. MODEL: a folder, or a name on the hub{several}",
+    )
+    parser.add_argument(
+        "--replay",
+        metavar="FILE",
+        action="append",
+        help=f"answer from exported decisions, without a model (JSON Lines){several}",
+    )
+
+
+def wants_model(options: argparse.Namespace) -> bool:
+    """Whether some agent is a language model, asked now or recorded."""
+    words = options.agent or ()
+    return bool(options.replay) or any(word != ANY and not word.endswith(f"={ANY}") for word in words)
+
+
+def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mapping[str, AgentLike]:
+    """The agents asked for, by name; for the others the first policy, else everything offered."""
+    chosen: dict[str, AgentLike] = {}
+    given = {
+        kind: by_agent(deployment, getattr(options, kind) or ()) for kind in ("policy", "agent", "replay")
+    }
+    for role in deployment.agents:
+        asked = [kind for kind, words in given.items() if role.name in words]
+        if len(asked) > 1:
+            who = f"agent {role.name}" if role.name else "the agent"
+            raise InputError(f"{who} is given by --{asked[0]} and by --{asked[1]}; leave one out")
+        kind = asked[0] if asked else ""
+        word = given[kind][role.name] if kind else ""
+        chosen[role.name] = _agent(deployment, role, kind, word, options)
+    return chosen
+
+
+def _agent(
+    deployment: Deployment, role: AgentRole, kind: str, word: str, options: argparse.Namespace
+) -> AgentLike:
+    match kind:
+        case "policy":
+            return deployment.policy(word, role)
+        case "replay":
+            return ReplayAgent(word, Prompt.of(deployment, options.prompts, role), options.tolerance)
+        case "agent" if word != ANY:
+            prompt = Prompt.of(deployment, options.prompts, role)
+            return ModelAgent(_backend(word, options), prompt, _store(options), options.tolerance or 0.0)
+        case "agent":
+            return ANY
+        case _:
+            return _default(deployment, role, options)
+
+
+def _backend(word: str, options: argparse.Namespace) -> Backend:
+    """The model that a word names, loaded once however many agents it is."""
+    loaded: dict[str, Backend] = options.__dict__.setdefault("loaded", {})
+    if word not in loaded:
+        loaded[word] = open_backend(word)
+    return loaded[word]
+
+
+def _store(options: argparse.Namespace) -> Store:
+    """The store, opened once."""
+    if "opened_store" not in options.__dict__:
+        options.opened_store = open_store(options.store)
+    store: Store = options.opened_store
+    return store
+
+
+def _default(deployment: Deployment, role: AgentRole, options: argparse.Namespace) -> AgentLike:
+    whose = f" for agent {role.name}" if role.name else ""
+    prefix = f"{role.name}=" if role.name else ""
+    if not role.policies:
+        has = f"agent {role.name}" if role.name else deployment.name
+        _note(options, f"{has} has no policy: taking any agent, whatever it selects")
+        return ANY
+    first, *others = role.policies
+    choices = "".join(f" --policy {prefix}{policy.name}," for policy in others)
+    _note(options, f"taking policy {first.name}{whose}; for another agent:{choices} --agent {prefix}{ANY}")
+    return first
+
+
+def _note(options: argparse.Namespace, text: str) -> None:
+    if not options.quiet:
+        print(f"stead-sym: {text}", file=sys.stderr)
