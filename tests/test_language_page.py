@@ -22,8 +22,10 @@ def of_kind(kind: str) -> list[Block]:
 
 
 def verdicts(output: str) -> dict[str, str]:
-    """The verdicts in what a quiet or a full report prints."""
-    return dict(re.findall(r"^ *[✘✔?]? *(\w+) +(holds|fails|unknown)\b", output, re.MULTILINE))
+    """The verdicts in what a quiet or a full report prints, by specification."""
+    quiet = re.findall(r"^(?!stead-sym)(\S.*?) (holds|fails|unknown)$", output, re.MULTILINE)
+    full = re.findall(r"^  [✘✔?]  (\S+) +(holds|fails|unknown)\b", output, re.MULTILINE)
+    return dict([*quiet, *full])
 
 
 def normalised(lines: list[str]) -> list[str]:
