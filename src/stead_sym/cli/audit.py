@@ -15,9 +15,11 @@ from stead_sym.agent.backends import KINDS, open_backend, open_store
 from stead_sym.agent.base import Agent, DecisionContext
 from stead_sym.agent.model import ModelAgent
 from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.cli.options import add_file, positive
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.errors import InputError
 from stead_sym.files import load
@@ -29,7 +31,12 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the arguments of `audit`."""
     parser.set_defaults(run=_audit)
     add_file(parser)
-    parser.add_argument("--agent", metavar="|".join(KINDS), required=True, help="the model")
+    parser.add_argument(
+        "--agent",
+        metavar="|".join(KINDS),
+        required=True,
+        help="the model; where the deployment has several agents AGENT=…, for the one to audit",
+    )
     parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
@@ -58,14 +65,15 @@ def _audit(options: argparse.Namespace) -> int:
     deployment = load(options.file)
     renaming = _renaming(options.rename or [])
     grammar = Grammar.of(options.grammar)
+    role, words = _audited(deployment, options.agent)
     with open_store(options.store) as store:
-        model = ModelAgent(open_backend(options.agent), Prompt.of(deployment, options.prompts), store)
-        contexts = _contexts(deployment, model, options.context)
+        model = ModelAgent(open_backend(words), Prompt.of(deployment, options.prompts, role), store)
+        contexts = _contexts(deployment, role, model, options.context)
         if options.search is not None:
             return _search(deployment, model, contexts, grammar, options)
         agent: Agent = model
         if options.wrapped:
-            agent = WrappedAgent(CanonicalWrapper(model, deployment.schema, deployment.tools))
+            agent = WrappedAgent(CanonicalWrapper(model, deployment.schema, deployment.tools_of(role)))
         dice = random.Random(options.seed)
         broken = False
         for number, context in contexts.items():
@@ -100,17 +108,35 @@ def _search(
     return 1 if broken else 0
 
 
-def _contexts(deployment: Deployment, model: ModelAgent, number: int | None) -> dict[int, DecisionContext]:
+def _audited(deployment: Deployment, word: str) -> tuple[AgentRole, str]:
+    """The agent to audit and the words for its model. The others are any agent."""
+    given = by_agent(deployment, [word])
+    if len(given) > 1:
+        names = ", ".join(given)
+        raise InputError(
+            f"there are several agents ({names}); name the one to audit, as --agent AGENT={word}"
+        )
+    [(name, words)] = given.items()
+    return deployment.agent(name), words
+
+
+def _contexts(
+    deployment: Deployment, role: AgentRole, model: ModelAgent, number: int | None
+) -> dict[int, DecisionContext]:
     """The contexts to audit, by number: the one asked for, or all in which there is a choice."""
-    initial = DecisionContext(view(deployment, deployment.init), offer(deployment, deployment.init))
-    if number == 0:
-        return {0: initial}
-    decided = verify(deployment, model, ()).decisions
-    contexts = dict(enumerate((initial, *(context for context, _ in decided))))
+    start = deployment.init
+    offered = offer(deployment, start, role)
+    known = {0: DecisionContext(view(deployment, start, role), offered)} if offered else {}
+    if number == 0 and known:
+        return known
+    agents: dict[str, AgentLike] = dict.fromkeys((agent.name for agent in deployment.agents), ANY)
+    agents[role.name] = model
+    decided = verify(deployment, agents, ()).agents[role.name].decisions
+    contexts = known | dict(enumerate((context for context, _ in decided), 1))
     if number is None:
         return {n: context for n, context in contexts.items() if len(context.calls) > 1}
     if number not in contexts:
-        raise InputError(f"there is no context {number}; there are 0 to {len(contexts) - 1}")
+        raise InputError(f"there is no context {number}; there are {min(contexts)} to {max(contexts)}")
     return {number: contexts[number]}
 
 

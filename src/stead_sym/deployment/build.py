@@ -17,19 +17,24 @@ to (`logic.compose` makes formulas); a name in a message is then the part it sto
         policies={"polite": ["call let_in(p)", "call wait()"]},
         specs={"nobody_waits": "AG forall p. Knocks(p) -> AF ~Knocks(p)"},
     )
+
+Several agents are `agents={"porter": agent(tools="wait, let_in", policies={…})}`; `event(…)` is written as
+`tool(…)` is; `ordered("small", "large")` and `range(6)` are ordered sorts; `"order key, status"` are columns
+with a key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_effect, read_facts, read_rules, read_tool_head
-from stead_sym.deployment.parts import Policy, Rule, Spec, View
-from stead_sym.deployment.resolve import Bound, Items, Text, resolve_items
+from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
+from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.tool import Effect, Tool
+from stead_sym.errors import DeclarationError
 from stead_sym.logic.compose import as_formula
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.syntax import TRUE, Atom, Const, Definition, Formula
@@ -53,6 +58,18 @@ def rigid(*values: str) -> Rigid:
     return Rigid(values)
 
 
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """The values of a finite, rigid sort in their order."""
+
+    values: tuple[str, ...]
+
+
+def ordered(*values: str) -> Ordered:
+    """The values of an ordered sort, the least first: `{ small < medium < large }`."""
+    return Ordered(values)
+
+
 def tool(
     name: str,
     params: str = "",
@@ -66,6 +83,30 @@ def tool(
     ``params`` is a list `x: s, y: t`. ``effect`` is what may follow the word `effect` in a file, several of
     them are alternatives, and none changes nothing. Raises `ParseError`.
     """
+    return _tool(name, params, description, guard, effect, event=False)
+
+
+def event(
+    name: str,
+    params: str = "",
+    description: str = "",
+    *,
+    guard: FormulaLike = TRUE,
+    effect: str | Effect | Sequence[str | Effect] = (),
+) -> Tool:
+    """An event, given as a `tool` is: what may happen wherever its guard holds, whatever the agents do."""
+    return _tool(name, params, description, guard, effect, event=True)
+
+
+def _tool(
+    name: str,
+    params: str,
+    description: str,
+    guard: FormulaLike,
+    effect: str | Effect | Sequence[str | Effect],
+    *,
+    event: bool,
+) -> Tool:
     _expect("name of a tool", name, str)
     _expect(f"parameters of {name}", params, str)
     _, binders = read_tool_head(f"{name}({params})", f"tool {name}")
@@ -78,13 +119,40 @@ def tool(
         description,
         _formula(guard, f"guard of {name}"),
         tuple(read_effect(e, f"effect of {name}") if isinstance(e, str) else e for e in effects),
+        event=event,
     )
+
+
+def agent(
+    *,
+    tools: Names,
+    views: Mapping[str, FormulaLike] | None = None,
+    policies: Mapping[str, Iterable[str | Rule]] | None = None,
+    system: str | None = None,
+    instructions: str | None = None,
+) -> AgentItem:
+    """One of several agents, with the names of its tools; the other parts are as for `deployment`, and are
+    its own. `deployment` gives it its name."""
+    return AgentItem(
+        name="",
+        tools=tuple(map(Text, _names(tools))),
+        views=tuple(_view(head, where) for head, where in (views or {}).items()),
+        policies=tuple(_policy(policy, rules) for policy, rules in (policies or {}).items()),
+        systems=() if system is None else (Text(system),),
+        instructions=() if instructions is None else (Text(instructions),),
+    )
+
+
+def initially_any(relations: Names, where: FormulaLike = TRUE) -> Initially:
+    """`initially any P, Q where f`: D0 is any instance of the facts of `init` and facts of these
+    relations."""
+    return Initially(_names(relations), _formula(where, "initially any"))
 
 
 def deployment(
     name: str,
     *,
-    sorts: Mapping[str, Names | Rigid | None],
+    sorts: Mapping[str, Names | Rigid | Ordered | range | None],
     relations: Mapping[str, Names],
     init: Iterable[str | Fact] = (),
     bounds: Mapping[str, int] | None = None,
@@ -96,28 +164,37 @@ def deployment(
     specs: Mapping[str, FormulaLike] | None = None,
     system: str | None = None,
     instructions: str | None = None,
+    agents: Mapping[str, AgentItem] | None = None,
+    initially: Initially | Iterable[Initially] = (),
 ) -> Deployment:
     """The deployment with these parts; see `parse_deployment` for what each of them means.
 
-    ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B.
-    ``relations``: the sorts of the columns. ``define`` and ``views``: from a head, such as
-    ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows all of a relation.
-    ``policies``: `call` lines.
+    ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B, `ordered(…)`
+    or a `range` of numbers for an ordered one. ``relations``: the sorts of the columns, with `key` after
+    those of a key. ``agents``: `agent(…)` for each, where there are several. ``initially``:
+    `initially_any(…)`. ``define`` and ``views``: from a head, such as ``"pending(t: task)"`` or
+    ``"Focus(c)"``, to a formula; ``"true"`` shows all of a relation. ``policies``: `call` lines.
     Raises `ParseError` and `DeclarationError`, and `TypeError` for a part that is of another kind.
     """
     _expect("name", name, str)
-    for mapping in (sorts, relations, bounds or {}, define or {}, views or {}, policies or {}, specs or {}):
+    given = (sorts, relations, bounds, define, views, policies, specs, agents)
+    for mapping in (part or {} for part in given):
         _expect("part of a deployment", mapping, Mapping)
         for key in mapping:
             _expect("name", key, str)
     tools = tuple(tools)
     for one in tools:
         _expect("tool", one, Tool)
+    lines = (initially,) if isinstance(initially, Initially) else tuple(initially)
+    for line in lines:
+        _expect("`initially_any`", line, Initially)
+    for item in (agents or {}).values():
+        _expect("`agent`", item, AgentItem)
     return resolve_items(
         Items(
             titles=(Text(name),),
             sorts=tuple(_sort(sort, values) for sort, values in sorts.items()),
-            relations=tuple(Relation(relation, _names(columns)) for relation, columns in relations.items()),
+            relations=tuple(_relation(relation, columns) for relation, columns in relations.items()),
             facts=tuple(atom for fact in init for atom in _facts(fact)),
             bounds=tuple(_bound(sort, number) for sort, number in (bounds or {}).items()),
             definitions=tuple(_definition(head, body) for head, body in (define or {}).items()),
@@ -128,8 +205,22 @@ def deployment(
             specs=tuple(Spec(s, _formula(f, f"spec {s}")) for s, f in (specs or {}).items()),
             systems=() if system is None else (Text(system),),
             instructions=() if instructions is None else (Text(instructions),),
+            agents=tuple(replace(item, name=agent) for agent, item in (agents or {}).items()),
+            initially=lines,
         )
     )
+
+
+def _relation(name: str, columns: Names) -> Relation:
+    """`P(order key, status)`."""
+    words = [column.split() for column in _names(columns)]
+    for column in words:
+        if len(column) > 2 or (len(column) == 2 and column[1] != "key"):
+            raise DeclarationError(
+                f"the column {' '.join(column)!r} of {name} is no sort; write a sort, or a sort and `key`"
+            )
+    keys = tuple(k for k, column in enumerate(words) if len(column) == 2)
+    return Relation(name, tuple(column[0] if column else "" for column in words), keys)
 
 
 def _expect(what: str, given: object, *kinds: type) -> None:
@@ -158,9 +249,15 @@ def _names(names: Names) -> tuple[str, ...]:
     return listed
 
 
-def _sort(name: str, values: Names | Rigid | None) -> Sort:
+def _sort(name: str, values: Names | Rigid | Ordered | range | None) -> Sort:
     if values is None:
         return Sort(name)
+    if isinstance(values, range):
+        if values.step != 1:
+            raise DeclarationError(f"the numbers of sort {name} are {values}; count up by 1")
+        return Sort.numbers(name, values.start, values.stop - 1)
+    if isinstance(values, Ordered):
+        return Sort(name, values.values, rigid=True, ordered=True)
     if isinstance(values, Rigid):
         return Sort(name, values.values, rigid=True)
     return Sort(name, _names(values))

@@ -37,7 +37,8 @@ class Trace:
 
     With ``loop = k`` the state after the last step is the state after the first k steps
     (k = 0: the start), so that the steps from k on repeat for ever. ``bindings`` are the values
-    that quantifiers took on the way; ``claim`` says what the last state, or the loop, shows.
+    that quantifiers took on the way; ``claim`` says what the last state, or the loop, shows. ``of_many``: the
+    start is one of several initial states, so that which one it is has to be said.
     """
 
     start: Instance
@@ -45,6 +46,7 @@ class Trace:
     loop: int | None = None
     bindings: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
     claim: str = ""
+    of_many: bool = False
 
     @property
     def states(self) -> tuple[Instance, ...]:
@@ -82,7 +84,7 @@ class Trace:
 
     def __str__(self) -> str:
         """The run in plain text: each call with the facts it adds and removes, then the remarks."""
-        lines: list[str] = []
+        lines = [f"from {self.start}"] if self.of_many else []
         for index, step in enumerate(self.steps):
             lines.append(f"{index + 1}. {step.label}")
             lines.extend(f"     {change}" for change in self._changes(index).split("\n"))
@@ -91,4 +93,5 @@ class Trace:
     def _repr_html_(self) -> str:
         rows = [(i + 1, step.label, self._changes(i)) for i, step in enumerate(self.steps)]
         steps = table("", ("step", "call", "facts"), rows) if rows else ""
-        return steps + "".join(paragraph(f"{label}: {text}") for label, text in self.remarks)
+        start = paragraph(f"from {self.start}") if self.of_many else ""
+        return start + steps + "".join(paragraph(f"{label}: {text}") for label, text in self.remarks)

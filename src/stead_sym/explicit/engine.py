@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
@@ -72,7 +72,8 @@ class ExplicitEngine:
         """The run that shows why the sentence holds, or fails, at an initial state: the first in which it
         does."""
         start = self._labelling.initially(formula if holds else Not(formula))[0]
-        return evidence(self._labelling, formula, start, holds)
+        run = evidence(self._labelling, formula, start, holds)
+        return replace(run, of_many=self._graph.initial > 1)
 
 
 @dataclass(frozen=True, slots=True)

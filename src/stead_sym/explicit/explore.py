@@ -93,6 +93,7 @@ class _Search:
     restriction: Restriction
     progress: Progress | None
     max_states: int | None
+    initial: int = 0
     states: list[Instance] = field(default_factory=list)
     number: dict[Instance, int] = field(default_factory=dict)
     parents: list[tuple[int, Call] | None] = field(default_factory=list)  # on a first run to the state
@@ -103,14 +104,14 @@ class _Search:
     def graph(self) -> Graph:
         for state in sorted(initial_states(self.deployment, self.restriction.values), key=sorted):
             self._add(state, None)
-        initial = len(self.states)
+        self.initial = len(self.states)
         while len(self.edges) < len(self.states):
             self._expand(len(self.edges))
             if len(self.edges) % 256 == 1 or len(self.edges) == len(self.states):
                 self._report()
         return Graph(
             self.deployment,
-            initial,
+            self.initial,
             tuple(self.states),
             tuple(self.edges),
             tuple(self.offered),
@@ -172,4 +173,4 @@ class _Search:
             source, call = parent
             steps.append(Step(call, self.states[index], self.actors[source][call]))
             index = source
-        return Trace(self.states[index], tuple(reversed(steps)))
+        return Trace(self.states[index], tuple(reversed(steps)), of_many=self.initial > 1)

@@ -31,10 +31,15 @@ def report_data(result: Verification) -> dict[str, Json]:
     return {
         "deployment": result.deployment.name,
         "agent": result.agent,
+        "agents": {
+            name: {"agent": run.agent, "contexts": run.contexts, "queries": run.queries}
+            for name, run in result.agents.items()
+        },
         "engine": result.engine.name,
         "mode": result.mode,
         "domain": dict(result.domain),
         "derivation": derivation_data(result.restriction),
+        "initial": result.initial,
         "states": result.states,
         "transitions": result.transitions,
         "contexts": result.contexts,
@@ -54,12 +59,14 @@ def report_data(result: Verification) -> dict[str, Json]:
         "unexamined": result.unexamined,
         "decisions": [
             {
+                "agent": name,
                 "facts": _texts(context.view),
                 "offered": _texts(context.calls),
                 "selected": _texts(selected),
                 **_record(answer),
             }
-            for (context, selected), answer in zip_longest(result.decisions, result.answers)
+            for name, run in result.agents.items()
+            for (context, selected), answer in zip_longest(run.decisions, run.answers)
         ],
         "statistics": dict(result.engine.statistics),
     }
@@ -89,7 +96,8 @@ def error_data(error: SteadError, phase: str = "", counts: Mapping[str, int] = _
     """
     trace = error.trace if isinstance(error, DefinitionError) else None
     reached: dict[str, Json] = {"progress": {"phase": phase, "counts": dict(counts)}} if phase else {}
-    return {"error": str(error), "trace": _steps(trace), **reached}
+    start: dict[str, Json] = {"start": _texts(trace.start)} if trace else {}
+    return {"error": str(error), "trace": _steps(trace), **start, **reached}
 
 
 def bug_data(error: Exception) -> dict[str, Json]:
@@ -124,6 +132,7 @@ def _verdict(verdict: Verdict) -> Json:
         "verdict": verdict.word,
         "formula": str(verdict.formula),
         "reason": verdict.reason,
+        "start": _texts(trace.start) if trace else [],
         "trace": _steps(trace),
         "loop": trace.loop if trace else None,
         "bindings": dict(trace.bindings) if trace else {},
@@ -137,7 +146,14 @@ def _steps(trace: Trace | None) -> list[Json]:
     steps: list[Json] = []
     for index, step in enumerate(trace.steps):
         added, removed = trace.changes(index)
-        steps.append({"call": str(step.call), "added": [*map(str, added)], "removed": [*map(str, removed)]})
+        steps.append(
+            {
+                "call": str(step.call),
+                "agent": step.actor,
+                "added": [*map(str, added)],
+                "removed": [*map(str, removed)],
+            }
+        )
     return steps
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from stead_sym.agent.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
-from stead_sym.verification import Domain, Verdict, Verification
+from stead_sym.verification import AgentRun, Domain, Verdict, Verification
 
 _CLOSEST = 3
 """So many of the decisions with the least margin are listed."""
@@ -67,6 +67,8 @@ def indented(body: RenderableType) -> Padding:
 
 def _heading(result: Verification) -> RenderableType:
     counts = [_plural(result.states, "state"), _plural(result.transitions, "transition")]
+    if result.initial > 1:
+        counts.insert(0, f"from {_plural(result.initial, 'initial state')}")
     if result.contexts is not None and result.queries is not None:
         counts += [_plural(result.contexts, "context"), _plural(result.queries, "query", "queries")]
     title = Text.assemble((result.deployment.name, "bold"), " under ", (_agent(result), "bold"))
@@ -76,7 +78,17 @@ def _heading(result: Verification) -> RenderableType:
     grid.add_row("engine", f"{result.engine.name}, {result.seconds:.2f} s")
     grid.add_row("domain", domain_text(result.restriction, result.mode))
     grid.add_row("reached", ", ".join(counts))
+    for name, run in result.agents.items() if len(result.agents) > 1 else ():
+        grid.add_row(name, _asked(run))
     return Group(title, indented(grid))
+
+
+def _asked(run: AgentRun) -> str:
+    """What one of several agents was asked."""
+    if run.contexts is None or run.queries is None:
+        return "any agent (everything offered)"
+    counts = f"{_plural(run.contexts, 'context')}, {_plural(run.queries, 'query', 'queries')}"
+    return f"{run.agent}: {counts}"
 
 
 def _agent(result: Verification) -> str:
@@ -162,17 +174,21 @@ def _run(trace: Trace, *, ascii_only: bool) -> RenderableType:
     steps = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     steps.add_column("", no_wrap=True)
     steps.add_column("step", justify="right", no_wrap=True)
-    for column in ("call", "facts"):
+    by_whom = any(step.actor != "" for step in trace.steps)
+    for column in ("by", "call", "facts") if by_whom else ("call", "facts"):
         steps.add_column(column, overflow="fold")
     for index, step in enumerate(trace.steps):
         repeated = trace.loop is not None and index >= trace.loop
-        steps.add_row(mark if repeated else "", str(index + 1), Text(str(step.call)), _changes(trace, index))
+        actor = [Text("event" if step.actor is None else step.actor, "dim")] if by_whom else []
+        number, call = str(index + 1), Text(str(step.call))
+        steps.add_row(mark if repeated else "", number, *actor, call, _changes(trace, index))
     remarks = Table.grid(padding=(0, 2))
     remarks.add_column(style="dim", no_wrap=True)
     remarks.add_column(overflow="fold")
     for label, text in trace.remarks:
         remarks.add_row(label, Text(f"{mark} {text}" if label == "loop" else text))
-    return Group(steps, remarks) if trace.steps else remarks
+    start = [Text(f"from {trace.start}", "dim")] if trace.of_many else []
+    return Group(*start, steps, remarks) if trace.steps else Group(*start, remarks)
 
 
 def _changes(trace: Trace, index: int) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from stead_sym.agent.roles import Wrappers
@@ -115,7 +116,7 @@ class SymbolicEngine:
         starts = model.initial if alone else self._checker.initially(formula if holds else Not(formula))
         start = model.encoding.decode(model.manager.pick(starts, model.encoding.order))
         self._witness.enter(start)
-        return evidence(self._witness, formula, start, holds)
+        return replace(evidence(self._witness, formula, start, holds), of_many=not alone)
 
 
 class SymbolicStateSet:

@@ -237,7 +237,7 @@ class ReachableStates:
         for ahead in sets[1:]:
             steps.append(self.step_into(state, ahead))
             state = steps[-1].state
-        return Trace(start, tuple(steps))
+        return Trace(start, tuple(steps), of_many=not self.has_one_initial)
 
     def step_into(self, state: Instance, target: Bdd) -> Step:
         """A transition from ``state`` into ``target``, with the call that makes it."""
