@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -35,8 +36,9 @@ def normalised(lines: list[str]) -> list[str]:
 
 def test_there_are_as_many_examples_as_the_page_needs() -> None:
     kinds = Counter(block.kind for block in BLOCKS)
-    assert kinds.keys() == {"stead", "stead more", "console", "ebnf"}
-    assert kinds["stead"] >= 37
+    assert kinds.keys() == {"stead", "stead more", "console", "ebnf", "python"}
+    assert kinds["stead"] >= 39
+    assert kinds["python"] == 2
     assert kinds["console"] == len(SESSIONS) >= 50
     words = Counter(word for session in SESSIONS for word in verdicts(session.output).values())
     assert words["holds"] >= 50
@@ -61,7 +63,7 @@ def test_errors_are_shown_where_they_are_meant() -> None:
 def test_each_section_has_an_example() -> None:
     sections = re.findall(r"^###? (.*)$", FENCE.sub("", TEXT), re.MULTILINE)
     without = {"How a deployment runs", "Text", "Items", "Patterns", "Where people go wrong", "deployment"}
-    assert set(sections) - without == {block.heading for block in of_kind("stead")}
+    assert set(sections) - without == {block.heading for block in of_kind("stead") + of_kind("python")}
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session.command)
@@ -89,6 +91,21 @@ def test_it_is_printed_back_as_itself(file: str, name: str) -> None:
     deployment = st.parse_deployment(file)
     assert deployment.name == name
     assert st.parse_deployment(str(deployment)) == deployment
+
+
+def test_the_python_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file, name in DEPLOYMENTS.items():
+        (tmp_path / f"{name}.stead").write_text(file, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in of_kind("python"):
+        exec(compile(block.text, f"language.md:{block.line}", "exec"), names)
+    out = capsys.readouterr().out
+    assert "close(ticket1)" in out
+    assert "office under" in out
+    assert "AG ~exists r. Request(r, done) fails" in out
 
 
 def test_the_words_of_the_page_are_those_of_the_grammar() -> None:
