@@ -5,7 +5,7 @@ Both engines implement it, and neither knows of the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from stead_sym.deployment.restriction import Restriction
@@ -44,6 +44,11 @@ class Engine(Protocol):
     def restriction(self) -> Restriction: ...
     def holds(self, formula: Formula) -> bool:
         """Whether the sentence holds at every initial state."""
+        ...
+
+    def holds_under(self, formula: Formula, fair: Sequence[Formula]) -> bool:
+        """Whether the sentence holds at every initial state, with ``fair``, first-order sentences, in place
+        of the deployment's fairness constraints."""
         ...
 
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...

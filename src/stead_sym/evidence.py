@@ -151,11 +151,11 @@ def _explain(
         case Future("E", body):
             return then(run(TRUE, body), body, True) if value else plain
         case Future(_, body):
-            return plain if value else lasso(Not(body))
+            return plain if value else lasso(_negation(body))
         case Globally("E", body):
             return lasso(body) if value else plain
         case Globally(_, body):
-            return plain if value else then(run(TRUE, Not(body)), body, False)
+            return plain if value else then(run(TRUE, _negation(body)), body, False)
         case Until("E", left, right, weak):
             if not value:
                 return plain
@@ -168,9 +168,14 @@ def _explain(
             broken = And((Not(left), Not(right)))
             if model.holds(Until("E", Not(right), broken), state, sigma):
                 return then(run(Not(right), broken), left, False)
-            return lasso(Not(right))
+            return lasso(_negation(right))
         case _:
             assert_never(formula)
+
+
+def _negation(formula: Formula) -> Formula:
+    """¬f, or g where f is ¬g."""
+    return formula.body if isinstance(formula, Not) else Not(formula)
 
 
 def _junction(

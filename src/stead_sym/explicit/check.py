@@ -11,7 +11,7 @@ constraint holds infinitely often.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, assert_never
 
 from stead_sym.deployment.restriction import Restriction
@@ -58,7 +58,10 @@ class Labelling:
     (`step`, `until`, `forever`) is a run of the restriction.
     """
 
-    def __init__(self, graph: Graph, restriction: Restriction) -> None:
+    def __init__(
+        self, graph: Graph, restriction: Restriction, fair: Sequence[Expanded] | None = None
+    ) -> None:
+        """``fair``: the fairness constraints, by default those of the deployment."""
         self.graph = graph
         self._domain = restriction.values
         self._all = (1 << len(graph.states)) - 1
@@ -72,7 +75,8 @@ class Labelling:
         )
         self._free: dict[Formula, tuple[str, ...]] = {}
         self._memo: dict[tuple[Formula, tuple[Value, ...]], int] = {}
-        self._constraints = tuple(self._sat(f, {}) for f in graph.deployment.fair)
+        constraints = graph.deployment.fair if fair is None else fair
+        self._constraints = tuple(self._sat(f, {}) for f in constraints)
         self._fair = self._eg(self._all)
 
     def satisfying(

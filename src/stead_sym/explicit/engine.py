@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -33,8 +33,8 @@ class ExplicitEngine:
         max_states: int | None = None,
     ) -> None:
         self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states)
-        self._labelling = Labelling(self._graph, restriction)
         self.restriction = restriction
+        self._labelling = Labelling(self._graph, restriction)
 
     @property
     def states(self) -> int:
@@ -59,6 +59,10 @@ class ExplicitEngine:
     def holds(self, formula: Expanded) -> bool:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
+
+    def holds_under(self, formula: Expanded, fair: Sequence[Expanded]) -> bool:
+        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet ``fair``."""
+        return Labelling(self._graph, self.restriction, fair).holds_initially(formula)
 
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""

@@ -14,9 +14,12 @@ Kind: TypeAlias = Literal[
     # of tools and policies, over the reachable states
     "never offered", "never selected", "never enabled", "no change",
     "rule never matches", "rule never selects",
+    # of events and agents that keep others from acting
+    "starvation", "endless event",
     # of what is written
     "hidden relation", "exists implies", "reaching negation", "inactive values", "identifiers return",
     "unused define", "unused variable", "shadowed constant", "known constant", "leap unseen",
+    "key at risk", "no room initially",
 ]  # fmt: skip
 
 

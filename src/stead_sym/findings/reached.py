@@ -21,6 +21,7 @@ from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.conditions import can_write_out, changes, enabled
+from stead_sym.findings.events import starved
 from stead_sym.findings.finding import Finding, Kind
 from stead_sym.findings.occurrences import Occurrence, Path, met, occurrences, replaced
 from stead_sym.logic.syntax import (
@@ -101,6 +102,7 @@ def reached_findings(
             examined = _Vacuity(deployment, engine, spec, deadline).examine()
             found += examined.findings
             left += examined.left
+            found += starved(deployment, engine, spec, lambda: time.perf_counter() < deadline)
     return Examined(tuple(found), left)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import Parts
+from stead_sym.deployment.parts import Parts, Policy, View
 from stead_sym.deployment.printer import print_rule
-from stead_sym.deployment.tool import Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
+from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.errors import Span
+from stead_sym.findings.events import endless_events, keys_at_risk, no_room_initially
 from stead_sym.findings.finding import Finding, in_order
 from stead_sym.findings.ranges import misses_inactive, reads_once_ever
 from stead_sym.logic.syntax import (
@@ -51,7 +52,10 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
     - a negated quantifier that takes in a connective without parentheses (`~exists x. f & g`);
     - a quantifier over a finite sort whose inactive values would make a difference (`ranges`);
     - a specification that reads like "never again" of values that may come back (`ranges`);
-    - an `ensure` over an unbounded sort, which no engine follows arbitrarily far past its bound.
+    - an `ensure` over an unbounded sort, which no engine follows arbitrarily far past its bound;
+    - an event that may happen for ever, where a specification asks for something to come (`events`);
+    - an insertion into a relation with a key that may add a second fact with the same one (`events`);
+    - `initially any` of a relation over a sort whose bound is 0 (`events`).
     """
     return in_order(
         (
@@ -65,6 +69,9 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
             *misses_inactive(deployment),
             *reads_once_ever(deployment),
             *_unseen_leaps(deployment),
+            *endless_events(deployment),
+            *keys_at_risk(deployment),
+            *no_room_initially(deployment),
         )
     )
 
@@ -89,7 +96,7 @@ def _tool_formulas(tool: Tool) -> Iterator[Formula]:
         yield effect.when
         for statement in effect.statements:
             match statement:
-                case Choose(_, where) | Insert(_, _, where) | Delete(_, _, where):
+                case Choose(_, where) | Insert(_, _, where) | Delete(_, _, where) | Assign(_, _, where):
                     yield where
                 case Ensure(formula):
                     yield formula
@@ -101,10 +108,23 @@ def _formulas(parts: Parts) -> Iterator[Resolved]:
     yield from (definition.body for definition in parts.definitions)
     for tool in parts.tools:
         yield from _tool_formulas(tool)
-    yield from (view.where for view in parts.views)
-    yield from (rule.when for policy in parts.policies for rule in policy.rules)
+    yield from (view.where for view in _views(parts))
+    yield from (rule.when for policy in _policies(parts) for rule in policy.rules)
+    yield from (line.where for line in parts.initially)
     yield from parts.fair
     yield from (spec.formula for spec in parts.specs)
+
+
+def _views(parts: Parts) -> Iterator[View]:
+    """The views of the file and of its agents."""
+    yield from parts.views
+    yield from (view for agent in parts.agents for view in agent.views)
+
+
+def _policies(parts: Parts) -> Iterator[Policy]:
+    """The policies of the file and of its agents."""
+    yield from parts.policies
+    yield from (policy for agent in parts.agents for policy in agent.policies)
 
 
 def _subformulas(d: Deployment) -> Iterator[Resolved]:
@@ -140,7 +160,7 @@ def _effect_binders(effect: Effect) -> Iterator[Binder]:
         match statement:
             case Choose(binder) | Fresh(binder):
                 yield binder
-            case Insert(_, binders) | Delete(_, binders):
+            case Insert(_, binders) | Delete(_, binders) | Assign(_, binders):
                 yield from binders
             case _:
                 pass
@@ -154,7 +174,7 @@ def _binders(d: Deployment) -> Iterator[Binder]:
         yield from tool.params
         for effect in tool.effects:
             yield from _effect_binders(effect)
-    for view in d.written.views:
+    for view in _views(d.written):
         yield from view.params
     yield from (part.binder for part in _subformulas(d) if isinstance(part, Quantified))
 
@@ -172,7 +192,7 @@ def _shadowed_constants(d: Deployment) -> Iterator[Finding]:
 
 
 def _known_constants(d: Deployment) -> Iterator[Finding]:
-    for policy in d.policies:
+    for policy in _policies(d.written):
         for rule in policy.rules:
             inside = (term for part in subformulas(rule.when) for term in terms(part))
             for constant in (*rule.args, *inside):
@@ -187,20 +207,23 @@ def _known_constants(d: Deployment) -> Iterator[Finding]:
 
 
 def _hidden_relations(d: Deployment) -> Iterator[Finding]:
-    """Rules that read a relation without a `view` line where there are such lines."""
-    shown = {line.relation for line in d.views}
-    for policy, whole in zip(d.written.policies, d.policies, strict=True):
-        for rule, expanded in zip(policy.rules, whole.rules, strict=True):
-            read = [part.relation for part in subformulas(expanded.when) if isinstance(part, Atom)]
-            for relation in dict.fromkeys(read):
-                if shown and relation not in shown:
-                    yield Finding(
-                        "hidden relation",
-                        rule.span,
-                        f"`{print_rule(rule)}` of policy {policy.name} reads {relation}, of which no view"
-                        " line shows anything: it is always empty there",
-                        f"add a `view {relation}(…)` line, or ask about something that is shown",
-                    )
+    """Rules that read a relation which the agent, if it has view lines, is shown nothing of. A policy of the
+    file is for any agent: it is looked at where the file has no agents of its own."""
+    written = {agent.name: agent.policies for agent in d.written.agents} or {"": d.written.policies}
+    for agent in d.agents:
+        shown = {line.relation for line in agent.views}
+        for policy, whole in zip(written[agent.name], agent.policies, strict=False):
+            for rule, expanded in zip(policy.rules, whole.rules, strict=True):
+                read = [part.relation for part in subformulas(expanded.when) if isinstance(part, Atom)]
+                for relation in dict.fromkeys(read):
+                    if shown and relation not in shown:
+                        yield Finding(
+                            "hidden relation",
+                            rule.span,
+                            f"`{print_rule(rule)}` of policy {policy.name} reads {relation}, of which no view"
+                            " line shows anything: it is always empty there",
+                            f"add a `view {relation}(…)` line, or ask about something that is shown",
+                        )
 
 
 def _exists_implies(d: Deployment) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ quantifier (`~exists x. (f & g)`), where leaving them out is right and misleads.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import IntEnum
 from typing import assert_never
 
@@ -29,9 +30,12 @@ from stead_sym.logic.syntax import (
     Or,
     Quantified,
     Same,
+    Term,
     Truth,
     Until,
     Use,
+    Var,
+    Wildcard,
     conjunction,
     disjunction,
 )
@@ -49,7 +53,8 @@ class _Level(IntEnum):
 
 def print_formula(formula: Formula) -> str:
     """The text of a formula of any phase, with the sorts that are known. For a raw formula, parsing the text
-    gives an equal one; for a resolved formula, parsing and resolving it does.
+    gives an equal one; for a resolved formula, parsing and resolving it does. Of an expanded one an atom that
+    was written with `_` is printed so.
 
     Two things have no text of their own: a conjunction or disjunction of fewer than two parts, and an
     atom of one argument whose relation is named `same` or `empty` (the abbreviation, until resolved).
@@ -95,6 +100,8 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
             start = _text(left, _Level.FORMULA, followed=False)
             end = _text(right, _Level.FORMULA, followed=False)
             return f"{path}[{start} {'W' if weak else 'U'} {end}]"
+        case Exists(binder) if binder.wild and (atom := _with_wildcards(formula)) is not None:
+            return _text(atom, place, followed=followed)
         case Exists() | Forall() | Count():
             # reads on to the right, so it stands bare at any level as long as nothing follows
             prefix, body = _prefix(formula)
@@ -119,6 +126,26 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
             return _wrapped(f"{start} <-> {end}", wrap)
         case _:
             assert_never(formula)
+
+
+def _with_wildcards(formula: Formula) -> Formula | None:
+    """The atom with a `_` that `exists x. P(c, x)` was expanded from; None where more than an atom is left
+    of it."""
+    wild: dict[str, Wildcard] = {}
+    while isinstance(formula, Exists) and formula.binder.wild:
+        wild[formula.binder.name] = Wildcard(formula.binder.sort)
+        formula = formula.body
+
+    def shown(term: Term) -> Term:
+        return wild.get(term.name, term) if isinstance(term, Var) else term
+
+    match formula:
+        case Atom(_, args):
+            return replace(formula, args=tuple(map(shown, args)))
+        case Compare("succ", left, right):
+            return replace(formula, left=shown(left), right=shown(right))
+        case _:
+            return None
 
 
 def _wrapped(text: str, wrap: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -53,7 +53,7 @@ class SymbolicEngine:
                 break
             guess = planned.guess.without(explored)
         self._model = explored
-        self._checker = Checker(self._model)
+        self._checker = Checker(self._model, deployment.fair)
         self._witness = Witness(self._checker)
 
     @property
@@ -97,6 +97,11 @@ class SymbolicEngine:
     def holds(self, formula: Formula) -> bool:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
+
+    @deep_stack()
+    def holds_under(self, formula: Formula, fair: Sequence[Formula]) -> bool:
+        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet ``fair``."""
+        return Checker(self._model, fair).holds_initially(formula)
 
     @deep_stack()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:

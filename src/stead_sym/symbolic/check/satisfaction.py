@@ -10,7 +10,7 @@ holds infinitely often.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import assert_never
 
@@ -51,8 +51,10 @@ from stead_sym.symbolic.step.formulas import Compiler, Environment
 class Checker:
     """Satisfying sets of formulas (resolved, definitions expanded) over one reachable set."""
 
-    def __init__(self, model: ReachableStates) -> None:
+    def __init__(self, model: ReachableStates, fair: Sequence[Formula] = ()) -> None:
+        """``fair``: the fairness constraints, first-order sentences."""
         self.model = model
+        self._constraints = tuple(fair)
         self.encoding = model.encoding
         self.compiler = Compiler(model.encoding, role="held")
         self.manager = model.manager
@@ -169,7 +171,7 @@ class Checker:
     def constraints(self) -> tuple[Bdd, ...]:
         """The states of each fairness constraint, a first-order sentence."""
         reached, compiler = self.model.reached, self.model.compiler
-        return tuple(reached & compiler.formula(fair, {}) for fair in self.model.deployment.fair)
+        return tuple(reached & compiler.formula(fair, {}) for fair in self._constraints)
 
     @cached_property
     def _fair(self) -> Bdd:

@@ -140,7 +140,7 @@ def _keys(deployment: Deployment, relation: Relation) -> Iterator[Columns]:
     for size in range(relation.arity):
         for key in combinations(range(relation.arity), size):
             if (declared and declared.issubset(key)) or all(
-                _respects(tool, effect, statement, key)
+                respects(tool, effect, statement, key)
                 for tool, effect in effects
                 for statement in effect.statements
                 if isinstance(statement, Insert) and statement.atom.relation == relation.name
@@ -148,7 +148,7 @@ def _keys(deployment: Deployment, relation: Relation) -> Iterator[Columns]:
                 yield key
 
 
-def _respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...]) -> bool:
+def respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...]) -> bool:
     """Whether an insertion looks as if no other fact with its key could be there afterwards."""
     bound = {binder.name for binder in insert.binders}
     args = insert.atom.args

@@ -1,0 +1,148 @@
+"""Findings about events, keys and `initially any`: what reads well and is not what was meant.
+
+One decision: starvation is tried, not guessed. A specification that fails is checked again under the evident
+fairness constraints, one at a time: that some tool, or some event, is not enabled for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Spec
+from stead_sym.deployment.tool import Clear, Delete, Ensure, Insert, Tool
+from stead_sym.engine import Engine
+from stead_sym.findings.finding import Finding
+from stead_sym.logic.syntax import (
+    TRUE,
+    Atom,
+    Binder,
+    Exists,
+    Expanded,
+    Formula,
+    Future,
+    Globally,
+    Not,
+    Truth,
+    Until,
+    subformulas,
+)
+from stead_sym.symbolic.encode.mutex import respects
+
+
+def endless_events(deployment: Deployment) -> Iterator[Finding]:
+    """Events that nothing ever disables, where a specification asks for something to come and no `fair` line
+    says that the events leave room for it."""
+    if deployment.fair or not any(_asks_for_progress(spec.formula) for spec in deployment.specs):
+        return
+    changing = {name for tool in deployment.tools_and_events for name in _changed(tool)}
+    for event in deployment.events:
+        read = {part.relation for part in subformulas(event.guard) if isinstance(part, Atom)}
+        unbounded = any(deployment.schema.sort(param.sort).values is None for param in event.params)
+        if not unbounded and not read & changing and event.guard != Truth(False):
+            yield Finding(
+                "endless event",
+                event.span,
+                f"nothing ends the guard of {event.name}, so that a run may consist of it alone from some"
+                " state on: whatever should come at last (`AF`, `A[… U …]`) need not",
+                "give it a guard that its effect makes false, or add a `fair` line",
+            )
+
+
+def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
+    """Insertions into a relation with a key that nothing keeps from adding a second fact with the same
+    key."""
+    for tool in deployment.tools_and_events:
+        for effect in tool.effects:
+            for statement in effect.statements:
+                if isinstance(statement, Insert):
+                    relation = deployment.schema.relation(statement.atom.relation)
+                    if relation.keys and not respects(tool, effect, statement, relation.keys):
+                        yield Finding(
+                            "key at risk",
+                            statement.span or effect.span or tool.span,
+                            f"`insert {statement.atom}` of {tool.name} may add a second fact with its key",
+                            f"write `set {statement.atom}`, which replaces the one that is there, or ask in"
+                            " the guard that there is none",
+                        )
+
+
+def no_room_initially(deployment: Deployment) -> Iterator[Finding]:
+    """`initially any` of a relation over an unbounded sort of which no value but constants may be active."""
+    lines = deployment.initially
+    for name in () if lines is None else lines.relations:
+        for sort in dict.fromkeys(deployment.schema.relation(name).sorts):
+            if deployment.bounds.get(sort, 1) == 0:
+                has = "its constants only" if deployment.constants[sort] else "no value at all"
+                yield Finding(
+                    "no room initially",
+                    lines.span if lines else None,
+                    f"`initially any {name}` speaks of databases that hold {has} of sort {sort}, whose"
+                    " bound is 0",
+                    f"write `bound {sort} N` with as many as the databases in question may have",
+                )
+
+
+def starved(
+    deployment: Deployment, engine: Engine, spec: Spec, in_time: Callable[[], bool]
+) -> Iterator[Finding]:
+    """A specification that fails, and holds once some tool or event is not enabled for ever; the first such.
+
+    ``in_time`` says before each check whether there is time for it.
+    """
+    alone = not deployment.events and len(deployment.agents) == 1
+    if alone or not _asks_for_progress(spec.formula) or engine.holds(spec.formula):
+        return
+    waiting: dict[Formula, list[str]] = {}
+    for tool in deployment.tools_and_events:
+        if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
+            waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
+    for constraint, names in waiting.items():
+        if not in_time():
+            return
+        fair = (*deployment.fair, constraint)
+        if engine.holds_under(Globally("E", TRUE), fair) and engine.holds_under(spec.formula, fair):
+            yield Finding(
+                "starvation",
+                spec.span,
+                f"{spec.name} fails; holds under `fair {constraint}`: in every run that refutes it"
+                f" {' and '.join(names)} can happen for ever, while others act",
+                "add that line if this cannot go on for ever, or let the others wait in their guards",
+                spec.name,
+            )
+            return
+
+
+def _not_enabled(deployment: Deployment, tool: Tool) -> Expanded:
+    """No call of the tool is offered: its parameters range as in `semantics.offer`."""
+    formula: Formula = tool.guard
+    for param in reversed(tool.params):
+        finite = deployment.schema.sort(param.sort).values is not None
+        formula = Exists(Binder(param.name, param.sort, declared=finite), formula)
+    return Not(formula)
+
+
+def _asks_for_progress(formula: Formula) -> bool:
+    """Whether the formula says of all runs that something comes, or of some run that nothing does: what
+    fairness has a say in."""
+    return any(
+        isinstance(part, Future | Globally | Until)
+        and (part.path == "A") == isinstance(part, Future | Until)
+        and not (isinstance(part, Until) and part.weak)
+        for part in subformulas(formula)
+    )
+
+
+def _changed(tool: Tool) -> Iterator[str]:
+    """The relations that the tool may change; of an `ensure` all that it mentions."""
+    for effect in tool.effects:
+        for statement in effect.statements:
+            match statement:
+                case Insert(atom) | Delete(atom):
+                    yield atom.relation
+                case Clear(relations):
+                    yield from relations
+                case Ensure(formula):
+                    yield from (part.relation for part in subformulas(formula) if isinstance(part, Atom))
+                case _:
+                    pass
