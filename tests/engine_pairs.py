@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hypothesis import settings
 
 from stead_sym.agent.base import DecisionContext, FunctionAgent
-from stead_sym.agent.roles import wrap
+from stead_sym.agent.roles import wrap_all
+from stead_sym.agent.selection import selection
+from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import theorem_restriction
-from stead_sym.deployment.semantics import exceeded, offer, successors, view
-from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, NothingOffered
+from stead_sym.deployment.semantics import enabled, exceeded, offer, successors, view
+from stead_sym.errors import BoundExceeded, DefinitionError, KeyBroken, NoEffect, NothingOffered
 from stead_sym.explicit.engine import ExplicitEngine
+from stead_sym.relational.instance import broken_keys
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.verification import verify
 
@@ -38,7 +42,7 @@ def both(deployment, agent="any", *, backend=None, specs=None, max_states=MAX_ST
     """The explicit engine first: it raises `Undecided` where there are too many states."""
     chosen = deployment.specs if specs is None else specs
     restriction = theorem_restriction(deployment, chosen)
-    wrappers = wrap(deployment, agent), wrap(deployment, agent)
+    wrappers = wrap_all(deployment, agent), wrap_all(deployment, agent)
     explicit = ExplicitEngine(deployment, wrappers[0], restriction, max_states=max_states)
     symbolic = SymbolicEngine(deployment, wrappers[1], restriction, backend=backend)
     return Pair(deployment, restriction, explicit, symbolic, wrappers)
@@ -49,9 +53,9 @@ def engines(deployment, agent="any", specs=None, max_states=None):
     restriction = theorem_restriction(deployment, deployment.specs if specs is None else specs)
     return {
         "explicit": lambda: ExplicitEngine(
-            deployment, wrap(deployment, agent), restriction, max_states=max_states
+            deployment, wrap_all(deployment, agent), restriction, max_states=max_states
         ),
-        "symbolic": lambda: SymbolicEngine(deployment, wrap(deployment, agent), restriction),
+        "symbolic": lambda: SymbolicEngine(deployment, wrap_all(deployment, agent), restriction),
     }
 
 
@@ -92,16 +96,17 @@ def _digest(seed, context, call):
     return int(hashlib.sha256(f"{seed} {context} {call}".encode()).hexdigest(), 16)
 
 
-def replay(deployment, restriction, wrapper, trace, *, leaves_domain=False):
-    """Asserts that the trace is a run of the restriction under the wrapped agent, from D0.
+def replay(deployment, restriction, wrappers, trace, *, leaves_domain=False):
+    """Asserts that the trace is a run of the restriction under the wrapped agents (or the only one).
 
     ``leaves_domain``: the last step may lead out of U_f (to a state past a bound).
     """
-    assert trace.start == deployment.init
+    agents = wrappers if isinstance(wrappers, Mapping) else {"": wrappers}
+    assert trace.start in initial_states(deployment, restriction.values)
     for i, (before, step) in enumerate(zip(trace.states, trace.steps, strict=False)):
-        offered = offer(deployment, before)
-        calls = offered if wrapper is None else wrapper.calls(view(deployment, before), offered)
+        calls = selection(deployment, agents, before)
         assert step.call in calls, f"{step.call} is not selected in {before}"
+        assert calls[step.call] == step.actor
         found = successors(deployment, step.call, before, restriction)
         reached = found.inside
         if leaves_domain and i == len(trace.steps) - 1:
@@ -118,10 +123,12 @@ def is_at_fault(deployment, restriction, error):
     match error:
         case BoundExceeded():
             return exceeded(deployment, last) is not None
+        case KeyBroken():
+            return any(broken_keys(deployment.schema, last.facts))
         case NothingOffered():
-            return not offer(deployment, last)
+            return not offer(deployment, last) | enabled(deployment, last)
         case NoEffect():
-            calls = offer(deployment, last)
+            calls = offer(deployment, last) | enabled(deployment, last)
             return any(not successors(deployment, c, last, restriction).exist for c in calls)
     raise AssertionError(f"no check for {type(error)}")
 

@@ -52,8 +52,8 @@ def compared(deployment, agent="any", **options):
 def assert_agreement(pair):
     explicit, symbolic = pair
     assert (symbolic.states, symbolic.transitions) == (explicit.states, explicit.transitions)
-    if pair.wrappers[0] is not None:
-        first, second = pair.wrappers
+    first, second = (wrappers[""] for wrappers in pair.wrappers)
+    if first is not None:
         assert (first.contexts, first.queries) == (second.contexts, second.queries)
         assert dict(first.decisions) == dict(second.decisions)
     for spec in pair.deployment.specs:
@@ -175,7 +175,8 @@ def test_representatives_for_fresh_values_give_the_same_verdicts(deployment, see
         assert set(answers(result).values()) <= {None}
     assert result.states <= pair.explicit.states
     if kind != "any":
-        assert (result.contexts, result.queries) == (pair.wrappers[0].contexts, pair.wrappers[0].queries)
+        wrapper = pair.wrappers[0][""]
+        assert (result.contexts, result.queries) == (wrapper.contexts, wrapper.queries)
     wrapped = wrap(deployment, agents[kind])
     for verdict in result.verdicts.values():
         if verdict.trace is not None:

@@ -7,20 +7,21 @@ import stead_sym
 LIST = """
 Relation Schema Sort Value
 
-FALSE TRUE And Atom Binder Const Count Definition Empty Equal Exists Forall Formula Future Globally Iff
-Implies Name Next Not Or Same Term Truth Until Use Var
+FALSE TRUE And Atom Binder Compare Const Count Definition Empty Equal Exists Forall Formula Future
+Globally Iff Implies Name Next Not Or Same Term Truth Until Use Var Wildcard
 
-parse_formula print_formula AF AG AU AW AX EF EG EU EW EX atleast atmost atom empty equal exactly exists
-forall iff same holds
+parse_formula print_formula AF AG AU AW AX EF EG EU EW EX atleast atmost atom compare empty equal exactly
+exists forall iff same holds
 
 Fact Instance
 
 CanonicalForm canonical_form isomorphic orbit
 
-Call Choose Clear Delete Deployment Effect Ensure Fresh Insert Parts Policy Rule Spec Statement Tool View
-build_deployment lint load packaged_examples parse_deployment print_deployment read_deployment rigid tool
+AgentRole Assign Call Choose Clear Delete Deployment Effect Ensure Fresh Initially Insert Parts Policy
+Rule Spec Statement Tool View build_deployment event initially_any lint load ordered packaged_examples
+parse_deployment print_deployment read_deployment rigid role tool
 
-Step Successors Trace offer successors view
+Step Successors Trace enabled offer successors view
 
 Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAgent wrap
 
@@ -30,10 +31,10 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-Finding Verdict Verification report_data report_schema verify
+AgentRun Finding Verdict Verification report_data report_schema verify
 
-AgentError BoundExceeded DeclarationError DefinitionError InputError ModelError NoEffect NothingOffered
-ParseError RestrictionError Span SteadError StoreError Undecided
+AgentError BoundExceeded DeclarationError DefinitionError InputError KeyBroken ModelError NoEffect
+NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError Undecided
 """
 NAMES = LIST.split()
 

@@ -111,7 +111,7 @@ def test_the_exit_status_is_the_answer(arguments: list[str], status: int) -> Non
         (["audit", "refund", "--agent", "hf:x", "--samples", "-3"], "'-3' is not a number of at least 1"),
         (["audit", "refund", "--agent", "hf:x", "--rounds", "0"], "'0' is not a number of at least 1"),
         (["verify", "refund", "--policy", "bold"], "unknown policy bold; there are baseline, approving"),
-        (["verify", "refund", "--agent", "any", "--policy", "baseline"], "not allowed with"),
+        (["verify", "refund", "--agent", "any", "--policy", "baseline"], "by --policy and by --agent"),
         (["verify", "refund", "--spec", "safe"], "unknown spec safe; there are auth, prog"),
         (["verify", "refund", "--domain", "normal", "--engine", "explicit"], "--domain theorem"),
         (["verify", "refund", "--domain", "normal", "--unwrapped"], "theorem"),

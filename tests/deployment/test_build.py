@@ -102,7 +102,7 @@ def test_the_least():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"specs": {"s": "AG P("}}, "spec s:1:6: unexpected end; expected a name or `)`"),
+        ({"specs": {"s": "AG P("}}, "spec s:1:6: unexpected end; expected a name, a number or `)`"),
         ({"specs": {"s": "forall x. State(x, opened)"}}, "spec s:1:20: unknown name opened: "),
         ({"specs": {"s": exists("t", atom("Stat", "t"))}}, "unknown relation Stat; did you mean State?"),
         ({"specs": {"a b": "true"}}, "'a b' is no name for a spec; use letters, digits and _"),

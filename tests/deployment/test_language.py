@@ -62,7 +62,7 @@ def test_sizes_of_the_collection_follow_from_bounds_constants_and_variables():
             if s.values is not None
             else 2 * deployment.bounds[s.name]
             + len(deployment.constants[s.name])
-            + max(len(count.get(s.name, ())) for count in counts)
+            + max(count.get(s.name, 0) for count in counts)
             for s in deployment.schema.sorts
         }
         assert sizes == runs["p"]["domain"], name

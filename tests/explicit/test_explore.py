@@ -37,7 +37,7 @@ def queue(bound=1, and_done=", Done"):
 
 def explored(deployment, wrapper=None, overrides=None, **options):
     restriction = theorem_restriction(deployment, deployment.specs, overrides or {}, force=bool(overrides))
-    return explore(deployment, wrapper, restriction, **options)
+    return explore(deployment, {"": wrapper}, restriction, **options)
 
 
 def assert_is_a_run(deployment, trace):

@@ -40,7 +40,8 @@ def graph_of(states, targets, fair=()):
     deployment = Deployment("graph", states[0].schema, states[0], {}, Parts(fair=tuple(fair)))
     edges = tuple(tuple((CALL, target) for target in out) for out in targets)
     nothing = (frozenset(),) * len(states)
-    return Graph(deployment, tuple(states), edges, nothing, nothing)
+    actors = ({CALL: ""},) * len(states)
+    return Graph(deployment, 1, tuple(states), edges, nothing, actors)
 
 
 def labelled(graph):
@@ -198,7 +199,7 @@ tool forget()
 def jobs_hold(text):
     deployment = parse_deployment(f"{JOBS}spec s\n  {text}\n", "jobs.stead")
     restriction = theorem_restriction(deployment, deployment.specs)
-    graph = explore(deployment, None, restriction)
+    graph = explore(deployment, {"": None}, restriction)
     return Labelling(graph, restriction).holds_initially(deployment.spec("s").formula)
 
 
@@ -241,14 +242,14 @@ def test_definitions_are_expanded():
     text = JOBS + "define busy() = exists x. Waiting(x)\nspec s\n  AX busy()\n"
     deployment = parse_deployment(text, "jobs.stead")
     restriction = theorem_restriction(deployment, deployment.specs)
-    labelling = Labelling(explore(deployment, None, restriction), restriction)
+    labelling = Labelling(explore(deployment, {"": None}, restriction), restriction)
     assert labelling.holds_initially(deployment.spec("s").formula)
 
 
 def test_an_assignment_for_the_free_variables():
     deployment = parse_deployment(JOBS, "jobs.stead")
     restriction = theorem_restriction(deployment, (), {"job": 3})
-    graph = explore(deployment, None, restriction)
+    graph = explore(deployment, {"": None}, restriction)
     labelling = Labelling(graph, restriction)
     done_next = deployment.formula("AX Done(x)", {"x": "job"})
     for value in restriction.values["job"]:

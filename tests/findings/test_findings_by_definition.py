@@ -39,7 +39,7 @@ class Reference:
         self.deployment = deployment
         self.restriction = theorem_restriction(deployment, deployment.specs)
         self.wrapper = wrap(deployment, agent)
-        self.graph = explore(deployment, self.wrapper, self.restriction, max_states=MAX_STATES)
+        self.graph = explore(deployment, {"": self.wrapper}, self.restriction, max_states=MAX_STATES)
         self.labelling = Labelling(self.graph, self.restriction)
         self.successors = {
             state: {self.graph.states[j] for _, j in self.graph.edges[i]}

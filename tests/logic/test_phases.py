@@ -118,7 +118,7 @@ class LookingUp(Labelling):
 
 def test_expanding_keeps_the_states_that_satisfy_a_formula(desk):
     restriction = theorem_restriction(desk, desk.specs)
-    graph = explore(desk, None, restriction)
+    graph = explore(desk, {"": None}, restriction)
     plain, looking_up = Labelling(graph, restriction), LookingUp(graph, restriction)
     symbols = {relation.name: relation.sorts for relation in desk.schema.relations}
     symbols |= {name: desk.names.signature(name) for name in desk.names.definitions}
@@ -182,13 +182,13 @@ def test_the_successors_that_an_effect_ensures(desk, formula, message):
 def test_satisfying_states(desk, formula, message):
     restriction = theorem_restriction(desk, desk.specs)
     with pytest.raises(TypeError, match=f"^{message}"):
-        ExplicitEngine(desk, None, restriction).holds(Next("E", formula))
+        ExplicitEngine(desk, {"": None}, restriction).holds(Next("E", formula))
 
 
 @pytest.mark.parametrize(("formula", "message"), EARLY)
 def test_satisfying_states_as_diagrams(desk, formula, message):
     with pytest.raises(TypeError, match=f"^{message}"):
-        SymbolicEngine(desk, None, theorem_restriction(desk, desk.specs)).holds(Next("E", formula))
+        SymbolicEngine(desk, {"": None}, theorem_restriction(desk, desk.specs)).holds(Next("E", formula))
 
 
 @pytest.mark.parametrize("count", [constants, variables_by_sort])

@@ -265,4 +265,4 @@ def test_a_cycle_of_definitions_is_named():
 def test_variables_are_counted_by_name_and_sort():
     text = "forall x: a, y: k. AG exists x: a, z: a. R(x, y) & exists y: a. atleast 1 x: k. x = x"
     formula = resolve(parse_formula(text), NAMES, temporal=True)
-    assert variables_by_sort(formula) == {"a": {"x", "y", "z"}, "k": {"x", "y"}}
+    assert variables_by_sort(formula) == {"a": 3, "k": 2}

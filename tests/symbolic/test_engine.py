@@ -119,7 +119,7 @@ def test_all_work_on_diagrams_has_a_deep_stack_and_leaves_the_limit_as_it_was(li
     deployment = load("refund")
     works(lambda: explain(deployment))
     restriction = normal_restriction(deployment)
-    engine = works(lambda: SymbolicEngine(deployment, None, restriction, literal=False))
+    engine = works(lambda: SymbolicEngine(deployment, {"": None}, restriction, literal=False))
     spec = next(spec for spec in deployment.specs if not engine.holds(spec.formula))
     works(lambda: engine.states)
     works(lambda: engine.transitions)

@@ -23,7 +23,7 @@ from stead_sym.errors import InputError
 
 def add_agents(parser: argparse.ArgumentParser) -> None:
     """--policy, --agent and --replay."""
-    several = "; with several agents AGENT=…, and again for the next"
+    several = "; with several agents AGENT=..., and again for the next"
     parser.add_argument(
         "--policy", metavar="NAME", action="append", help=f"a policy of the file as the agent{several}"
     )

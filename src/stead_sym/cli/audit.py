@@ -35,7 +35,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
         "--agent",
         metavar="|".join(KINDS),
         required=True,
-        help="the model; where the deployment has several agents AGENT=…, for the one to audit",
+        help="the model; where the deployment has several agents AGENT=..., for the one to audit",
     )
     parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
     parser.add_argument(

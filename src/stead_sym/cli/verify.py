@@ -47,7 +47,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     )
     add_specs(parser)
     parser.add_argument(
-        "--formula", metavar="'AG …'", action="append", help="ask this too, or only this without --spec"
+        "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
     )
     parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     add_domain(

@@ -18,7 +18,7 @@ to (`logic.compose` makes formulas); a name in a message is then the part it sto
         specs={"nobody_waits": "AG forall p. Knocks(p) -> AF ~Knocks(p)"},
     )
 
-Several agents are `agents={"porter": agent(tools="wait, let_in", policies={…})}`; `event(…)` is written as
+Several agents are `agents={"porter": role(tools="wait, let_in", policies={…})}`; `event(…)` is written as
 `tool(…)` is; `ordered("small", "large")` and `range(6)` are ordered sorts; `"order key, status"` are columns
 with a key.
 """
@@ -123,7 +123,7 @@ def _tool(
     )
 
 
-def agent(
+def role(
     *,
     tools: Names,
     views: Mapping[str, FormulaLike] | None = None,
@@ -171,7 +171,7 @@ def deployment(
 
     ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B, `ordered(…)`
     or a `range` of numbers for an ordered one. ``relations``: the sorts of the columns, with `key` after
-    those of a key. ``agents``: `agent(…)` for each, where there are several. ``initially``:
+    those of a key. ``agents``: `role(…)` for each, where there are several. ``initially``:
     `initially_any(…)`. ``define`` and ``views``: from a head, such as ``"pending(t: task)"`` or
     ``"Focus(c)"``, to a formula; ``"true"`` shows all of a relation. ``policies``: `call` lines.
     Raises `ParseError` and `DeclarationError`, and `TypeError` for a part that is of another kind.
@@ -189,7 +189,7 @@ def deployment(
     for line in lines:
         _expect("`initially_any`", line, Initially)
     for item in (agents or {}).values():
-        _expect("`agent`", item, AgentItem)
+        _expect("`role`", item, AgentItem)
     return resolve_items(
         Items(
             titles=(Text(name),),

@@ -71,6 +71,8 @@ def test_a_shortest_run(edges, start, through, target):
     if expected is None:
         assert run is None
         return
+    begin, *run = run
+    assert graph.members(begin) == {start}
     assert len(run) == expected
     here = {start}
     for ahead in run:  # whichever member of the set ahead a step leads to, the run goes on from there

@@ -95,6 +95,8 @@ def test_a_shortest_run_is_one(relations, start, through, target):
     if sets is None:
         assert not distances
         return
+    start_of, *sets = sets
+    assert world.members(start_of) == {start}
     assert len(sets) == min(distances)
     here = {start}
     for ahead in map(world.members, sets):  # whichever member of a set is taken, the run goes on

@@ -104,10 +104,10 @@ def explored(deployment):
     """The explicit engine on the literal domain and the symbolic one with representatives."""
     restriction = theorem_restriction(deployment, deployment.specs)
     try:
-        explicit = ExplicitEngine(deployment, None, restriction, max_states=MOST)
+        explicit = ExplicitEngine(deployment, {"": None}, restriction, max_states=MOST)
     except Undecided:
         reject()
-    normal = SymbolicEngine(deployment, None, normal_restriction(deployment), literal=False)
+    normal = SymbolicEngine(deployment, {"": None}, normal_restriction(deployment), literal=False)
     return explicit, normal, restriction.values["a"]
 
 

@@ -46,6 +46,8 @@ class Case:
         self.pair, self.f, self.g, self.sigma = pair, f, g, sigma
         self.deployment, self.graph = pair.deployment, pair.explicit._graph
         self.literal, self.normal = pair.symbolic._witness, normal._witness
+        for witness in (self.literal, self.normal):
+            witness.enter(self.deployment.init)
 
     def starts(self):
         """D0, and the states of a few steps from there: a witness knows the states that it has handed out."""
@@ -121,7 +123,7 @@ def cases(draw):
     if not facts:
         reject()
     normal = SymbolicEngine(
-        deployment, wrap(deployment, agent), normal_restriction(deployment), literal=False
+        deployment, {"": wrap(deployment, agent)}, normal_restriction(deployment), literal=False
     )
     f, of_f = literals(draw, facts, draw(st.integers(0, 1)))
     g, of_g = literals(draw, facts, draw(st.integers(1, 2)))
@@ -215,7 +217,8 @@ def _closed(formula, case):
 def test_a_run_that_is_not_there_is_refused():
     """The caller relies on a formula that does not hold: an error, and no run."""
     deployment = load("refund")
-    engine = SymbolicEngine(deployment, None, normal_restriction(deployment), literal=False)
+    engine = SymbolicEngine(deployment, {"": None}, normal_restriction(deployment), literal=False)
+    engine._witness.enter(deployment.init)
     with pytest.raises(ValueError, match="no such run"):
         engine._witness.until(TRUE, FALSE, deployment.init, {})
     with pytest.raises(ValueError, match="no step leads"):

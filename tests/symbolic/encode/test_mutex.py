@@ -27,7 +27,7 @@ def confirmed(deployment):
     """The plan over the literal domain, and the reachable states."""
     restriction = theorem_restriction(deployment, deployment.specs)
     try:
-        states = explore(deployment, None, restriction, max_states=80).states
+        states = explore(deployment, {"": None}, restriction, max_states=80).states
     except Undecided:
         reject()
     core = deployment

@@ -35,7 +35,9 @@ def classes(states, fixed):
 @given(st.one_of(deployments(specs=1, depth=2), named_after_others()))
 def test_every_state_of_the_literal_domain_has_a_representative_and_no_other_state_is_there(deployment):
     try:
-        graph = explore(deployment, None, theorem_restriction(deployment, deployment.specs), max_states=80)
+        graph = explore(
+            deployment, {"": None}, theorem_restriction(deployment, deployment.specs), max_states=80
+        )
     except Undecided:
         reject()
     fixed = frozenset(deployment.sort_of_constant)

@@ -45,11 +45,11 @@ def test_successors_and_calls_are_those_of_the_graph(pair):
         found = list(model.successors(state))
         assert len(found) == len(after)
         assert set(found) == after
-        assert model.calls(state) == graph.selected[i]
-        assert frozenset(model._selected_in(state)) == graph.selected[i]
+        assert model.selection(state) == graph.actors[i]
+        assert frozenset(model._selected_in(state)) == graph.actors[i].keys()
         for target in after:
             leading = {call for call, j in graph.edges[i] if graph.states[j] == target}
-            assert model.call_between(state, target) in leading
+            assert model.step_between(state, target).call in leading
             assert list(model.successors(state, model.singleton(target))) == [target]
 
 

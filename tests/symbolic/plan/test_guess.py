@@ -362,7 +362,7 @@ def attempts(deployment, literal):
     while True:
         made = attempt(task, guess, Pulse())
         if not isinstance(made, Broken):
-            made = explore(made, None)
+            made = explore(made, {"": None})
         if not isinstance(made, Broken):
             return
         yield guess, made

@@ -29,7 +29,7 @@ def relaxed(deployment, single):
     """Over the literal domain, with the explicit engine's states."""
     restriction = theorem_restriction(deployment, deployment.specs)
     try:
-        states = explore(deployment, None, restriction, max_states=80).states
+        states = explore(deployment, {"": None}, restriction, max_states=80).states
     except Undecided:
         reject()
     core, values = deployment, restriction.values

@@ -75,7 +75,7 @@ def compared(deployment):
     """The compiled tools and the reachable states, as far as the first breach of a bound."""
     restriction = theorem_restriction(deployment, deployment.specs)
     try:
-        states = explore(deployment, None, restriction, max_states=60).states
+        states = explore(deployment, {"": None}, restriction, max_states=60).states
     except Undecided:
         reject()
     except DefinitionError as error:
