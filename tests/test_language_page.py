@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import stead_sym as st
-from language_page import FENCE, PAGE, ROOT, Block, Session, blocks, folded, run, sessions
+from language_page import FENCE, PAGE, ROOT, Block, Session, blocks, folded, normalised, run, sessions
 
 TEXT = PAGE.read_text(encoding="utf-8")
 BLOCKS = list(blocks(TEXT))
@@ -27,11 +27,6 @@ def verdicts(output: str) -> dict[str, str]:
     quiet = re.findall(r"^(?!stead-sym)(\S.*?) (holds|fails|unknown)$", output, re.MULTILINE)
     full = re.findall(r"^  [✘✔?]  (\S+) +(holds|fails|unknown)\b", output, re.MULTILINE)
     return dict([*quiet, *full])
-
-
-def normalised(lines: list[str]) -> list[str]:
-    """Without what differs from run to run: the time."""
-    return [re.sub(r"\d+\.\d+ s\b", "T s", line) for line in lines]
 
 
 def test_there_are_as_many_examples_as_the_page_needs() -> None:
