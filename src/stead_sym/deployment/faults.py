@@ -45,13 +45,13 @@ def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
     """The fault of a run whose last state holds two facts with the same declared key."""
     first, second = min(broken_keys(deployment.schema, run.last))
     relation = deployment.schema.relation(first.relation)
-    columns = "column" if len(relation.keys) == 1 else "columns"
+    one = len(relation.keys) == 1
     listed = ", ".join(str(k + 1) for k in relation.keys)
+    columns = f"column {listed} of {relation.name} is" if one else f"columns {listed} of {relation.name} are"
     call = run.steps[-1].call  # every initial state keeps the keys: a step was taken
     return KeyBroken(
-        f"{first} and {second} both hold after {call}, in {where(run)}, but {columns} {listed} of"
-        f" {relation.name} are a key; use `set {relation.name}(…)`, or strengthen the"
-        f" guard{_of_ensure(deployment, call)}",
+        f"{first} and {second} both hold after {call}, in {where(run)}, but {columns} a key;"
+        f" use `set {relation.name}(…)`, or strengthen the guard{_of_ensure(deployment, call)}",
         replace(run, claim=f"{first} and {second} have the same key"),
         deployment.tool(call.tool).span,
     )
@@ -62,7 +62,7 @@ def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
     nothing = "no call is offered" + " and no event enabled" * bool(deployment.events)
     return NothingOffered(
         f"{nothing} in {where(run)};"
-        " weaken a guard, or add a tool that changes nothing for states where all work is done",
+        " weaken a guard, or add a tool or event that changes nothing for states where all work is done",
         replace(run, claim=nothing),
         next((tool.span for tool in deployment.tools_and_events), None),
     )

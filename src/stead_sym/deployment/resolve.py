@@ -259,7 +259,8 @@ def _policies(policies: tuple[Policy, ...], tools: Mapping[str, Tool], names: Na
 
 def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Names) -> tuple[AgentRole, ...]:
     refuse_doubles("agent", ((agent.name, agent.span) for agent in agents))
-    given = {tool.text for agent in agents for tool in agent.tools}
+    roles = tuple(_agent(agent, tools, names) for agent in agents)
+    given = {name for role in roles for name in role.tools}
     for tool in tools.values() if agents else ():
         if tool.name not in given:
             raise DeclarationError(
@@ -267,7 +268,7 @@ def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Nam
                 " or make it an `event`",
                 tool.span,
             )
-    return tuple(_agent(agent, tools, names) for agent in agents)
+    return roles
 
 
 def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRole:

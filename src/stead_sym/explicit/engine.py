@@ -17,6 +17,9 @@ from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
+_COMPARED = 100
+"""Of so many initial states at most the one with the shortest run is taken."""
+
 
 class ExplicitEngine:
     """Explores on construction, then answers."""
@@ -73,10 +76,11 @@ class ExplicitEngine:
         return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
 
     def evidence(self, formula: Expanded, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at an initial state: the first in which it
-        does."""
-        start = self._labelling.initially(formula if holds else Not(formula))[0]
-        run = evidence(self._labelling, formula, start, holds)
+        """The run that shows why the sentence holds, or fails, at an initial state: of several a run that
+        is as short as any."""
+        starts = self._labelling.initially(formula if holds else Not(formula))
+        runs = (evidence(self._labelling, formula, start, holds) for start in starts[:_COMPARED])
+        run = min(runs, key=lambda run: len(run.steps))
         return replace(run, of_many=self._graph.initial > 1)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
-from stead_sym.deployment.tool import Clear, Delete, Ensure, Insert, Tool
+from stead_sym.deployment.tool import Assign, Clear, Delete, Ensure, Insert, Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.finding import Finding
 from stead_sym.logic.syntax import (
@@ -52,10 +52,11 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
 def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
     """Insertions into a relation with a key that nothing keeps from adding a second fact with the same
     key."""
-    for tool in deployment.tools_and_events:
-        for effect in tool.effects:
+    for tool, written in zip(deployment.tools_and_events, deployment.written.tools, strict=True):
+        for effect, own in zip(tool.effects, written.effects, strict=True):
+            setting = [(s.atom, s.binders) for s in own.statements if isinstance(s, Assign)]
             for statement in effect.statements:
-                if isinstance(statement, Insert):
+                if isinstance(statement, Insert) and (statement.atom, statement.binders) not in setting:
                     relation = deployment.schema.relation(statement.atom.relation)
                     if relation.keys and not respects(tool, effect, statement, relation.keys):
                         yield Finding(

@@ -31,7 +31,6 @@ from stead_sym.logic.syntax import (
     Or,
     Quantified,
     Same,
-    Temporal,
     Truth,
     Until,
     Use,
@@ -64,7 +63,8 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
                     part.span or spec.span,
                     f"`{word} {part.binder.name}` ranges over the values of {sort} that some fact holds"
                     f" at the time, not over all declared ones: {missing[0]} may be left out",
-                    f"keep every value of {sort} in some fact, or write out the values that are meant",
+                    f"write `{word} {part.binder.name} in {sort}.` for all declared values, or keep every"
+                    f" value of {sort} in some fact",
                     spec.name,
                 )
 
@@ -120,6 +120,10 @@ def _truths(formula: Formula, name: str) -> frozenset[bool]:
         case Exists(_, body) | Forall(_, body):
             # over nothing `exists` is false and `forall` true
             return _truths(body, name) | {isinstance(formula, Forall)}
+        case Count(comparison, number, binder, body) if binder.name != name:
+            if _truths(body, name) != {False}:
+                return _EITHER
+            return frozenset([number == 0 if comparison != "atmost" else True])  # none satisfies the body
         case Iff() | Count() | Next() | Future() | Globally() | Until():
             return _EITHER
         case Truth() | Same() | Empty():
@@ -149,7 +153,7 @@ def reads_once_ever(deployment: Deployment) -> Iterator[Finding]:
     quantified, for a sort with fresh values that may have died before."""
     mortal = _mortal_sorts(deployment)
     for spec in deployment.specs:
-        for never, name, sort in _never_again(spec.formula, {}, {}):
+        for never, name, sort in _never_again(spec.formula, {}):
             if sort in mortal:
                 yield Finding(
                     "identifiers return",
@@ -181,21 +185,16 @@ def _mortal_sorts(deployment: Deployment) -> frozenset[str]:
     return frozenset(sort for sort in drawn if sort not in lasting)
 
 
-def _never_again(
-    formula: Formula, bound: Mapping[str, str], held: Mapping[str, str]
-) -> Iterator[tuple[Formula, str, str]]:
-    """(AG ¬f or ¬EF f, x, sort of x) for x in f that was quantified in an earlier state."""
-    for name in sorted(held):
+def _never_again(formula: Formula, bound: Mapping[str, str]) -> Iterator[tuple[Formula, str, str]]:
+    """(AG ¬f or ¬EF f, x, sort of x) for x in f that was quantified in an earlier state, or in this one."""
+    for name in sorted(bound):
         if _says_never(formula, name):
-            yield formula, name, held[name]
+            yield formula, name, bound[name]
             return
     if isinstance(formula, Quantified):
         bound = {**bound, formula.binder.name: formula.binder.sort}
-        held = {name: sort for name, sort in held.items() if name != formula.binder.name}
-    elif isinstance(formula, Temporal):
-        held = bound
     for child in children(formula):
-        yield from _never_again(child, bound, held)
+        yield from _never_again(child, bound)
 
 
 def _says_never(formula: Formula, name: str) -> bool:

@@ -26,6 +26,7 @@ from stead_sym.findings.finding import Finding, Kind
 from stead_sym.findings.occurrences import Occurrence, Path, met, occurrences, replaced
 from stead_sym.logic.syntax import (
     TRUE,
+    WILDCARD,
     And,
     Exists,
     Forall,
@@ -159,6 +160,8 @@ class _Vacuity:
         sort = binder.sort
         word = {Exists: "exists", Forall: "forall"}.get(type(quantified), "the count")
         shown = f"{word} {binder.name}" if word != "the count" else f"the count of {binder.name}"
+        if binder.wild:
+            shown = WILDCARD
         ever = self.engine.satisfying(Exists(binder, TRUE), {}).count
         if not ever:
             return self._finding(
@@ -192,7 +195,7 @@ class _Vacuity:
                 return None
             case Implies(left, _) if occurrence.polarity == 1:
                 premise = occurrence.inside[0]
-                if self.engine.holds(met(premise)):
+                if not self.engine.holds(Not(met(premise))):  # it is met from some initial state
                     return None
                 return self._finding(
                     "premise never true", occurrence,

@@ -75,7 +75,10 @@ class Sort:
     @property
     def is_numeric(self) -> bool:
         """The values are the numerals of a range."""
-        return self.ordered and self.values is not None and self.values[0].isdecimal()
+        if not self.ordered or self.values is None or not all(map(str.isdecimal, self.values)):
+            return False
+        first = int(self.values[0])
+        return self.values == tuple(map(str, range(first, first + len(self.values))))
 
     @cached_property
     def rank(self) -> Mapping[Value, int]:

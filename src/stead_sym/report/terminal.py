@@ -179,7 +179,7 @@ def _run(trace: Trace, *, ascii_only: bool) -> RenderableType:
         steps.add_column(column, overflow="fold")
     for index, step in enumerate(trace.steps):
         repeated = trace.loop is not None and index >= trace.loop
-        actor = [Text("event" if step.actor is None else step.actor, "dim")] if by_whom else []
+        actor = [Text("event" if step.actor is None else step.actor or "agent", "dim")] if by_whom else []
         number, call = str(index + 1), Text(str(step.call))
         steps.add_row(mark if repeated else "", number, *actor, call, _changes(trace, index))
     remarks = Table.grid(padding=(0, 2))

@@ -11,7 +11,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
-from stead_sym.logic.syntax import Formula, Not
+from stead_sym.logic.syntax import Formula, Future, Globally, Not
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -116,12 +116,25 @@ class SymbolicEngine:
     @deep_stack()
     def evidence(self, formula: Formula, holds: bool) -> Trace:
         """The run that shows why the sentence holds, or fails, at an initial state in which it does."""
-        model = self._model
-        alone = model.has_one_initial
-        starts = model.initial if alone else self._checker.initially(formula if holds else Not(formula))
-        start = model.encoding.decode(model.manager.pick(starts, model.encoding.order))
+        start = self._start(formula, holds)
         self._witness.enter(start)
-        return replace(evidence(self._witness, formula, start, holds), of_many=not alone)
+        run = evidence(self._witness, formula, start, holds)
+        return replace(run, of_many=not self._model.has_one_initial)
+
+    def _start(self, formula: Formula, holds: bool) -> Instance:
+        """An initial state in which the sentence holds, or fails; where a run to some state shows it, one
+        with a shortest such run."""
+        model, sat = self._model, self._checker.sat
+        if model.has_one_initial:
+            return model.encoding.decode(model.manager.pick(model.initial, model.encoding.order))
+        match formula:
+            case Globally("A", body) if not holds:
+                return model.trace_to(self._checker.fairly(sat(Not(body), {}))).start
+            case Future("E", body) if holds:
+                return model.trace_to(self._checker.fairly(sat(body, {}))).start
+            case _:
+                starts = self._checker.initially(formula if holds else Not(formula))
+                return model.encoding.decode(model.manager.pick(starts, model.encoding.order))
 
 
 class SymbolicStateSet:

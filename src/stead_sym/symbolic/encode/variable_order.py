@@ -49,12 +49,20 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
     cluster = {value: k for k, values in enumerate(components) for value in values}
 
+    keyed = {relation.sorts[k] for relation in deployment.schema.relations for k in relation.keys}
+
+    def is_keyed(field: Field, value: Value) -> bool:
+        """The value is of a sort that some relation has for a key."""
+        relation, args = field.facts[0]
+        return deployment.schema.relation(relation).sorts[args.index(value)] in keyed
+
     def place(field: Field) -> tuple[int, int, tuple[Fact, ...]]:
-        """With the owner that the fewest others are linked to: the record, not the employee who has many."""
+        """With the owner that is of a sort with keys, or that the fewest others are linked to: the record,
+        not the employee who has many."""
         owners = _owners(field, rigid)
         if not owners:
             return (-1, -1, field.facts)
-        record = min(owners, key=lambda value: (degree[value], rank[value]))
+        record = min(owners, key=lambda value: (not is_keyed(field, value), degree[value], rank[value]))
         return (cluster[record], rank[record], field.facts)
 
     ordered = tuple(sorted(listed, key=place))

@@ -2,7 +2,8 @@
 
 With representatives one D0 of each isomorphism class is enough: for ι an isomorphism that fixes C, (D0, ∅)
 and (ι(D0), ∅) are equivalent, and equivalent pairs satisfy the same sentences (`encode.representatives`). One
-decision: the values outside C that a D0 holds are the first names of their sort. Each class has such a
+decision: the values outside C that a D0 holds are among the first b_S names of their sort; they need not be
+the very first, which would cost a diagram that remembers which names have been used. Each class has such a
 member, since D0 holds at most b_S values outside C, and each member is a D0: its condition is first-order
 with constants in C, so that no isomorphism leaves the set.
 """
@@ -10,7 +11,6 @@ with constants in C, so that no isomorphism leaves the set.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from stead_sym.deployment.initial import no_initial_state
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -49,9 +49,6 @@ def _conditions(plan: Plan) -> Iterator[Bdd]:
                 yield ~encoding.active(sort, value)
         if plan.naming.literal:
             yield ~encoding.more_active(bound, names)
-        else:
-            for earlier, later in pairwise(names):
-                yield encoding.active(sort, earlier) | ~encoding.active(sort, later)
     yield plan.compiler.formula(deployment.initially.where, {})
 
 
