@@ -1,7 +1,8 @@
 """The conformance cases and the paper's example: states, transitions, domain sizes, verdicts.
 
 The folder `conformance` holds a hundred generated deployments with the answers of an independent explicit
-checker, written from the definitions.
+checker, written from the definitions; `conformance2` has forty more with events, several agents, `initially
+any`, keys, wildcards and ordered sorts.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ import pytest
 
 import stead_sym as st
 from shared_folder import shared_folder
+from stead_sym.agent.roles import by_agent
 
 CASES = Path(__file__).parent / "conformance"
 EXPECTED = json.loads((CASES / "expected.json").read_text(encoding="utf-8"))
+CASES2 = Path(__file__).parent / "conformance2"
+EXPECTED2 = json.loads((CASES2 / "expected.json").read_text(encoding="utf-8"))
 
 
 def answers(deployment, agent, engine, domain="theorem"):
@@ -48,6 +52,41 @@ def test_representatives(case):
         assert answers(deployment, agent, "symbolic", "normal")["specs"] == EXPECTED[case][name]["specs"]
 
 
+def test_both_folders_hold_all_their_cases():
+    assert (len(EXPECTED), len(EXPECTED2)) == (100, 40)
+    for folder, expected in ((CASES, EXPECTED), (CASES2, EXPECTED2)):
+        assert {path.stem for path in folder.glob("*.stead")} == expected.keys()
+
+
+def result2(case, **options):
+    """The result for a case of the second folder, its agents as the case says."""
+    deployment = st.load(CASES2 / f"{case}.stead")
+    given = by_agent(deployment, EXPECTED2[case]["agents"])
+    return st.verify(deployment, given, findings=False, **options)
+
+
+@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+@pytest.mark.parametrize("case", sorted(EXPECTED2))
+def test_version_2_on_the_literal_restriction(case, engine):
+    result, expected = result2(case, engine=engine, domain="theorem"), EXPECTED2[case]
+    assert (result.initial, result.states, result.transitions) == (
+        expected["initial"],
+        expected["states"],
+        expected["transitions"],
+    )
+    assert dict(result.domain) == expected["domain"]
+    assert {name: verdict.holds for name, verdict in result.verdicts.items()} == expected["specs"]
+
+
+@pytest.mark.parametrize("case", sorted(EXPECTED2))
+def test_version_2_with_representatives(case):
+    result = result2(case, domain="normal")
+    expected = EXPECTED2[case]
+    assert {name: verdict.holds for name, verdict in result.verdicts.items()} == expected["specs"]
+    assert result.initial <= expected["initial"]
+    assert result.states <= expected["states"]
+
+
 @pytest.mark.parametrize("engine", ["explicit", "symbolic"])
 @pytest.mark.parametrize(
     ("policy", "states", "transitions", "queries", "auth", "prog"),
@@ -67,8 +106,9 @@ def test_the_worked_example(policy, states, transitions, queries, auth, prog, en
     assert (result["auth"].holds, result["prog"].holds) == (auth, prog)
 
 
-def test_the_cases_are_those_of_the_shared_folder():
+@pytest.mark.parametrize("cases", [CASES, CASES2])
+def test_the_cases_are_those_of_the_shared_folder(cases):
     """They are kept twice, so that a checkout alone can run them."""
-    shared = shared_folder() / "conformance"
+    shared = shared_folder() / cases.name
     for path in (*shared.glob("*.stead"), shared / "expected.json"):
-        assert (CASES / path.name).read_bytes() == path.read_bytes(), path.name
+        assert (cases / path.name).read_bytes() == path.read_bytes(), path.name

@@ -10,7 +10,17 @@ import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
-from engine_pairs import both, by_name, engines, examples, fault, is_at_fault, replay, some_by_name
+from engine_pairs import (
+    both,
+    by_name,
+    engines,
+    examples,
+    fault,
+    is_at_fault,
+    replay,
+    scoped_subformulas,
+    some_by_name,
+)
 from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -18,21 +28,11 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import BoundExceeded, Undecided
-from stead_sym.logic.syntax import TRUE, Globally, Quantified, children, free_variables
+from stead_sym.logic.syntax import TRUE, Globally
 from stead_sym.symbolic.bdd.manager import HAS_CUDD
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import assignments
 from stead_sym.verification import verify
-
-
-def scoped_subformulas(formula, scope=None):
-    """Every subformula with the sorts of the variables in scope that are free in it."""
-    scope = scope or {}
-    free = free_variables(formula)
-    yield formula, {name: sort for name, sort in scope.items() if name in free}
-    inner = {**scope, formula.binder.name: formula.binder.sort} if isinstance(formula, Quantified) else scope
-    for child in children(formula):
-        yield from scoped_subformulas(child, inner)
 
 
 def compared(deployment, agent="any", **options):

@@ -56,6 +56,21 @@ def test_what_the_sizes_of_the_domains_rest_on_is_said() -> None:
     assert f"case 4, task 3, {finite} (above the theorem)" in printed(verified("any", domain={"case": 4}))
 
 
+def test_a_verdict_about_the_initial_state_shows_that_state() -> None:
+    text = (
+        "deployment d\nsort a\nrelation P(a)\nrelation N()\n{}bound a 1\ntool t()\nspec s EF N()\nspec t ~N"
+    )
+    for init, facts in (("init P(c0) P(c1)\n", "P(c0), P(c1)"), ("", "no facts")):
+        result = st.verify(st.parse_deployment(text.format(init)))
+        said = printed(result)
+        assert "the initial state, below" in said
+        shown = [line.split() for line in said.splitlines()]
+        assert shown.count(["state", *facts.split()]) == said.count("the initial state, below")
+        traces = [verdict.trace for verdict in result.verdicts.values() if verdict.trace is not None]
+        assert traces
+        assert all(f"state: {facts}" in str(trace) for trace in traces)
+
+
 def test_every_changed_fact_is_shown_with_its_sign() -> None:
     result = verified("any", specs=["auth"])
     trace = result["auth"].trace

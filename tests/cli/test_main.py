@@ -17,6 +17,7 @@ import pytest
 import stead_sym as st
 from processes import hear_ctrl_c
 from stead_sym.cli.main import main
+from stead_sym.testing.byte_model import ByteModel
 
 COMMAND = (sys.executable, "-m", "stead_sym")
 
@@ -392,6 +393,33 @@ def test_audit_reads_stdin_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"deployment x\nsprt a\n")))
     assert main(["audit", "-", "--agent", "hf:x"]) == 2
     assert capsys.readouterr().err.startswith("stead-sym: <stdin>:2:1: ")
+
+
+def test_an_audit_without_a_choice_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("stead_sym.cli.audit.open_backend", lambda _: ByteModel())
+    path, words = tmp_path / "f.stead", ["--agent", "hf:x", "--store", str(tmp_path / "d.sqlite")]
+    tools = "tool on() guard ~N() effect insert N()\ntool off() guard N() effect clear N"
+    text = f"deployment d\nrelation N()\n{tools}"
+    path.write_text(text, encoding="utf-8")
+    assert main(["audit", str(path), *words]) == 0
+    assert capsys.readouterr().out == (
+        "in no context is more than one call offered: there is no choice to audit\n"
+    )
+    path.write_text(text + "\ntool stay()", encoding="utf-8")
+    main(["audit", str(path), *words])
+    assert "no choice" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["verify", "airline", "--policy", "careful"], ["explain", "refund"]])
+def test_what_no_terminal_reads_has_no_spaces_at_the_ends_of_lines(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(command)
+    lines = capsys.readouterr().out.splitlines()
+    assert any("  " in line for line in lines)
+    assert [line for line in lines if line != line.rstrip()] == []
 
 
 def test_a_file_whose_name_is_mistyped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ from stead_sym.explicit.explore import explore
 from stead_sym.findings.conditions import changes
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.occurrences import occurrences, replaced
+from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import FALSE, TRUE, Implies, Next, Quantified, Temporal, children
 from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
@@ -167,6 +168,8 @@ def check_spec(reference, spec, findings):
             sort = part.binder.sort
             if not any(state.active_domain[sort] for state in reference.graph.states):
                 empty.add(sort)
+        if any(map(implication_for_some, occurrence.above)):
+            continue  # another finding says why parts of it do not matter
         if isinstance(part, Implies) and occurrence.polarity == 1:
             where = reference.evaluated(spec.formula, (*occurrence.path, 0))
             if not any(labelling.holds(part.left, state, sigma) for state, sigma in where):

@@ -74,6 +74,8 @@ def _audit(options: argparse.Namespace) -> int:
         agent: Agent = model
         if options.wrapped:
             agent = WrappedAgent(CanonicalWrapper(model, deployment.schema, deployment.tools_of(role)))
+        if not contexts:
+            print("in no context is more than one call offered: there is no choice to audit")
         dice = random.Random(options.seed)
         broken = False
         for number, context in contexts.items():

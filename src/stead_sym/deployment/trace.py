@@ -72,9 +72,11 @@ class Trace:
 
     @property
     def remarks(self) -> tuple[tuple[str, str], ...]:
-        """What stands below the steps: the loop, the values of the variables, the claim."""
+        """What stands below the steps: the loop, the values of the variables, the claim; where there are no
+        steps also the state that it is all about."""
+        state = "" if self.steps else ", ".join(map(str, sorted(self.start.facts))) or "no facts"
         bindings = ", ".join(f"{name} = {value}" for name, value in self.bindings.items())
-        labelled = (("loop", self.repeats), ("with", bindings), ("shows", self.claim))
+        labelled = (("loop", self.repeats), ("state", state), ("with", bindings), ("shows", self.claim))
         return tuple((label, text) for label, text in labelled if text)
 
     def _changes(self, index: int) -> str:

@@ -8,7 +8,6 @@ and in the words of the plainer cause (a premise that is never true) where there
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +23,7 @@ from stead_sym.findings.conditions import can_write_out, changes, enabled
 from stead_sym.findings.events import starved
 from stead_sym.findings.finding import Finding, Kind
 from stead_sym.findings.occurrences import Occurrence, Path, met, occurrences, replaced
+from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import (
     TRUE,
     WILDCARD,
@@ -43,10 +43,14 @@ from stead_sym.logic.syntax import (
     is_temporal,
 )
 
+_MOST = 24
+"""So many occurrences of a specification are replaced at most: a count and not a time, so that what is
+reported is the same on any machine. Each costs as much as the specification itself at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found, and how many occurrences were left out for lack of time."""
+    """What was found, and how many occurrences were left out (`_MOST`)."""
 
     findings: tuple[Finding, ...] = ()
     left: int = 0
@@ -84,13 +88,9 @@ def reached_findings(
     engine: Engine,
     specs: Sequence[Spec],
     wrappers: Wrappers,
-    seconds: float,
 ) -> Examined:
-    """The findings over the reachable states, but for `nowhere_fair`.
-
-    No replacement is tried after ``seconds``; one that is under way is finished.
-    """
-    deadline = time.perf_counter() + seconds
+    """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most `_MOST`
+    occurrences are replaced, each before what it contains."""
     found = [*_tools(deployment, engine, wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
@@ -100,10 +100,10 @@ def reached_findings(
     left = 0
     if not deployment.fair or engine.holds(Globally("E", TRUE)):
         for spec in specs:
-            examined = _Vacuity(deployment, engine, spec, deadline).examine()
+            examined = _Vacuity(deployment, engine, spec).examine()
             found += examined.findings
             left += examined.left
-            found += starved(deployment, engine, spec, lambda: time.perf_counter() < deadline)
+            found += starved(deployment, engine, spec, wrappers)
     return Examined(tuple(found), left)
 
 
@@ -114,33 +114,39 @@ class _Vacuity:
     """One specification: premises that are never true, quantifiers without a value, occurrences that do not
     matter."""
 
-    def __init__(self, deployment: Deployment, engine: Engine, spec: Spec, deadline: float) -> None:
+    def __init__(self, deployment: Deployment, engine: Engine, spec: Spec) -> None:
         self.deployment = deployment
         self.engine = engine
         self.spec = spec
         self.formula = spec.formula
-        self.deadline = deadline
         self.holds = engine.holds(spec.formula)
         self.taken: list[Path] = []  # occurrences that a finding is about
+        self.bodies = [o.path for o in occurrences(self.formula) if implication_for_some(o.formula)]
 
     def examine(self) -> Examined:
         """All of it."""
         found: list[Finding] = []
-        left = 0
+        tried = left = 0
         for cause in (self._without_value, self._without_premise, self._without_effect):
             for occurrence in occurrences(self.formula):
                 if self._said(occurrence):
                     continue
-                if cause == self._without_effect and time.perf_counter() > self.deadline:
-                    left += self._replacement(occurrence) is not None
-                elif (finding := cause(occurrence)) is not None:
+                if cause == self._without_effect and self._replacement(occurrence) is not None:
+                    tried += 1
+                    if tried > _MOST:
+                        left += 1
+                        continue
+                if (finding := cause(occurrence)) is not None:
                     found.append(finding)
                     self.taken.append(occurrence.path)
         return Examined(tuple(found), left)
 
     def _said(self, occurrence: Occurrence) -> bool:
-        """Whether a finding is about what is inside the occurrence or around it."""
+        """Whether a finding is about what is inside the occurrence or around it, or says of an `exists`
+        around it that its body is an implication: why parts of that do not matter."""
         path = occurrence.path
+        if any(path != other and path[: len(other)] == other for other in self.bodies):
+            return True
         return any(path[: len(other)] == other or other[: len(path)] == path for other in self.taken)
 
     def _finding(self, kind: Kind, occurrence: Occurrence, text: str, remedy: str) -> Finding:

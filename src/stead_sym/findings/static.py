@@ -226,20 +226,26 @@ def _hidden_relations(d: Deployment) -> Iterator[Finding]:
                         )
 
 
+def implication_for_some(formula: Formula) -> tuple[Binder, Implies] | None:
+    """x and f -> g of a formula `exists x. f -> g` where f mentions x; None for any other."""
+    match formula:
+        case Exists(binder, Implies(left, _) as body) if binder.name in free_variables(left):
+            return binder, body
+        case _:
+            return None
+
+
 def _exists_implies(d: Deployment) -> Iterator[Finding]:
-    """`exists x. f -> g` where f mentions x."""
     for part in _subformulas(d):
-        match part:
-            case Exists(binder, Implies(left, _) as body) if binder.name in free_variables(left):
-                yield Finding(
-                    "exists implies",
-                    part.span,
-                    f"`{part}` is true as soon as `{left}` is false for some {binder.name}, whatever"
-                    f" `{body.right}` is",
-                    "write `exists x. f & g`, or `forall x. f -> g`",
-                )
-            case _:
-                pass
+        if found := implication_for_some(part):
+            binder, body = found
+            yield Finding(
+                "exists implies",
+                part.span,
+                f"`{part}` is true as soon as `{body.left}` is false for some {binder.name}, whatever"
+                f" `{body.right}` is",
+                "write `exists x. f & g`, or `forall x. f -> g`",
+            )
 
 
 def _reaching_negations(d: Deployment) -> Iterator[Finding]:

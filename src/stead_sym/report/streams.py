@@ -1,16 +1,18 @@
 """What every command writes in the same way: text on a stream, and the line of an error.
 
-One decision: a character that the stream's encoding lacks is written as a question mark.
+One decision: what is written is fit for the stream. A character that its encoding lacks becomes a question
+mark, and where no terminal reads it lines have no spaces at their ends.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import traceback
 from collections.abc import Mapping
-from typing import TextIO
+from typing import TextIO, cast
 
 from rich.console import Console
 
@@ -19,16 +21,33 @@ from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.terminal import print_trace
 
 _WIDTH = 80
+_SPACES_AT_END = re.compile(r" +(?=\n)")
 
 
 def console_on(stream: TextIO) -> Console:
     """A console that takes text as it is, and replaces what the stream's encoding lacks."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")
-    console = _Console(file=stream, highlight=False, markup=False, emoji=False)
+    file = stream if stream.isatty() else cast("TextIO", _Trimmed(stream))
+    console = _Console(file=file, highlight=False, markup=False, emoji=False)
     if console.width < 1:  # COLUMNS may say so, and nothing would be printed
         console.width = _WIDTH
     return console
+
+
+class _Trimmed:
+    """A stream of lines, without the spaces that fill a line up to the width of a column: as much of a
+    `TextIO` as a console uses of one that is no terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.encoding = stream.encoding
+
+    def write(self, text: str) -> int:
+        return self._stream.write(_SPACES_AT_END.sub("", text))
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 class _Console(Console):

@@ -18,6 +18,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Compare,
     Comparison,
     Const,
     Count,
@@ -33,11 +34,13 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
+    Ordering,
     Path,
     Same,
     Term,
     Until,
     Var,
+    Wildcard,
 )
 from stead_sym.relational.schema import Value
 
@@ -46,6 +49,7 @@ _BOOLEAN = ("not", "and", "or", "implies", "iff")
 _BINDING = ("exists", "forall", "exists", "forall", "count")
 _TEMPORAL = ("next", "future", "globally", "until")
 _COMPARISONS: tuple[Comparison, ...] = ("atleast", "atmost", "exactly")
+_ORDERINGS: tuple[Ordering, ...] = ("<", "<=", ">", ">=", "succ")
 _PATHS: tuple[Path, ...] = ("A", "E")
 
 
@@ -54,12 +58,16 @@ class Signature:
     """What generated formulas may mention.
 
     ``symbols``: relations, and definitions, with the sorts of their columns; ``constants``: per sort
-    (every sort is a key); ``names``: those that binders take.
+    (every sort is a key); ``names``: those that binders take. ``ordered`` sorts are compared, over the
+    ``declared`` ones there is `x in s`, and with ``wildcards`` atoms and `succ` have `_` at times.
     """
 
     symbols: Mapping[str, tuple[str, ...]]
     constants: Mapping[str, Sequence[Value]]
     names: tuple[str, ...] = ("x", "y")
+    ordered: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+    wildcards: bool = False
 
     @property
     def sorts(self) -> tuple[str, ...]:
@@ -69,6 +77,11 @@ class Signature:
         """The variables of ``scope`` that are of the sort, then its constants."""
         variables = [Var(name) for name, of in scope.items() if of == sort]
         return [*variables, *(Const(c) for c in self.constants[sort] if c not in scope)]
+
+    def tells(self, sort: str, *terms: Term) -> bool:
+        """Whether the terms say that they are of the sort: a constant of several sorts does not."""
+        shared = {c for s, constants in self.constants.items() if s != sort for c in constants}
+        return any(isinstance(term, Var) or str(term) not in shared for term in terms)
 
 
 @st.composite
@@ -88,13 +101,24 @@ def formulas(
     """
 
     def leaf(scope: Mapping[str, str]) -> Formula:
-        match draw(st.sampled_from(_LEAVES + (("primed", "primed", "frame") if primed else ()))):
+        more = ("primed", "primed", "frame") if primed else ()
+        match draw(st.sampled_from(_LEAVES + more + (("compare", "compare") if signature.ordered else ()))):
+            case "compare":
+                sort = draw(st.sampled_from(signature.ordered))
+                ordering = draw(st.sampled_from(_ORDERINGS))
+                terms = st.sampled_from(signature.terms(sort, scope))
+                left, right = draw(terms), draw(terms)
+                if ordering == "succ" and signature.wildcards and draw(st.integers(0, 3)) == 3:
+                    left, right = (Wildcard(sort), right) if draw(st.booleans()) else (left, Wildcard(sort))
+                return Compare(ordering, left, right, sort) if signature.tells(sort, left, right) else TRUE
             case "equal":
                 sorts = [sort for sort in signature.sorts if signature.terms(sort, scope)]
                 if not sorts:
                     return TRUE
-                terms = st.sampled_from(signature.terms(draw(st.sampled_from(sorts)), scope))
-                return Equal(draw(terms), draw(terms))
+                sort = draw(st.sampled_from(sorts))
+                terms = st.sampled_from(signature.terms(sort, scope))
+                left, right = draw(terms), draw(terms)
+                return Equal(left, right) if signature.tells(sort, left, right) else TRUE
             case "truth":
                 return draw(st.sampled_from((TRUE, FALSE)))
             case "frame":
@@ -107,16 +131,24 @@ def formulas(
 
     def atom(scope: Mapping[str, str], symbols: Mapping[str, tuple[str, ...]], after: bool) -> Formula:
         columns = {name: [signature.terms(sort, scope) for sort in sorts] for name, sorts in symbols.items()}
-        usable = sorted(name for name, terms in columns.items() if all(terms))
+        wild = signature.wildcards and not after
+        usable = sorted(name for name, terms in columns.items() if wild or all(terms))
         if not usable:
             return TRUE
         # an atom about a variable says more than one about constants only
-        telling = [name for name in usable if any(isinstance(t[0], Var) for t in columns[name])]
+        telling = [name for name in usable if any(t and isinstance(t[0], Var) for t in columns[name])]
         name = draw(st.sampled_from(telling or usable))
-        return Atom(name, tuple(draw(st.sampled_from(terms)) for terms in columns[name]), after)
+        args: list[Term] = []
+        for sort, known in zip(symbols[name], columns[name], strict=True):
+            if not known or (wild and draw(st.integers(0, 3)) == 3):
+                args.append(Wildcard(sort))
+            else:
+                args.append(draw(st.sampled_from(known)))
+        return Atom(name, tuple(args), after)
 
     def build(scope: Mapping[str, str], depth: int) -> Formula:
         kinds = [*_BOOLEAN, *_BINDING, *(_TEMPORAL * 2 if temporal else ())]
+        kinds += ["among", "among"] if signature.declared else []
         if depth == 0 or draw(st.integers(0, 4)) == 0:
             return leaf(scope)
 
@@ -149,6 +181,11 @@ def formulas(
             case "count":
                 comparison = draw(st.sampled_from(_COMPARISONS))
                 return Count(comparison, draw(st.integers(0, 3)), *bound())
+            case "among":
+                name, sort = draw(st.sampled_from(signature.names)), draw(st.sampled_from(signature.declared))
+                binder = Binder(name, sort, declared=True)
+                inner = sub({name: sort, **{other: of for other, of in scope.items() if other != name}})
+                return Exists(binder, inner) if draw(st.booleans()) else Forall(binder, inner)
             case "next":
                 return Next(path, sub())
             case "future":

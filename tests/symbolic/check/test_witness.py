@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from engine_pairs import both, examples, replay, some_by_name
 from stead_sym.agent.roles import wrap
-from stead_sym.deployment.restriction import normal_restriction
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import Undecided
 from stead_sym.files import load
@@ -29,6 +30,7 @@ from stead_sym.logic.syntax import (
     Globally,
     Next,
     Not,
+    Or,
     Until,
     Var,
     conjunction,
@@ -212,6 +214,33 @@ def _closed(formula, case):
         relation, _, place = name.split()
         formula = Exists(Binder(name, sorts[relation][int(place)]), formula)
     return formula
+
+
+FORK = """
+deployment fork
+relation Left()
+relation Right()
+tool left() guard ~Left() & ~Right() effect insert Left()
+tool right() guard ~Left() & ~Right() effect insert Right()
+tool stay() guard Left() | Right()
+fair {}()
+"""
+
+
+@pytest.mark.parametrize("fair", ["Left", "Right"])
+@pytest.mark.parametrize("literal", [False, True])
+def test_no_step_leads_where_no_fair_run_goes_on(fair, literal):
+    """Either branch is one that no fair run leaves, whichever comes first to mind."""
+    deployment = parse_deployment(FORK.format(fair))
+    domain = theorem_restriction(deployment, ()) if literal else normal_restriction(deployment)
+    engine = SymbolicEngine(deployment, {"": None}, domain, literal=literal)
+    witness, init, there = engine._witness, deployment.init, Atom(fair, ())
+    witness.enter(init)
+    assert holds(there, witness.step(TRUE, init, {}).state)
+    steps, _ = witness.forever(TRUE, init, {})
+    assert holds(there, steps[0].state)
+    [step] = witness.until(TRUE, Or((Atom("Left", ()), Atom("Right", ()))), init, {})
+    assert holds(there, step.state)
 
 
 def test_a_run_that_is_not_there_is_refused():

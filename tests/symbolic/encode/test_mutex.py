@@ -30,8 +30,7 @@ def confirmed(deployment):
         states = explore(deployment, {"": None}, restriction, max_states=80).states
     except Undecided:
         reject()
-    core = deployment
-    return plan(Task(core, restriction, True), first_guess(core, True), Pulse()), states
+    return plan(Task(deployment, restriction, True), first_guess(deployment, True), Pulse()), states
 
 
 @settings(max_examples=examples(40))
@@ -65,8 +64,11 @@ def test_fields_group_the_facts_by_a_key(deployment):
 
 @pytest.mark.parametrize("deployment", [load("refund"), service_desk(3), desks(2)], ids=lambda d: d.name)
 def test_the_keys_of_a_field_are_the_columns_on_which_its_facts_agree(deployment):
-    core = deployment
-    made = plan(Task(core, theorem_restriction(core, core.specs), True), first_guess(core, True), Pulse())
+    made = plan(
+        Task(deployment, theorem_restriction(deployment, deployment.specs), True),
+        first_guess(deployment, True),
+        Pulse(),
+    )
     several = [field for field in made.encoding.fields if len(field.facts) > 1]
     assert several
     for field in several:

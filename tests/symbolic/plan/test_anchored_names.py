@@ -15,12 +15,11 @@ from stead_sym.testing.guess_breakers import named_after_others
 
 def last(deployment):
     """The first plan that confirms its own guess; and its guess."""
-    core = deployment
-    task = Task(core, normal_restriction(core), False)
-    guess = first_guess(core, False)
+    task = Task(deployment, normal_restriction(deployment), False)
+    guess = first_guess(deployment, False)
     while isinstance(made := attempt(task, guess, Pulse()), Broken):
         guess = guess.without(made)
-    return made, FreshVariables(core, task.restriction, guess.anchored)
+    return made, FreshVariables(deployment, task.restriction, guess.anchored)
 
 
 @settings(max_examples=examples(60))

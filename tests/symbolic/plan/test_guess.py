@@ -353,12 +353,11 @@ spec same AG forall x. (P(x) -> AX P(x))
 
 def attempts(deployment, literal):
     """The guesses that planning and exploring go through, each with what is broken of it."""
-    core = deployment
     restriction = (
         theorem_restriction(deployment, deployment.specs) if literal else normal_restriction(deployment)
     )
-    task = Task(core, restriction, literal)
-    guess = first_guess(core, literal)
+    task = Task(deployment, restriction, literal)
+    guess = first_guess(deployment, literal)
     while True:
         made = attempt(task, guess, Pulse())
         if not isinstance(made, Broken):

@@ -21,18 +21,18 @@ from stead_sym.verification import verify
 
 
 def task(deployment, literal=False):
-    core = deployment
-    restriction = theorem_restriction(deployment, core.specs) if literal else normal_restriction(core)
-    return Task(core, restriction, literal)
+    restriction = (
+        theorem_restriction(deployment, deployment.specs) if literal else normal_restriction(deployment)
+    )
+    return Task(deployment, restriction, literal)
 
 
 @pytest.mark.parametrize("literal", [False, True])
 @pytest.mark.parametrize("deployment", [load("refund"), service_desk(3), desks(2)], ids=lambda d: d.name)
 def test_without_any_guess_all_facts_have_bits_of_their_own(deployment, literal):
     """A guess only makes the encoding smaller: whatever has a bit with it has one without."""
-    core = deployment
-    guessed = plan(task(deployment, literal), first_guess(core, literal), Pulse())
-    nothing = Guess(keys={relation.name: () for relation in core.schema.relations})
+    guessed = plan(task(deployment, literal), first_guess(deployment, literal), Pulse())
+    nothing = Guess(keys={relation.name: () for relation in deployment.schema.relations})
     plain = plan(task(deployment, literal), nothing, Pulse())
     assert plain.guess == nothing
     assert all(len(field.facts) == 1 for field in plain.encoding.fields)

@@ -32,18 +32,17 @@ def relaxed(deployment, single):
         states = explore(deployment, {"": None}, restriction, max_states=80).states
     except Undecided:
         reject()
-    core, values = deployment, restriction.values
+    values = restriction.values
     lacking = {sort: 1 for sort, known in values.items() if len(known) == len(deployment.constants[sort])}
-    encoding = Encoding(Manager(), core.schema, values, beyond=lacking)
-    names = AnchoredNames(FreshVariables(core, restriction, {}), encoding)
-    return Relaxation(core, encoding, names, values, single, lambda **counts: None), states
+    encoding = Encoding(Manager(), deployment.schema, values, beyond=lacking)
+    names = AnchoredNames(FreshVariables(deployment, restriction, {}), encoding)
+    return Relaxation(deployment, encoding, names, values, single, lambda **counts: None), states
 
 
 def confirmed_singles(deployment):
     """The relations that hold one fact at most, as planning confirms."""
-    core = deployment
     restriction = theorem_restriction(deployment, deployment.specs)
-    return plan(Task(core, restriction, True), first_guess(core, True), Pulse()).guess.singles
+    return plan(Task(deployment, restriction, True), first_guess(deployment, True), Pulse()).guess.singles
 
 
 generated = st.one_of(crowded_relations(), deployments(specs=1, depth=2))

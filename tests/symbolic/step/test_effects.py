@@ -22,8 +22,7 @@ class Compiled:
     """The tools of a deployment over the literal domain, asked about one state at a time."""
 
     def __init__(self, deployment, restriction):
-        core = deployment
-        self.plan = plan(Task(core, restriction, True), first_guess(core, True), Pulse())
+        self.plan = plan(Task(deployment, restriction, True), first_guess(deployment, True), Pulse())
         self.encoding, self.manager = self.plan.encoding, self.plan.encoding.manager
 
     def here(self, function, state):

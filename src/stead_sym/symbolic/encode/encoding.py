@@ -185,7 +185,7 @@ class Encoding(Values):
         key = (sort, term, primed)
         if key not in self._active:
             if isinstance(term, str):
-                facts = self._facts_holding.get(term, ())
+                facts = (f for f in self._facts_holding.get(term, ()) if self._stands(sort, term, f))
                 self._active[key] = self.manager.disj(self.atom(fact, primed) for fact in facts)
             else:
                 care = self.care if not primed else self.manager.true
@@ -193,8 +193,12 @@ class Encoding(Values):
                 self._active[key] = self.table(term, entries)
         return self._active[key]
 
+    def _stands(self, sort: str, value: Value, fact: Fact) -> bool:
+        """Whether the fact holds the value in a column of the sort: a numeral may be of other sorts too."""
+        return (sort, value) in zip(self.schema.relation(fact.relation).sorts, fact.args, strict=True)
+
     def more_active(self, number: int, values: Iterable[Value]) -> Bdd:
-        """The states with more than ``number`` of the values active."""
+        """The states with more than ``number`` of the values, which are no numerals, active."""
         holding = (self._facts_holding.get(value, ()) for value in values)
         return self.manager.at_least(
             number + 1, (self.manager.disj(map(self.atom, facts)) for facts in holding)

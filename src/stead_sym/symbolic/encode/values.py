@@ -9,10 +9,10 @@ the bits of x beside the records it is about twice as large as that of the state
 to remember whether the record that x names has been passed. The bits for one value stand together, whichever
 vectors they belong to: kept apart, x = y would take 2^n nodes for n values.
 
-Besides the values of the restriction U_f, log-coded vectors can name a few values *beyond* it, which
-a `fresh` statement may draw as long as no fact of D' holds them. A one-hot vector that stands for a
-variable of a specification may be *dead*, no bit of it set: the value that the variable holds is active in
-no fact and no constant. For two of these a bit of its own, `same_dead`, says that they hold the same one.
+A `fresh` statement may draw a value *beyond* the restriction U_f. Log-coded vectors have codes for a few of
+these; a one-hot vector that stands for a fresh value has no bit set then. One that stands for a variable of
+a specification has no bit set where it is *dead*: the value that the variable holds is active in no fact and
+no constant. For two of these a bit of its own, `same_dead`, says that they hold the same one.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from stead_sym.symbolic.bdd.manager import Bdd, Manager
 
 HELD = "held"
 """The role of vectors that stand for variables of specifications."""
-ONE_HOT = frozenset({HELD, "name", "param"})
-"""The roles of one-hot vectors: variables of specifications, names of a context, parameters of calls."""
+FRESH = "fresh"
+"""The role of vectors that stand for fresh values, where these are any unused ones."""
+ONE_HOT = frozenset({HELD, FRESH, "name", "param"})
+"""The roles of one-hot vectors: these two, names of a context, parameters of calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Values:
         self._vectors: dict[tuple[str, str, int], Vector] = {}
         self._neighbours: dict[tuple[str, Value], str] = {}  # the topmost one-hot bit for a value
         self._is_value: dict[tuple[Vector, Value], Bdd] = {}
-        self._valid: dict[tuple[Vector, bool], Bdd] = {}
+        self._valid: dict[Vector, Bdd] = {}
 
     @staticmethod
     def is_beyond(value: Value) -> bool:
@@ -192,7 +194,7 @@ class Values:
 
     def dead(self, vector: Vector) -> Bdd:
         """The vector is dead: no bit of it is set."""
-        return self.manager.cube(dict.fromkeys(vector.bits, False))
+        return self.none(vector)
 
     def same_dead(self, left: Vector, right: Vector) -> str:
         """The bit that says that two mortal vectors of one sort hold the same dead value."""
@@ -282,18 +284,19 @@ class Values:
             below, above = below | named[place], following
         return entries[left] if isinstance(left, str) else self.table(left, entries)
 
-    def valid(self, vector: Vector, beyond: bool = False) -> Bdd:
-        """The vector names a value of U_f, or with ``beyond`` one outside that has a code; a mortal one
-        may be dead."""
-        key = (vector, beyond)
-        if key not in self._valid:
+    def valid(self, vector: Vector) -> Bdd:
+        """The vector names a value of U_f; a mortal one may be dead."""
+        if vector not in self._valid:
             if vector.one_hot:
                 one = self.is_among(vector, self.values[vector.sort])
-                self._valid[key] = one | self.dead(vector) if vector.mortal else one
+                self._valid[vector] = one | self.dead(vector) if vector.mortal else one
             else:
-                count = len(self.values[vector.sort]) + (len(self.beyond[vector.sort]) if beyond else 0)
-                self._valid[key] = self.below(vector.bits, count)
-        return self._valid[key]
+                self._valid[vector] = self.below(vector.bits, len(self.values[vector.sort]))
+        return self._valid[vector]
+
+    def none(self, vector: Vector) -> Bdd:
+        """No bit of a one-hot vector is set. If it stands for a fresh value this is one outside U_f."""
+        return self.manager.cube(dict.fromkeys(vector.bits, False))
 
     def below(self, bits: tuple[str, ...], count: int) -> Bdd:
         """The number coded by ``bits`` (most significant first) is less than ``count``."""

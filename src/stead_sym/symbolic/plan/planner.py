@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.restriction import Restriction, fresh_values
+from stead_sym.deployment.restriction import Restriction
 from stead_sym.progress import Pulse
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
@@ -82,10 +82,9 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
         ground.values,
         ground.static,
         order.fields,
-        fresh_values(deployment) if task.literal else {},
-        frozenset() if task.literal else _mortal(deployment, ground.restriction),
-        order.beside,
-        _at_most(deployment, ground.values) if task.literal else (),
+        mortal=frozenset() if task.literal else _mortal(deployment, ground.restriction),
+        beside=order.beside,
+        at_most=_at_most(deployment, ground.values) if task.literal else (),
     )
     compiler = Compiler(encoding)
     writer = Writer(compiler, guess.singles)

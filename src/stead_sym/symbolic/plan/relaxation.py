@@ -99,7 +99,7 @@ class Relaxation:
     def _may_initially(self) -> Mapping[str, Bdd]:
         """The facts that some D0 may hold of the relations of `initially any`: those over the values that a
         D0 may have, but for what a conjunct `forall x. P(x) -> f` of the condition rules out whatever else
-        holds."""
+        holds. The facts of `init` are among them even so: where the condition excludes one there is no D0."""
         lines, encoding, m = self.deployment.initially, self.encoding, self.manager
         if lines is None:
             return {}
@@ -121,8 +121,10 @@ class Relaxation:
                         and binders.keys() == set(names)
                     ):
                         env = dict(zip(names, self._columns[name], strict=True))
-                        found[name] = found[name] & self.reads(right, env)
-        return {name: found[name] for name in lines.relations}
+                        bits, singles = self._single_bits, self._possible_singles()
+                        admitted = m.and_exist(bits, singles, self.reads(right, env))
+                        found[name] = found[name] & admitted
+        return {name: found[name] | self.must[name] for name in lines.relations}
 
     # the result
 

@@ -16,7 +16,7 @@ from stead_sym.logic.syntax import Binder, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.symbolic.encode.representatives import Draw, Naming, Place
-from stead_sym.symbolic.encode.values import Vector, bits_of
+from stead_sym.symbolic.encode.values import FRESH, Vector, bits_of
 from stead_sym.symbolic.step.formulas import Compiler, Environment
 
 
@@ -75,7 +75,7 @@ class ConditionCompiler:
                     else:
                         asked = asked & chosen
                 case Fresh(binder):
-                    vector = self.compiler.bound_vector(binder, scope)
+                    vector = self._fresh_vector(binder, scope)
                     scope[binder.name] = vector
                     others = [other for other in fresh.values() if other.sort == vector.sort]
                     may_be = self._draw(place, binder, vector, others, scope)
@@ -91,6 +91,13 @@ class ConditionCompiler:
         local = frozenset(bits_of(term for name, term in scope.items() if name not in env))
         return Conditions(scope, local, asked, drawn, taken)
 
+    def _fresh_vector(self, binder: Binder, scope: Environment) -> Vector:
+        """The vector of a fresh variable. Of n unused values any may be drawn: one-hot, they need no action
+        each (`effects`)."""
+        if self.naming.literal:
+            return self.encoding.unused(binder.sort, scope.values(), FRESH)
+        return self.compiler.bound_vector(binder, scope)
+
     def _draw(
         self, place: Place, binder: Binder, vector: Vector, others: Sequence[Vector], scope: Environment
     ) -> Bdd:
@@ -102,7 +109,7 @@ class ConditionCompiler:
             taken.append(encoding.is_among(vector, self.deployment.constants[vector.sort]))
             taken.append(encoding.is_among(vector, self.spare[vector.sort]))
             taken += [encoding.equal(vector, other) for other in others]
-            return encoding.valid(vector, beyond=True) & ~m.disj(taken)
+            return (encoding.valid(vector) | encoding.none(vector)) & ~m.disj(taken)
         draw = (place, binder.name)
         if draw in self.naming.anchors:
             anchor = scope[self.naming.anchors[draw].name]

@@ -3,20 +3,22 @@
 An alternative whose statements insert and delete becomes *actions*: one per choice of values for the
 variables that its statements mention (they say *where* it writes), found by descending through
 the values and dropping every branch on which the condition is already false. The variables that
-only conditions mention stay log-coded and are quantified. An action says what the bits become that it
-writes; `frame_conditions` joins a tool's actions to one relation, in which all others stay.
+only conditions mention stay log-coded and are quantified. Fresh values that may be any unused ones are not
+gone through: k of them over n values would be n^k actions, with little to tell them apart. They are one-hot,
+the updates of an action depend on them, and they are quantified at its end. An action says what the bits
+become that it writes; `frame_conditions` joins a tool's actions to one relation, in which all others stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Delete, Effect, Ensure, Insert, Tool
-from stead_sym.logic.syntax import conjunction, free_variables
+from stead_sym.logic.syntax import conjunction
 from stead_sym.progress import Report
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -28,7 +30,7 @@ from stead_sym.symbolic.step.formulas import Compiler, Environment
 from stead_sym.symbolic.step.frame_conditions import Action, framed
 from stead_sym.symbolic.step.parameters import Parameters
 from stead_sym.symbolic.step.room import Room
-from stead_sym.symbolic.step.updates import Write, Writer
+from stead_sym.symbolic.step.updates import Write, Writer, mentioned_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +146,25 @@ class EffectCompiler:
         if (room := self.room.before(effect)) is not None:
             exceeding = params.selected(m.exist(conditions.local, possible & ~room), {})
             possible = possible & room
-        for values, case, written in self._ground(params, conditions, possible, effect):
+        fresh = {n: vector for n, vector in _written_vectors(effect, conditions).items() if vector.one_hot}
+        drawn = frozenset(bits_of(fresh.values()))
+        for values, case in self._ground(params, conditions, possible, effect):
+            terms: Environment = {**values, **fresh}
+            written = self.writer.write(effect, terms, case)
             broken |= written.broken
-            lacking = self.room.lacking(effect, values, case & written.outside)
+            lacking = m.exist(drawn, self.room.lacking(effect, terms, case & written.outside))
             overflow = overflow | params.selected(lacking, values)
             inside = case & ~written.outside
-            exceeding = exceeding | params.selected(inside & written.doubling, values)
+            doubled = m.exist(drawn, inside & written.doubling)
+            exceeding = exceeding | params.selected(doubled, values)
             inside = inside & ~written.doubling
             if room is None:
                 kept = self.room.after(written)
-                exceeding = exceeding | params.selected(inside & ~kept, values)
+                too_many = m.exist(drawn, inside & ~kept)
+                exceeding = exceeding | params.selected(too_many, values)
                 inside = inside & kept
             if inside != m.false:
-                actions.append(self._action(params, values, inside, written))
+                actions.append(self._action(params, values, fresh.values(), inside, written))
                 said()
         return _Alternative(
             effective=m.and_exist(conditions.local, conditions.asked, conditions.drawn),
@@ -169,26 +177,35 @@ class EffectCompiler:
 
     def _ground(
         self, params: Parameters, conditions: Conditions, possible: Bdd, effect: Effect
-    ) -> Iterator[tuple[Mapping[str, Value], Bdd, Write]]:
-        """The values of the variables that say where an alternative writes, what is left for them of the
-        ``possible`` steps, and what it writes."""
-        written = _written_variables(effect)
-        vectors = {name: vector for name, vector in conditions.scope.items() if name in written}
-        settled = frozenset(bits_of([*params.vectors, *vectors.values()]))
+    ) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
+        """The values of the log-coded variables that say where an alternative writes, and what is left
+        for them of the ``possible`` steps."""
+        written = _written_vectors(effect, conditions)
+        vectors = {name: vector for name, vector in written.items() if not vector.one_hot}
+        settled = frozenset(bits_of([*params.vectors, *written.values()]))
         possible = self.manager.exist(conditions.local - settled, possible)
         for assignment, case in self.manager.cases(possible, bits_of(vectors.values())):
-            values = {
-                name: self.encoding.value(vector, assignment)
-                for name, vector in vectors.items()
-                if isinstance(vector, Vector)
-            }
-            yield values, case, self.writer.write(effect, values, case)
+            yield {name: self.encoding.value(v, assignment) for name, v in vectors.items()}, case
 
-    def _action(self, params: Parameters, values: Mapping[str, Value], where: Bdd, written: Write) -> Action:
-        """The action that writes this in the states ``where``."""
-        m = self.manager
-        after = m.conj(m.var(self.encoding.primed(bit)).equiv(new) for bit, new in written.updates.items())
-        return Action(params.selected(where, values) & after, params.touched(values) | written.updates.keys())
+    def _action(
+        self,
+        params: Parameters,
+        values: Mapping[str, Value],
+        fresh: Collection[Vector],
+        where: Bdd,
+        written: Write,
+    ) -> Action:
+        """The action that writes this in the states ``where``, for some values of the ``fresh`` vectors.
+
+        That these have one value is said of every bit: a bit of a log-coded field is a disjunction of bits
+        of a one-hot vector, and several of them are a code, exponentially larger.
+        """
+        m, encoding = self.manager, self.encoding
+        single = m.conj(encoding.valid(vector) | encoding.none(vector) for vector in fresh)
+        bits = sorted(written.updates, key=m.level)
+        after = m.conj(m.var(encoding.primed(bit)).equiv(written.updates[bit]) & single for bit in bits)
+        relation = m.and_exist(frozenset(bits_of(fresh)), params.selected(where, values), after)
+        return Action(relation, params.touched(values) | written.updates.keys())
 
     # an alternative of `ensure`
 
@@ -236,11 +253,9 @@ class EffectCompiler:
         return m.conj(conditions)
 
 
-def _written_variables(effect: Effect) -> frozenset[str]:
-    """The variables that an insertion or deletion mentions, its own binders excepted."""
-    names: set[str] = set()
-    for s in effect.statements:
-        if isinstance(s, Insert | Delete):
-            own = {binder.name for binder in s.binders}
-            names |= (free_variables(s.atom) | free_variables(s.where)) - own
-    return frozenset(names)
+def _written_vectors(effect: Effect, conditions: Conditions) -> Mapping[str, Vector]:
+    """The vectors of the variables that insertions and deletions mention."""
+    statements = (s for s in effect.statements if isinstance(s, Insert | Delete))
+    names = frozenset[str]().union(*map(mentioned_variables, statements))
+    scope = conditions.scope.items()
+    return {name: term for name, term in scope if name in names and isinstance(term, Vector)}

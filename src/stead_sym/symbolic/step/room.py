@@ -16,6 +16,7 @@ from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
 from stead_sym.logic.syntax import TRUE, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.step.formulas import Environment
 from stead_sym.symbolic.step.updates import Write, Writer
 
 
@@ -83,12 +84,12 @@ class Room:
         pairs = ((sort, value) for sort, values in self.spare.items() for value in values)
         return self.manager.disj(active(sort, value, primed=True) for sort, value in pairs)
 
-    def lacking(self, effect: Effect, values: Mapping[str, Value], outside: Bdd) -> Bdd:
+    def lacking(self, effect: Effect, values: Environment, outside: Bdd) -> Bdd:
         """Those of the states where U_f has no room for the fresh values that are inserted. ``outside`` are
         states where a fact outside U_f would be inserted, for the ``values`` of the effect's variables."""
         return outside & self._lacks(effect, values) if outside != self.manager.false else outside
 
-    def _lacks(self, effect: Effect, values: Mapping[str, Value]) -> Bdd:
+    def _lacks(self, effect: Effect, values: Environment) -> Bdd:
         """The states in which the active values of some sort and the fresh ones that the effect inserts,
         which differ from them, are together more than U_f has outside C."""
         lacking = []
@@ -100,7 +101,7 @@ class Room:
                 lacking.append(self.manager.at_least(len(others) + 1, active + kept))
         return self.manager.disj(lacking)
 
-    def _inserts(self, effect: Effect, name: str, values: Mapping[str, Value]) -> Bdd:
+    def _inserts(self, effect: Effect, name: str, values: Environment) -> Bdd:
         """The states in which some insertion holds the value of the variable."""
         return self.manager.disj(
             when

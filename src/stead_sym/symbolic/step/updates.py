@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import assert_never
 
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
-from stead_sym.logic.syntax import Var
+from stead_sym.logic.syntax import Var, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.encoding import Field
 from stead_sym.symbolic.encode.mutex import Key, is_declared, keys_of
 from stead_sym.symbolic.encode.values import Vector, bits_of, number_in
-from stead_sym.symbolic.step.formulas import Compiler, denoted
+from stead_sym.symbolic.step.formulas import Compiler, Environment, denoted
 from stead_sym.symbolic.step.invariants import may_meet, meeting
 
 
@@ -54,8 +55,10 @@ class Writer:
         self._indexed: set[tuple[str, int]] = set()
         self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
 
-    def write(self, effect: Effect, values: Mapping[str, Value], case: Bdd) -> Write:
-        """What the statements of an effect do in the states of ``case``."""
+    def write(self, effect: Effect, values: Environment, case: Bdd) -> Write:
+        """What the statements of an effect do in the states of ``case``, all in the care set, for values of
+        its variables. A one-hot vector stands for any value that ``case`` allows, and the updates depend
+        on it."""
         m = self.manager
         deleted: dict[Fact, Bdd] = {}
         inserted: dict[Fact, Bdd] = {}
@@ -84,7 +87,7 @@ class Writer:
         updates: dict[str, Bdd] = {}
         doubling = m.false
         for field, facts in self._touched(deleted.keys() | inserted.keys()).items():
-            within = case & self.encoding.well_coded(field)
+            within = case & self.encoding.well_coded(field) if self.encoding.care == m.true else case
             gone = {fact: deleted[fact] for fact in sorted(facts & deleted.keys())}
             come = {fact: inserted[fact] for fact in sorted(facts & inserted.keys())}
             leaving = self._leaving(gone)
@@ -193,6 +196,8 @@ class Writer:
     def _settle(self, bit: str, new: Bdd, case: Bdd) -> Bdd | None:
         """The new value of a bit, constant where the case makes it so; None where it stays."""
         m, old = self.manager, self.manager.var(bit)
+        if new == old:
+            return None
         if new not in (m.true, m.false):
             if m.implies(case, ~new):
                 new = m.false
@@ -202,11 +207,36 @@ class Writer:
 
     # which facts a statement is about
 
-    def affected(self, statement: Insert | Delete, values: Mapping[str, Value]) -> Iterator[tuple[Fact, Bdd]]:
+    def affected(self, statement: Insert | Delete, values: Environment) -> Iterator[tuple[Fact, Bdd]]:
         """The facts that a statement may insert or delete, each with the states in which it does.
 
         A fact that no bit and no static fact stands for is given too: an insertion outside U_f.
         """
+        loose = {name: term for name, term in values.items() if isinstance(term, Vector)}
+        if loose:
+            mentioned = mentioned_variables(statement)
+            loose = {name: vector for name, vector in loose.items() if name in mentioned}
+        for chosen, where in self._choices(loose):
+            for fact, when in self._affected(statement, {**values, **chosen}):
+                yield fact, where & when
+
+    def _choices(self, loose: Mapping[str, Vector]) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
+        """The values that one-hot vectors may have together, with where they have them. No bit set stands
+        for a value outside U_f, which differs from variable to variable."""
+        encoding = self.encoding
+        of_each = (
+            [
+                *((value, encoding.is_value(v, value)) for value in encoding.values[v.sort]),
+                (f"{name}?", encoding.none(v)),
+            ]
+            for name, v in loose.items()
+        )
+        for choice in product(*of_each):
+            values = dict(zip(loose, (value for value, _ in choice), strict=True))
+            yield values, self.manager.conj(where for _, where in choice)
+
+    def _affected(self, statement: Insert | Delete, values: Environment) -> Iterator[tuple[Fact, Bdd]]:
+        """`affected`, where every variable that the statement mentions has a value."""
         m, atom = self.manager, statement.atom
         scope: dict[str, Vector | Value] = dict(values)
         for binder in statement.binders:
@@ -260,3 +290,9 @@ class Writer:
             for found, facts in grouped.items():
                 self._index[relation, position, found] = tuple(facts)
         return self._index.get((relation, position, value), ())
+
+
+def mentioned_variables(statement: Insert | Delete) -> frozenset[str]:
+    """The variables of an effect that an insertion or deletion mentions, its own binders excepted."""
+    own = {binder.name for binder in statement.binders}
+    return (free_variables(statement.atom) | free_variables(statement.where)) - own
