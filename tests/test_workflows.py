@@ -378,6 +378,8 @@ event forget()
         # a fact of `init` that the condition excludes leaves no D0, also where it can be deleted
         ("initially any N where forall x. N(x) -> x = 2", "true", None),
         ("initially any N where forall x. N(x) -> x >= 1", "N(1) & ~N(0)", True),
+        ("initially any P where exists x. P(x) -> x = u", "~P(v)", False),
+        ("initially any P where forall x: n. P(u) -> x = 1", "~P(u)", False),
         # numerals are active in the sort of their column only
         ("", "~exists x: m. x = x", True),
         ("", "exists x: n. x = x", True),
