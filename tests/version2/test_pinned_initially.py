@@ -66,8 +66,8 @@ def test_states_and_transitions_count_what_is_reached_from_any_initial_state(eng
 
 
 def test_what_init_lists_holds_in_every_initial_state_and_may_leave_later(engine):
-    """P(c) and at most one of two other values at first; from these three states to themselves and to the empty
-    one."""
+    """P(c) and at most one of two other values at first; from these three states to themselves and to the
+    empty one."""
     text = ANY + "init\n  P(c)\nbound a 1\ninitially any P\ntool drop()\n  effect\n    clear P\n"
     result = explored(engine, text)
     assert (result.initial, result.states, result.transitions) == (3, 4, 3 * 2 + 1)
