@@ -134,7 +134,7 @@ class SymbolicEngine:
                 return model.trace_to(self._checker.fairly(sat(body, {}))).start
             case _:
                 starts = self._checker.initially(formula if holds else Not(formula))
-                return model.encoding.decode(model.manager.pick(starts, model.encoding.order))
+                return model.encoding.decode(model.manager.fewest(starts, model.encoding.order))
 
 
 class SymbolicStateSet:
