@@ -230,6 +230,27 @@ spec temporal AG exists x in k. (x = k2 & AX ~K(x))
     assert set(verdicts(engine, text).values()) == {True}
 
 
+@pytest.mark.parametrize(
+    ("guard", "offered"),
+    [
+        ("exists x in k. x = k3", True),
+        ("exists x: k. x = k3", False),
+        ("forall x in k. x = k1", False),
+        ("forall x: k. x = k1", True),
+        ("exists x in k. ~K(x)", True),
+        ("exists x: k. ~K(x)", False),
+    ],
+)
+def test_in_reads_values_that_are_never_active(engine, guard, offered):
+    """k2 and k3 stand in no fact of any reachable state."""
+    for text in (
+        f"tool go()\n  guard {guard}\n  effect\n    insert Z()\n",
+        f"event go()\n  effect when {guard}\n    insert Z()\n  effect\n",
+    ):
+        found = reachable(explored(engine, DECLARED + text))
+        assert found == states("K(k1)", *["K(k1) Z()"] * offered)
+
+
 @pytest.mark.parametrize(("quantifier", "number"), [("exists x in k", 2), ("exists x: k", 1)])
 def test_in_counts_values_that_a_view_does_not_show(engine, quantifier, number):
     """K(k1) is shown: k2 and k3 are no values that the view shows, but they are declared."""
