@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import pytest
 
 from stead_sym.cli.main import main
+from stead_sym.report.data import report_schema
 
 
 def report(capsys, *arguments):
     status = main(["verify", *arguments, "--json", "--findings", "off"])
-    return status, json.loads(capsys.readouterr().out)
+    data = json.loads(capsys.readouterr().out)
+    jsonschema.validate(data, report_schema())
+    return status, data
 
 
 def test_every_agent_has_its_policy(capsys):

@@ -73,8 +73,8 @@ def _agent(
         case "replay":
             return ReplayAgent(word, Prompt.of(deployment, options.prompts, role), options.tolerance)
         case "agent" if word != ANY:
-            prompt = Prompt.of(deployment, options.prompts, role)
-            return ModelAgent(_backend(word, options), prompt, _store(options), options.tolerance or 0.0)
+            prompt, store = Prompt.of(deployment, options.prompts, role), _store(options)
+            return ModelAgent(_backend(word, options), prompt, store, options.tolerance or 0.0)
         case "agent":
             return ANY
         case _:
