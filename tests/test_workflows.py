@@ -355,6 +355,7 @@ relation F(k)
 relation P(k)
 relation Q()
 relation N(n)
+relation E(k, k)
 init
   F(u)
   N(1)
@@ -384,7 +385,11 @@ event forget()
         ("initially any N where forall x. N(x) -> x = 2", "true", None),
         ("initially any N where forall x. N(x) -> x >= 1", "N(1) & ~N(0)", True),
         ("initially any P where exists x. P(x) -> x = u", "~P(v)", False),
+        # what is said of some tuples only, or besides, narrows nothing
         ("initially any P where forall x: n. P(u) -> x = 1", "~P(u)", False),
+        ("initially any P where forall x: k, z: n. P(x) -> z = 1", "~P(v)", False),
+        ("initially any E where forall x. E(x, x) -> x = u", "~E(u, v) & ~E(v, u)", False),
+        ("initially any E where forall x. E(x, x) -> x = u", "~E(v, v)", True),
         # numerals are active in the sort of their column only
         ("", "~exists x: m. x = x", True),
         ("", "exists x: n. x = x", True),

@@ -212,9 +212,16 @@ def _initially(draw: st.DrawFn, ground: _Ground) -> tuple[Initially, ...]:
                 where = draw(formulas(ground.signature, {}, depth=2))
             case "each":
                 relation = ground.schema.relation(draw(st.sampled_from(few)))
-                scope = {f"x{i}": sort for i, sort in enumerate(relation.sorts)}
+                scope: dict[str, str] = {}
+                args = []
+                for i, sort in enumerate(relation.sorts):
+                    again = [Var(name) for name, of in scope.items() if of == sort and draw(st.booleans())]
+                    scope |= {} if again else {f"x{i}": sort}
+                    args.append(again[0] if again else Var(f"x{i}"))
+                if draw(st.integers(0, 3)) == 3:
+                    scope["z"] = draw(st.sampled_from(ground.signature.sorts))
                 said = draw(formulas(ground.signature, scope, depth=2))
-                where = Implies(Atom(relation.name, tuple(map(Var, scope))), said)
+                where = Implies(Atom(relation.name, tuple(args)), said)
                 for name, sort in reversed(scope.items()):
                     where = Forall(Binder(name, sort), where)
         lines.append(Initially(names, where))
