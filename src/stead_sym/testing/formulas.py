@@ -79,9 +79,9 @@ class Signature:
         return [*variables, *(Const(c) for c in self.constants[sort] if c not in scope)]
 
     def tells(self, sort: str, *terms: Term) -> bool:
-        """Whether the terms say that they are of the sort: a constant of several sorts does not."""
+        """Whether the terms say that they are of the sort: a constant of several sorts and `_` do not."""
         shared = {c for s, constants in self.constants.items() if s != sort for c in constants}
-        return any(isinstance(term, Var) or str(term) not in shared for term in terms)
+        return any(isinstance(t, Var) or (isinstance(t, Const) and t.value not in shared) for t in terms)
 
 
 @st.composite
@@ -148,7 +148,7 @@ def formulas(
 
     def build(scope: Mapping[str, str], depth: int) -> Formula:
         kinds = [*_BOOLEAN, *_BINDING, *(_TEMPORAL * 2 if temporal else ())]
-        kinds += ["among", "among"] if signature.declared else []
+        kinds += ["among"] * 3 if signature.declared else []
         if depth == 0 or draw(st.integers(0, 4)) == 0:
             return leaf(scope)
 
@@ -205,7 +205,8 @@ def sentences(draw: st.DrawFn, signature: Signature, *, depth: int = 4) -> Formu
     binders: list[tuple[bool, Binder]] = []
     for name in signature.names[: draw(st.integers(0, 1))]:
         scope[name] = draw(st.sampled_from(signature.sorts))
-        binders.append((draw(st.booleans()), Binder(name, scope[name])))
+        declared = scope[name] in signature.declared and draw(st.booleans())
+        binders.append((draw(st.booleans()), Binder(name, scope[name], declared=declared)))
     body = draw(formulas(signature, scope, depth=depth - 1 - len(binders), temporal=True))
     path: Path = draw(st.sampled_from(_PATHS))
     formula: Formula
