@@ -105,7 +105,7 @@ def starved(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappe
             waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
     for constraint, names in islice(waiting.items(), _TRIED):
         fair = (*deployment.fair, constraint)
-        if engine.holds_under(Globally("E", TRUE), fair) and engine.holds_under(spec.formula, fair):
+        if engine.is_fair_everywhere(fair) and engine.holds_under(spec.formula, fair):
             yield Finding(
                 "starvation",
                 spec.span,

@@ -104,6 +104,12 @@ class SymbolicEngine:
         return Checker(self._model, fair).holds_initially(formula)
 
     @deep_stack()
+    def is_fair_everywhere(self, fair: Sequence[Formula]) -> bool:
+        """Whether a run that meets ``fair`` starts in every reachable state."""
+        reached = self._model.reached
+        return Checker(self._model, fair).fairly(reached) == reached
+
+    @deep_stack()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
