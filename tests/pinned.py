@@ -13,8 +13,8 @@ DOMAINS = {"explicit": ("theorem",), "symbolic": ("theorem", "normal")}
 
 
 def explored(engine, text, agent="any", domain="theorem"):
-    """What `verify` finds, without the findings."""
-    return verify(parse_deployment(text, "small.stead"), agent, engine=engine, domain=domain, findings=False)
+    """What `verify` finds, on the way to the findings too."""
+    return verify(parse_deployment(text, "small.stead"), agent, engine=engine, domain=domain)
 
 
 def verdicts(engine, text, agent="any"):
