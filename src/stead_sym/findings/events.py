@@ -11,6 +11,7 @@ from itertools import islice
 
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.keys import respects
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.tool import Assign, Clear, Delete, Ensure, Insert, Tool
 from stead_sym.engine import Engine
@@ -29,7 +30,6 @@ from stead_sym.logic.syntax import (
     Until,
     subformulas,
 )
-from stead_sym.symbolic.encode.mutex import respects
 
 _TRIED = 12
 """So many fairness constraints are tried for a specification at most."""
