@@ -1,7 +1,8 @@
 """Parametric families of deployments: plain functions from a size to a deployment.
 
 `desks` scales the number of records in flight where each is attached to a constant, `refunds` the
-number of records in flight that are not, `service_desk` the size of the initial database.
+number of records in flight that are not, `service_desk` the size of the initial database, and
+`service_desk_any` how large the databases are of which it may be any.
 """
 
 from __future__ import annotations
@@ -202,6 +203,91 @@ def desks(k: int) -> st.Deployment:
     )
 
 
+_REQUESTED = "exists k. Request(o, k)"
+_CLOSE = """
+    clear Request
+    delete Granted(order_id)
+    delete Authenticated(u) for u where Owner(order_id, u)
+"""
+_ORDER_SORTS = {
+    "order": None,
+    "user": None,
+    "method": None,
+    "kind": st.rigid("cancel", "take_back", "change"),
+    "status": st.rigid("pending", "delivered", "cancelled", "returned"),
+}
+_ORDER_VIEWS = {
+    "Request(o, k)": "true",
+    "Authenticated(u)": "true",
+    "Granted(o)": "true",
+    "Owner(o, u)": _REQUESTED,
+    "Status(o, q)": _REQUESTED,
+    "PaidWith(o, m)": _REQUESTED,
+}
+_ORDER_TOOLS = (
+    st.tool(
+        "authenticate",
+        "user_id: user",
+        "Have the owner of the requested order prove who they are.",
+        guard="~Authenticated(user_id) & exists o, k. Request(o, k) & Owner(o, user_id)",
+        effect="insert Authenticated(user_id)",
+    ),
+    st.tool(
+        "ask_confirmation",
+        "order_id: order",
+        "Ask whether to go on; the owner may refuse.",
+        guard="~Granted(order_id) & exists k, u. Request(order_id, k) & Owner(order_id, u)"
+        " & Authenticated(u)",
+        effect=["insert Granted(order_id)", _CLOSE],
+    ),
+    st.tool(
+        "cancel",
+        "order_id: order",
+        "Cancel a pending order.",
+        guard="Request(order_id, cancel) & Granted(order_id) & Status(order_id, pending)",
+        effect=f"delete Status(order_id, pending)\ninsert Status(order_id, cancelled)\n{_CLOSE}",
+    ),
+    st.tool(
+        "take_back",
+        "order_id: order",
+        "Take a delivered order back.",
+        guard="Request(order_id, take_back) & Granted(order_id) & Status(order_id, delivered)",
+        effect=f"delete Status(order_id, delivered)\ninsert Status(order_id, returned)\n{_CLOSE}",
+    ),
+    st.tool(
+        "change_payment",
+        "order_id: order, method_id: method",
+        "Charge another method of the wallet.",
+        guard="Request(order_id, change) & Granted(order_id) & ~PaidWith(order_id, method_id)"
+        " & in_wallet(order_id, method_id)",
+        effect=f"delete PaidWith(order_id, m) for m\ninsert PaidWith(order_id, method_id)\n{_CLOSE}",
+    ),
+    st.tool(
+        "hand_over",
+        description="Hand the request over to a person.",
+        guard="exists o, k. Request(o, k)",
+        effect="clear Request, Authenticated, Granted",
+    ),
+)
+_ORDER_RULES = (
+    "call authenticate(u)",
+    "call ask_confirmation(o) when Request(o, cancel) & Status(o, pending)"
+    " | Request(o, take_back) & Status(o, delivered)"
+    " | Request(o, change) & exists m. in_wallet(o, m) & ~PaidWith(o, m)",
+    "call cancel(o)",
+    "call take_back(o)",
+    "call change_payment(o, m)",
+    "call hand_over()",
+)
+_ORDER_SPECS = {
+    "one_at_a_time": "AG forall o, p. (exists k. Request(o, k)) & (exists k. Request(p, k)) -> o = p",
+    "answered": "AG ((exists o, k. Request(o, k)) -> AF ~exists o, k. Request(o, k))",
+    "delivered_stays": "AG forall o. Status(o, delivered) -> AX (Status(o, delivered) | Status(o, returned))",
+    "may_close": "AG ((exists o, k. Request(o, k)) -> EF exists o. Status(o, cancelled))",
+    "never_returned": "AG ~exists o. Status(o, returned)",
+}
+
+
 def service_desk(n: int) -> st.Deployment:
     """A database of ``n`` orders, one request in hand at a time.
 
@@ -213,21 +299,9 @@ def service_desk(n: int) -> st.Deployment:
     owner = {order: f"u{i // 3}" for i, order in enumerate(orders)}
     users = sorted(set(owner.values()))
     wallet = {user: [f"m{j}_{user}" for j in range(1 + i % 3)] for i, user in enumerate(users)}
-    requested = "exists k. Request(o, k)"
-    close = """
-        clear Request
-        delete Granted(order_id)
-        delete Authenticated(u) for u where Owner(order_id, u)
-    """
     return st.build_deployment(
         f"service_desk{n}",
-        sorts={
-            "order": None,
-            "user": None,
-            "method": None,
-            "kind": st.rigid("cancel", "take_back", "change"),
-            "status": st.rigid("pending", "delivered", "cancelled", "returned"),
-        },
+        sorts=_ORDER_SORTS,
         relations={
             "Owner": ("order", "user"),
             "Wallet": ("user", "method"),
@@ -243,15 +317,8 @@ def service_desk(n: int) -> st.Deployment:
             *(f"Status({o}, {'delivered' if i % 2 else 'pending'})" for i, o in enumerate(orders)),
             *(f"PaidWith({order}, {wallet[user][0]})" for order, user in owner.items()),
         ],
-        views={
-            "Request(o, k)": "true",
-            "Authenticated(u)": "true",
-            "Granted(o)": "true",
-            "Owner(o, u)": requested,
-            "Status(o, q)": requested,
-            "PaidWith(o, m)": requested,
-            "Wallet(u, m)": "exists o, k. Request(o, k) & Owner(o, u)",
-        },
+        define={"in_wallet(o: order, m: method)": "exists u. Owner(o, u) & Wallet(u, m)"},
+        views={**_ORDER_VIEWS, "Wallet(u, m)": "exists o, k. Request(o, k) & Owner(o, u)"},
         tools=[
             st.tool(
                 "next_request",
@@ -259,71 +326,58 @@ def service_desk(n: int) -> st.Deployment:
                 guard="~exists o, k. Request(o, k)",
                 effect="choose o: order where exists u. Owner(o, u)\nchoose k: kind\ninsert Request(o, k)",
             ),
-            st.tool(
-                "authenticate",
-                "user_id: user",
-                "Have the owner of the requested order prove who they are.",
-                guard="~Authenticated(user_id) & exists o, k. Request(o, k) & Owner(o, user_id)",
-                effect="insert Authenticated(user_id)",
-            ),
-            st.tool(
-                "ask_confirmation",
-                "order_id: order",
-                "Ask whether to go on; the owner may refuse.",
-                guard="~Granted(order_id) & exists k, u. Request(order_id, k) & Owner(order_id, u)"
-                " & Authenticated(u)",
-                effect=["insert Granted(order_id)", close],
-            ),
-            st.tool(
-                "cancel",
-                "order_id: order",
-                "Cancel a pending order.",
-                guard="Request(order_id, cancel) & Granted(order_id) & Status(order_id, pending)",
-                effect=f"delete Status(order_id, pending)\ninsert Status(order_id, cancelled)\n{close}",
-            ),
-            st.tool(
-                "take_back",
-                "order_id: order",
-                "Take a delivered order back.",
-                guard="Request(order_id, take_back) & Granted(order_id) & Status(order_id, delivered)",
-                effect=f"delete Status(order_id, delivered)\ninsert Status(order_id, returned)\n{close}",
-            ),
-            st.tool(
-                "change_payment",
-                "order_id: order, method_id: method",
-                "Charge another method of the owner's wallet.",
-                guard="Request(order_id, change) & Granted(order_id) & ~PaidWith(order_id, method_id)"
-                " & exists u. Owner(order_id, u) & Wallet(u, method_id)",
-                effect=f"delete PaidWith(order_id, m) for m\ninsert PaidWith(order_id, method_id)\n{close}",
-            ),
-            st.tool(
-                "hand_over",
-                description="Hand the request over to a person.",
-                guard="exists o, k. Request(o, k)",
-                effect="clear Request, Authenticated, Granted",
-            ),
+            *_ORDER_TOOLS,
         ],
-        policies={
-            "careful": [
-                "call next_request()",
-                "call authenticate(u)",
-                "call ask_confirmation(o) when Request(o, cancel) & Status(o, pending)"
-                " | Request(o, take_back) & Status(o, delivered)"
-                " | Request(o, change) & exists m, u. Owner(o, u) & Wallet(u, m) & ~PaidWith(o, m)",
-                "call cancel(o)",
-                "call take_back(o)",
-                "call change_payment(o, m)",
-                "call hand_over()",
-            ],
-        },
+        policies={"careful": ["call next_request()", *_ORDER_RULES]},
         specs={
-            "one_at_a_time": "AG forall o, p. (exists k. Request(o, k)) & (exists k. Request(p, k)) -> o = p",
             "own_wallet": "AG forall o, m, u. PaidWith(o, m) & Owner(o, u) -> Wallet(u, m)",
-            "answered": "AG ((exists o, k. Request(o, k)) -> AF ~exists o, k. Request(o, k))",
-            "delivered_stays": "AG forall o. Status(o, delivered)"
-            " -> AX (Status(o, delivered) | Status(o, returned))",
-            "may_close": "AG ((exists o, k. Request(o, k)) -> EF exists o. Status(o, cancelled))",
-            "never_returned": "AG ~exists o. Status(o, returned)",
+            **_ORDER_SPECS,
+        },
+    )
+
+
+def service_desk_any(n: int, methods: int = 3) -> st.Deployment:
+    """*Any* database of up to ``n`` orders, each with an owner and a wallet, one request in hand at a time.
+
+    An order has an owner, who may have several, a status, a wallet of some of ``methods`` payment methods,
+    and a method of the wallet that it is paid with: nothing else is known of the database. What customers
+    request is an event; otherwise the desk is that of `service_desk`.
+    """
+    return st.build_deployment(
+        f"service_desk_any{n}",
+        sorts=_ORDER_SORTS,
+        relations={
+            "Owner": "order key, user",
+            "Wallet": "order, method",
+            "Status": "order key, status",
+            "PaidWith": "order key, method",
+            "Request": "order key, kind",
+            "Authenticated": "user",
+            "Granted": "order",
+        },
+        initially=st.initially_any(
+            "Owner, Wallet, Status, PaidWith",
+            "forall o: order. Owner(o, _) & Status(o, _) & exists m. PaidWith(o, m) & Wallet(o, m)",
+        ),
+        bounds={"order": n, "user": n, "method": methods},
+        define={"in_wallet(o: order, m: method)": "Wallet(o, m)"},
+        views={**_ORDER_VIEWS, "Wallet(o, m)": _REQUESTED},
+        tools=[
+            st.event(
+                "request",
+                "o: order, k: kind",
+                "A customer asks for something.",
+                guard="~Request(_, _) & Owner(o, _)",
+                effect="insert Request(o, k)",
+            ),
+            st.event("quiet", description="Nobody asks for anything.", guard="~Request(_, _)"),
+            *_ORDER_TOOLS,
+        ],
+        policies={"careful": _ORDER_RULES},
+        specs={
+            "own_wallet": "AG forall o, m. PaidWith(o, m) -> Wallet(o, m)",
+            **_ORDER_SPECS,
+            "own_method": "AG forall o, p, m. PaidWith(o, m) & PaidWith(p, m) -> o = p",
         },
     )
 

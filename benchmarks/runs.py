@@ -6,6 +6,7 @@ whatever it is doing.
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import resource
 import signal
@@ -27,6 +28,7 @@ FAMILIES: Mapping[str, Callable[[int], st.Deployment]] = {
     "desks": families.desks,
     "refunds": families.refunds,
     "service_desk": families.service_desk,
+    "service_desk_any": families.service_desk_any,
 }
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "normal": {"engine": "symbolic", "domain": "normal", "findings": False},
@@ -126,13 +128,23 @@ def measure(run: Run, channel: Connection) -> None:
         "agent_seconds": round(agent.seconds, 3),
         "mib": peak // (1024 * 1024 if sys.platform == "darwin" else 1024),
         "nodes": max(teller.nodes, statistics.pop("nodes")) if "nodes" in statistics else None,
+        "initial": result.initial,
         "states": result.states,
         "transitions": result.transitions,
         "contexts": result.contexts,
         "queries": result.queries,
+        "asked": digest(result),
         **statistics,
     }
     channel.send(row)
+
+
+def digest(result: st.Verification) -> str:
+    """Stands for the contexts that the agent was asked, with what it selected, whatever their order."""
+    lines = sorted(
+        f"{context} -> {', '.join(map(str, sorted(calls)))}" for context, calls in result.decisions
+    )
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 # the parent: limits, and whether the runs agree

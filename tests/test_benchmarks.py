@@ -9,13 +9,14 @@ import sys
 from pathlib import Path
 
 import cliffs
+import databases
 import families
 import pytest
 import runs
 import scaling
 import tables
 
-from stead_sym.verification import verify
+from stead_sym.verification import EngineName, verify
 
 
 def run(script: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -54,6 +55,39 @@ def test_queries_of_service_desk() -> None:
         desk = families.service_desk(n)
         queries.append(verify(desk, desk.policy("careful"), ["own_wallet"]).queries)
     assert queries[0] == queries[1]
+
+
+@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+@pytest.mark.parametrize(("agent", "phases"), [("any", 4 * 10), ("careful", 4 * 7 + 2)])
+def test_states_of_a_service_desk_over_any_database_of_one_order(
+    engine: EngineName, agent: str, phases: int
+) -> None:
+    """An order of 4 names has an owner of 2, one of 4 statuses, and a wallet with one of 3 methods; or there
+    is no order. Any agent: no request, or one of 3 kinds, then authenticated, then granted. The careful one
+    asks for a confirmation in two cases, of a status and a kind each."""
+    desk = families.service_desk_any(1, methods=1)
+    result = verify(desk, agent, engine=engine, domain="theorem", findings=False)
+    assert dict(result.domain) == {"order": 4, "user": 2, "method": 3, "kind": 3, "status": 4}
+    assert (result.initial, result.states) == (1 + 4 * 2 * 3 * 4, 1 + 4 * 2 * 3 * phases)
+    fails = {name for name, verdict in result.verdicts.items() if not verdict.holds}
+    assert fails == {"may_close", "never_returned"}
+    # a request, and then authenticated, of 3 kinds for 4 statuses; and the two cases
+    assert result.contexts == (None if agent == "any" else 2 * 3 * 4 + 2)
+
+
+def test_what_a_service_desk_over_any_database_comes_to() -> None:
+    """The agent is shown one order at a time: whatever there is besides, it is asked the same. For wallets of
+    one, two and three methods 3 · 4 requests and as many with the owner authenticated; and with the order
+    granted cancelling a pending one, taking back a delivered one and, where there is another method, changing
+    the payment of one in any status. That two orders may be charged to one method takes two orders."""
+    results = [verify(families.service_desk_any(n), "careful") for n in (1, 2)]
+    for result, two in zip(results, (False, True), strict=True):
+        assert result.contexts == (24 + 2) + 2 * (24 + 2 + 4)
+        fails = {name for name, verdict in result.verdicts.items() if not verdict.holds}
+        assert fails == {"may_close", "never_returned"} | ({"own_method"} if two else set())
+    one, two = ({str(context): calls for context, calls in result.decisions} for result in results)
+    assert one == two
+    assert runs.digest(results[0]) == runs.digest(results[1])
 
 
 @pytest.mark.parametrize("sizes", [("transfers", range(1, 9)), ("chain", (11, 15, 21, 30))])
@@ -103,6 +137,14 @@ def test_ratio_at_the_largest_size_of_both() -> None:
 )
 def test_numbers(count: int, text: str) -> None:
     assert tables.number(count) == text
+
+
+def test_from_which_size_on_nothing_changed() -> None:
+    words = ["fails", "holds", "fails", "fails", "fails"]
+    rows = [row("normal", size, 1.0, verdicts={"s": word}) for size, word in enumerate(words, 1)]
+    assert databases.same_since(rows, "verdicts") == 3
+    assert databases.same_since(rows, "states") == 1
+    assert databases.same_since(rows[:2], "verdicts") == 2
 
 
 # no times where engines differ
@@ -164,6 +206,25 @@ def test_rows_figure_and_table(tmp_path: Path) -> None:
     assert (tmp_path / "scaling.svg").read_bytes() != drawn
 
 
+def test_any_database_of_one_size_and_the_next() -> None:
+    made = run("databases.py", "--up-to", "2", "--limit", "60")
+    assert made.returncode == 0, made.stderr
+    _, _, one, two, _, last = made.stdout.splitlines()
+    assert [line.split(" | ")[-3:] for line in (one, two)] == [
+        ["86", "86", "`may_close`, `never_returned` |"],
+        ["86", "86", "`may_close`, `never_returned`, `own_method` |"],
+    ]
+    assert last == (
+        "up to n = 2: the same verdicts from n = 2 on, the same contexts and answers from n = 1 on"
+    )
+
+
+def test_databases_that_take_too_long_end_the_run() -> None:
+    ended = run("databases.py", "--up-to", "2", "--limit", "0")
+    assert ended.returncode == 1
+    assert ended.stdout.splitlines()[-1].startswith("n = 1 did not finish (time)")
+
+
 def test_a_run_ends_at_its_limit_and_larger_ones_are_skipped() -> None:
     ended = run("compare.py", "refunds", "4", "5", "--settings", "explicit", "--limit", "1")
     first, second = map(json.loads, ended.stdout.splitlines())
@@ -195,6 +256,7 @@ def test_the_readme_shows_the_rows() -> None:
 
 
 def test_the_figure_runs_all_families() -> None:
-    assert {series.family for series in scaling.FULL} == set(runs.FAMILIES) == set(tables.RANGES)
+    assert {series.family for series in scaling.FULL} == set(tables.RANGES)
+    assert set(runs.FAMILIES) == {*tables.RANGES, databases.FAMILY}  # which has a script of its own
     desks = [series for series in scaling.FULL if series.family == "desks"]
     assert {series.policy for series in desks} == {policy.name for policy in families.desks(1).policies}

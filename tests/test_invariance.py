@@ -122,7 +122,8 @@ _LANGUAGE = WORDS | set(_WORDS_OF_ITEMS.split())
 _TOKEN = re.compile(r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|[A-Za-z_][A-Za-z0-9_]*')
 _TREACHEROUS = """
     a a1 a2 a11 A1 A_1 a_1 b b1 c c0 case case1 case2 Case CASE_1 CASE_2 task1 order1 k K k1 K_1 x x1 x_1 y
-    _ __ _1 _x p0 t0 u0 v0 z z0 none idle now next state call_t0 R0 R1 TASK_1 service1 s s1 s2 m1
+    __ _1 _2 _x p0 t0 u0 v0 z z0 none idle now next state call_t0 R0 R1 TASK_1 service1 s s1 s2 m1
+    event agent tools initially any key set in succ
 """
 """Names like those that a domain, a canonical context, an expansion, a diagram would make up."""
 

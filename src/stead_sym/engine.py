@@ -51,6 +51,11 @@ class Engine(Protocol):
         of the deployment's fairness constraints."""
         ...
 
+    def is_fair_everywhere(self, fair: Sequence[Formula]) -> bool:
+        """Whether a run that meets ``fair`` starts in every reachable state. Elsewhere path quantifiers
+        would range over nothing."""
+        ...
+
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
     def calling(self, tool: str, condition: Formula, *, selected: bool) -> StateSet:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered in D }, or with ``selected`` for one that an

@@ -22,7 +22,7 @@ from stead_sym.cli.main import main
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="watching takes a POSIX system")
 
 COMMAND = (sys.executable, "-m", "stead_sym")
-GRACE = 2.0
+GRACE = 10.0
 BOUND = 4
 
 # Literal freshness with many records in flight: more than any engine gets through.

@@ -98,12 +98,14 @@ def test_no_fair_run_is_unknown_whether_findings_are_asked_for_or_not(engine):
         ("airline", "any", []),
         # it cancels two reservations, of business class both: nothing is said about insured ones
         ("airline", "careful", ["never selected", "never selected", "vacuous"]),
+        ("bank", "fast", []),
+        # the bed agent is not shown the flag that its policy asks for, which is why `isolated` fails
+        ("ward", "careful", ["rule never matches", "hidden relation", "hidden relation"]),
+        ("ward_repaired", "careful", []),
     ],
 )
 def test_the_packaged_examples_have_those_that_are_right(name, policy, kinds):
-    deployment = st.load(name)
-    agent = policy if policy == "any" else deployment.policy(policy)
-    assert [finding.kind for finding in st.verify(deployment, agent).findings] == kinds
+    assert [finding.kind for finding in st.verify(st.load(name), policy).findings] == kinds
 
 
 @pytest.mark.parametrize("engine", ["symbolic", "explicit"])

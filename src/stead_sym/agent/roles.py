@@ -91,10 +91,18 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
 
 
 def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:
-    """`triage=careful pay=any` as a mapping from agents' names, for those that a word is for.
+    """`triage=careful pay=any` as a mapping from agents' names, for those that a word is for
+    (`told_apart`)."""
+    named, others = told_apart(deployment, words)
+    everybody = {} if others is None else {role.name: others for role in deployment.agents}
+    return {**everybody, **named}
 
-    A word without a name is for the only agent, or for every agent that no other word is for. Raises
-    `InputError` for two words for one agent, `DeclarationError` for an agent that is not there.
+
+def told_apart(deployment: Deployment, words: Iterable[str]) -> tuple[Mapping[str, str], str | None]:
+    """The words that name an agent, `AGENT=…`, by its name, and the one that is for every other agent. Where
+    there is one agent, a word is for it, whatever it holds.
+
+    Raises `InputError` for two words for one agent, `DeclarationError` for an agent that is not there.
     """
     names = [role.name for role in deployment.agents]
     found: dict[str, str] = {}
@@ -103,9 +111,7 @@ def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:
         name, equals, value = word.partition("=")
         if names == [""] or not equals:
             if others is not None:
-                raise InputError(
-                    f"{others} and {word} are for the same agents; write AGENT=… to tell them apart"
-                )
+                raise InputError(f"{others} and {word} are for the same agents; write AGENT=… for each")
             others = word
         elif name not in names:
             hint = nearest(name, names, f"there are {', '.join(names)}")
@@ -114,6 +120,4 @@ def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:
             raise InputError(f"agent {name} is given twice, {found[name]} and {value}; give it one")
         else:
             found[name] = value
-    if others is not None:
-        found = dict.fromkeys(names, others) | found
-    return found
+    return found, others

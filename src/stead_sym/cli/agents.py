@@ -14,11 +14,13 @@ from stead_sym.agent.backends import KINDS, open_backend, open_store
 from stead_sym.agent.model import Backend, ModelAgent
 from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.replay import ReplayAgent
-from stead_sym.agent.roles import ANY, AgentLike, by_agent
+from stead_sym.agent.roles import ANY, AgentLike, told_apart
 from stead_sym.agent.store import Store
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.errors import InputError
+
+_KINDS = ("policy", "agent", "replay")
 
 
 def add_agents(parser: argparse.ArgumentParser) -> None:
@@ -50,16 +52,14 @@ def wants_model(options: argparse.Namespace) -> bool:
 def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mapping[str, AgentLike]:
     """The agents asked for, by name; for the others the first policy, else everything offered."""
     chosen: dict[str, AgentLike] = {}
-    given = {
-        kind: by_agent(deployment, getattr(options, kind) or ()) for kind in ("policy", "agent", "replay")
-    }
+    given = {kind: told_apart(deployment, getattr(options, kind) or ()) for kind in _KINDS}
     for role in deployment.agents:
-        asked = [kind for kind, words in given.items() if role.name in words]
+        own = [(kind, named[role.name]) for kind, (named, _) in given.items() if role.name in named]
+        asked = own or [(kind, others) for kind, (_, others) in given.items() if others is not None]
         if len(asked) > 1:
             who = f"agent {role.name}" if role.name else "the agent"
-            raise InputError(f"{who} is given by --{asked[0]} and by --{asked[1]}; leave one out")
-        kind = asked[0] if asked else ""
-        word = given[kind][role.name] if kind else ""
+            raise InputError(f"{who} is given by --{asked[0][0]} and by --{asked[1][0]}; leave one out")
+        kind, word = asked[0] if asked else ("", "")
         chosen[role.name] = _agent(deployment, role, kind, word, options)
     return chosen
 
@@ -73,8 +73,8 @@ def _agent(
         case "replay":
             return ReplayAgent(word, Prompt.of(deployment, options.prompts, role), options.tolerance)
         case "agent" if word != ANY:
-            prompt = Prompt.of(deployment, options.prompts, role)
-            return ModelAgent(_backend(word, options), prompt, _store(options), options.tolerance or 0.0)
+            prompt, store = Prompt.of(deployment, options.prompts, role), _store(options)
+            return ModelAgent(_backend(word, options), prompt, store, options.tolerance or 0.0)
         case "agent":
             return ANY
         case _:

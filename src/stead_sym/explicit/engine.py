@@ -12,7 +12,7 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.evidence import evidence
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import explore
-from stead_sym.logic.syntax import Expanded, Not
+from stead_sym.logic.syntax import TRUE, Expanded, Globally, Not
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -66,6 +66,11 @@ class ExplicitEngine:
     def holds_under(self, formula: Expanded, fair: Sequence[Expanded]) -> bool:
         """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet ``fair``."""
         return Labelling(self._graph, self.restriction, fair).holds_initially(formula)
+
+    def is_fair_everywhere(self, fair: Sequence[Expanded]) -> bool:
+        """Whether a run that meets ``fair`` starts in every reachable state."""
+        always = Labelling(self._graph, self.restriction, fair).satisfying(Globally("E", TRUE))
+        return len(always) == self.states
 
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""

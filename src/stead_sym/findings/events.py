@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.tool import Assign, Clear, Delete, Ensure, Insert, Tool
@@ -88,19 +89,23 @@ def no_room_initially(deployment: Deployment) -> Iterator[Finding]:
                 )
 
 
-def starved(deployment: Deployment, engine: Engine, spec: Spec) -> Iterator[Finding]:
+def starved(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappers) -> Iterator[Finding]:
     """A specification that fails, and holds once some tool or event is not enabled for ever; the first such
-    of `_TRIED`."""
+    of `_TRIED`. Tools that only agents have which may select anything are left out: such an agent may well
+    never select them."""
     alone = not deployment.events and len(deployment.agents) == 1
     if alone or not _asks_for_progress(spec.formula) or engine.holds(spec.formula):
         return
     waiting: dict[Formula, list[str]] = {}
+    decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
     for tool in deployment.tools_and_events:
+        if not tool.event and tool.name not in decided:
+            continue
         if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
             waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
     for constraint, names in islice(waiting.items(), _TRIED):
         fair = (*deployment.fair, constraint)
-        if engine.holds_under(Globally("E", TRUE), fair) and engine.holds_under(spec.formula, fair):
+        if engine.is_fair_everywhere(fair) and engine.holds_under(spec.formula, fair):
             yield Finding(
                 "starvation",
                 spec.span,

@@ -161,6 +161,8 @@ def _joined(symbol: str, parts: tuple[Formula, ...], own: _Level, place: _Level,
 
 
 def _negated(body: Formula, *, followed: bool) -> str:
+    if isinstance(body, Exists) and body.binder.wild and (atom := _with_wildcards(body)) is not None:
+        body = atom
     if isinstance(body, Quantified):
         prefix, inner = _prefix(body)
         connective = isinstance(inner, And | Or | Implies | Iff)

@@ -79,6 +79,7 @@ def explanation_data(explanation: Explanation, agent: str, never_called: Sequenc
                 "alternatives": t.alternatives,
                 "actions": t.actions,
                 "called": t.name not in never_called,
+                "event": explanation.deployment.tool(t.name).event,
             }
             for t in explanation.tools
         },
@@ -88,7 +89,7 @@ def explanation_data(explanation: Explanation, agent: str, never_called: Sequenc
 def _relations(explanation: Explanation) -> RenderableType:
     table = _table(("relation", "possible", "static", "bits", "coded"))
     for r in explanation.relations:
-        signature = f"{r.name}({', '.join(r.sorts)})"
+        signature = str(explanation.deployment.schema.relation(r.name)).removeprefix("relation ")
         table.add_row(Text(signature), f"{r.possible:,}", f"{r.static:,}", f"{r.bits:,}", Text(_coded(r)))
     return Group(Text(f"facts, in {explanation.bits:,} bits"), indented(table))
 
@@ -118,7 +119,8 @@ def _fresh(fresh: ExplainedFresh, literal: bool) -> str:
 def _tools(explanation: Explanation) -> RenderableType:
     table = _table(("tool", "alternatives", "actions"))
     for tool in explanation.tools:
-        table.add_row(Text(tool.name), f"{tool.alternatives:,}", f"{tool.actions:,}")
+        event = explanation.deployment.tool(tool.name).event
+        table.add_row(Text(tool.name + ", an event" * event), f"{tool.alternatives:,}", f"{tool.actions:,}")
     return Group(Text(f"transitions, by {explanation.actions:,} actions"), indented(table))
 
 

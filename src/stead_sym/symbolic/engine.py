@@ -104,6 +104,12 @@ class SymbolicEngine:
         return Checker(self._model, fair).holds_initially(formula)
 
     @deep_stack()
+    def is_fair_everywhere(self, fair: Sequence[Formula]) -> bool:
+        """Whether a run that meets ``fair`` starts in every reachable state."""
+        reached = self._model.reached
+        return Checker(self._model, fair).fairly(reached) == reached
+
+    @deep_stack()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
@@ -134,7 +140,7 @@ class SymbolicEngine:
                 return model.trace_to(self._checker.fairly(sat(body, {}))).start
             case _:
                 starts = self._checker.initially(formula if holds else Not(formula))
-                return model.encoding.decode(model.manager.pick(starts, model.encoding.order))
+                return model.encoding.decode(model.manager.fewest(starts, model.encoding.order))
 
 
 class SymbolicStateSet:

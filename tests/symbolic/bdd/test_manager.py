@@ -167,6 +167,22 @@ def test_pick_covers_bits_outside_the_support(backend):
         m.pick(m.false, BITS)
 
 
+def test_fewest_sets_as_few_bits_as_any_row(backend):
+    @laws
+    @given(tables.filter(bool))
+    def check(s):
+        m = fresh(backend)
+        member = m.fewest(function(m, s), BITS)
+        assert number(member) in s
+        assert sum(member.values()) == min(sum(ROWS[i].values()) for i in s)
+
+    check()
+    m = fresh(backend)
+    assert m.fewest(m.true, BITS) == dict.fromkeys(BITS, False)
+    with pytest.raises(ValueError, match="empty set"):
+        m.fewest(m.false, BITS)
+
+
 def test_count_is_the_number_of_rows(backend):
     @laws
     @given(tables)

@@ -36,7 +36,7 @@ def relaxed(deployment, single):
     lacking = {sort: 1 for sort, known in values.items() if len(known) == len(deployment.constants[sort])}
     encoding = Encoding(Manager(), deployment.schema, values, beyond=lacking)
     names = AnchoredNames(FreshVariables(deployment, restriction, {}), encoding)
-    return Relaxation(deployment, encoding, names, values, single, lambda **counts: None), states
+    return Relaxation(deployment, encoding, names, values, single, lambda **counts: None, values), states
 
 
 def confirmed_singles(deployment):

@@ -12,14 +12,18 @@ from stead_sym.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.symbolic.bdd.relation import Relation
 
 
-def shortest(relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bits) -> Sequence[Bdd] | None:
+def shortest(
+    relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bits, *, small: bool = False
+) -> Sequence[Bdd] | None:
     """Sets S0, S1, …, Sn such that a step into each of S1, … in turn is a shortest run from the member of S0
     ⊂ ``start`` through ``through`` into ``target``; None where there is none. All range over ``bits``.
 
     From both ends at once, whichever is smaller by now: layers of states exactly i steps from the start and
-    exactly j from the target, until two layers meet.
+    exactly j from the target, until two layers meet. ``small``: of several states to go through one with as
+    few bits set as in any, which takes little to describe; that costs time linear in the nodes of the layers.
     """
     m = relation.manager
+    pick = m.fewest if small else m.pick
     ahead, behind = [start], [target]
     seen_ahead, seen_behind = start, target
     while ahead[-1] & behind[-1] == m.false:
@@ -33,10 +37,13 @@ def shortest(relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bi
             behind.append(layer)
         if layer == m.false:
             return None
-    members = [m.cube(m.pick(ahead[-1] & behind[-1], bits))]
-    for layer in reversed(ahead[:-1]):
-        members.append(m.cube(m.pick(relation.preimage(members[-1]) & layer & through, bits)))
-    return [*reversed(members), *reversed(behind[:-1])]
+    met = ahead[-1] & behind[-1]
+    members: list[Bdd] = []
+    for layer in reversed(ahead[1:]):
+        member = m.cube(pick(met & layer, bits))
+        members.append(member)
+        met = through & relation.preimage(member)
+    return [m.cube(pick(met & start, bits)), *reversed(members), *reversed(behind[:-1])]
 
 
 def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd]) -> Bdd:

@@ -8,6 +8,7 @@ have: exact counting, insertion of a variable at a level, and quantification by 
 from __future__ import annotations
 
 import logging
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -245,6 +246,31 @@ class Manager:
             name = self._top(function)
             low, high = self.branches(function)
             assignment[name] = high != self.false
+            function = high if assignment[name] else low
+        return assignment
+
+    def fewest(self, function: Bdd, bits: Iterable[str]) -> dict[str, bool]:
+        """A satisfying assignment to ``bits``, a superset of the support, with as few of them set as in any.
+        Raises `ValueError` for false. Linear in the nodes of the function."""
+        if function == self.false:
+            raise ValueError("the empty set has no member")
+        least: dict[Bdd, float] = {self.true: 0, self.false: math.inf}  # the fewest bits set from a node on
+        todo = [function]
+        while todo:
+            node = todo[-1]
+            below = [] if node in least else [half for half in self.branches(node) if half not in least]
+            if below:
+                todo += below
+                continue
+            todo.pop()
+            if node not in least:
+                low, high = self.branches(node)
+                least[node] = min(least[low], 1 + least[high])
+        assignment = dict.fromkeys(bits, False)
+        while function != self.true:
+            low, high = self.branches(function)
+            name = self._top(function)
+            assignment[name] = least[low] > 1 + least[high]
             function = high if assignment[name] else low
         return assignment
 

@@ -41,6 +41,25 @@ to, a task to the case drawn before it) the name goes with that value instead, t
 i-th value (an *anchor*): then the state needs to remember no permutation. If some reachable state finds
 an anchored name taken, the anchor is given up and the search starts anew.
 
+*Many initial states.* `initially any` admits a set I of states D0, with C the same for all: the listed
+values and those of `init`. The theorem is stated for one D0 with ad(D0) ⊆ C. Its proof starts an induction
+over formulas from the pair (D0, ∅) on both sides, and then speaks of pairs (D, ν) ≡ (E, μ) of reachable
+states with at most b_S active values outside C. For D0 ∈ I with ad(D0) ⊄ C take any ι that fixes C and
+renames the others into U_f, which has room: D0 holds at most b_S of them, and |(U_f)_S| ≥ |C_S| + b_S. Then
+
+- (D0, ∅) ≡ (ι(D0), ∅), by ι itself, so that the induction starts there as well, and D0 in the infinite system
+  and ι(D0) in the restriction satisfy the same sentences. The sizes are those of the theorem: they count what
+  reachable states and formulas hold, and D0 is one of these states;
+- ι(D0) ∈ I, since I is given by a first-order sentence with constants in C, the bounds, the keys, and facts
+  over C: all of these are kept by an isomorphism that fixes C. So the initial states of the restriction are
+  the D0 ∈ I over U_f, no fewer and no others;
+- for the same reason one D0 of each class of isomorphic ones is enough, and all classes are there as soon as
+U_f
+  has |C_S| + b_S values (`explore.initial`).
+
+A sentence holds from every D0 ∈ I iff it holds from every initial state of the restriction. No cut-off
+follows from this for larger bounds: b_S is what the sizes are made of.
+
 *Which domain suffices.* A state holds no dead value, so D needs names for its own values only: at most
 b_S active ones outside C, and the f_S values that one effect draws beside them: |C_S| + b_S + f_S. For
 an `ensure`, which may replace every value at once and exceed the bound doing so, f_S = b_S + 1. Dead

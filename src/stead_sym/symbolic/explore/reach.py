@@ -230,7 +230,9 @@ class ReachableStates:
         bits."""
         assert self.encoding.are_states(target)
         reached, bits = self.reached, self.encoding.state_bits
-        sets = shortest(self.transitions, self.initial, reached, target & reached, bits)
+        sets = shortest(
+            self.transitions, self.initial, reached, target & reached, bits, small=not self.has_one_initial
+        )
         assert sets is not None, "every reached state is reached"
         steps: list[Step] = []
         start = state = self.encoding.decode(self.manager.pick(sets[0], self.encoding.order))

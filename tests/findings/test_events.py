@@ -1,0 +1,154 @@
+"""Starvation, events without end, keys at risk, databases without room: found where they are, and only
+there."""
+
+from __future__ import annotations
+
+import pytest
+
+import stead_sym as st
+from stead_sym.logic.syntax import TRUE, Globally
+
+ENGINES = ("symbolic", "explicit")
+
+DESK = """
+deployment desk
+sort case
+relation Open(case)
+bound case 1
+event arrives()
+  guard ~Open(_)
+  effect
+    fresh c: case
+    insert Open(c)
+event phones()
+  guard {guard}
+tool settle(c: case)
+  guard Open(c)
+  effect delete Open(c)
+tool wait()
+  guard ~Open(_)
+policy p
+  call settle(c)
+  call wait()
+{more}
+spec served AG forall c. (Open(c) -> AF ~Open(c))
+"""
+
+
+def kinds(text, engine="symbolic", agent="p"):
+    result = st.verify(st.parse_deployment(text, "f"), agent, engine=engine)
+    return result, [finding.kind for finding in result.findings]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_starvation_is_said_with_the_constraint_under_which_it_holds(engine):
+    result, found = kinds(DESK.format(guard="true", more=""), engine)
+    assert result["served"].holds is False
+    assert "starvation" in found
+    [finding] = [f for f in result.findings if f.kind == "starvation"]
+    assert "`fair ~exists c: case. Open(c)`" in finding.text
+    assert "settle" in finding.text
+    mended = DESK.format(guard="true", more="fair ~exists c: case. Open(c)")
+    assert kinds(mended, engine)[0]["served"].holds is True
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_holds_or_fails_for_another_reason_is_no_starvation(engine):
+    result, found = kinds(DESK.format(guard="~Open(_)", more=""), engine)
+    assert result["served"].holds is True
+    assert "starvation" not in found
+    lazy = DESK.format(
+        guard="~Open(_)", more="tool yawn() guard Open(_)\npolicy q\n  call yawn()\n  call wait()"
+    )
+    result, found = kinds(
+        lazy, engine, "q"
+    )  # the agent itself does nothing: the constraint would keep no run
+    assert result["served"].holds is False
+    assert "starvation" not in found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_agent_that_may_do_anything_is_not_starved(engine):
+    text = DESK.format(guard="~Open(_)", more="tool yawn() guard Open(_)")
+    result, found = kinds(text, engine, "any")
+    assert result["served"].holds is False
+    assert "starvation" not in found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_constraints_can_be_tried_on_what_was_explored(engine):
+    """`holds_under` answers as a deployment with these lines does."""
+    plain = st.verify(st.parse_deployment(DESK.format(guard="true", more="")), "p", engine=engine)
+    for line in ("~exists c: case. Open(c)", "exists c: case. Open(c)", "false"):
+        other = st.parse_deployment(DESK.format(guard="true", more=f"fair {line}"))
+        with_line = st.verify(other, "p", engine=engine).engine
+        for formula in (other.spec("served").formula, Globally("E", TRUE)):
+            assert plain.engine.holds_under(formula, other.fair) == with_line.holds(formula), line
+        fairly = with_line.satisfying(Globally("E", TRUE), {}).count
+        assert plain.engine.is_fair_everywhere(other.fair) == (fairly == plain.states), line
+
+
+def test_an_event_without_end():
+    assert "endless event" in kinds(DESK.format(guard="true", more=""))[1]
+    for guard, more in (("~Open(_)", ""), ("true", "fair ~exists c: case. Open(c)")):
+        assert "endless event" not in kinds(DESK.format(guard=guard, more=more))[1]
+    without_progress = DESK.replace("AF ~Open(c)", "EF ~Open(c)").format(guard="true", more="")
+    assert "endless event" not in kinds(without_progress)[1]
+
+
+KEYED = """
+deployment keyed
+sort order
+sort state = {{ new, paid }} rigid
+relation State(order key, state)
+bound order 1
+event place()
+  guard ~State(_, _)
+  effect
+    fresh o: order
+    insert State(o, new)
+tool pay(o: order)
+  guard {guard}
+  effect
+{effect}
+tool rest()
+spec s AG forall o. atmost 1 q. State(o, q)
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "effect", "risk"),
+    [
+        ("State(o, new)", "    insert State(o, paid)", True),
+        ("State(o, new)", "    set State(o, paid)", False),
+        ("State(o, new)", "    delete State(o, new)\n    insert State(o, paid)", False),
+        ("State(o, new)", "    delete State(o, _)\n    insert State(o, paid)", False),
+        ("State(o, new)", "    set State(p, paid) for p where State(p, new)", False),
+        ("State(o, new)", "    clear State\n    insert State(o, paid)", False),
+    ],
+)
+def test_a_key_that_an_insertion_may_break(guard, effect, risk):
+    deployment = st.parse_deployment(KEYED.format(guard=guard, effect=effect), "f")
+    found = [finding for finding in st.lint(deployment) if finding.kind == "key at risk"]
+    assert bool(found) == risk
+    for engine in ENGINES:
+        if risk:
+            with pytest.raises(st.KeyBroken):
+                st.verify(deployment, engine=engine)
+        else:
+            assert st.verify(deployment, engine=engine)["s"].holds
+
+
+@pytest.mark.parametrize(("bound", "found"), [("", True), ("bound order 1", False)])
+def test_any_database_needs_room(bound, found):
+    text = f"""
+    deployment store
+    sort order
+    sort state = {{ new, paid }} rigid
+    relation State(order, state)
+    initially any State
+    {bound}
+    tool rest()
+    spec s AG forall o. (State(o, new) -> EF State(o, new))
+    """
+    assert ("no room initially" in [f.kind for f in st.lint(st.parse_deployment(text))]) == found
