@@ -368,6 +368,10 @@ event meet()
   guard P(u) & F(v)
   effect
     insert Q()
+event pair()
+  guard F(u) & F(v)
+  effect
+    insert Q()
 tool rest()
 event forget()
   effect
@@ -381,6 +385,8 @@ event forget()
         # what the condition says of a D0 does not bind the only fact of F to what it was there
         ("initially any P where forall x. P(x) -> F(x)", "P(u) -> EF Q()", True),
         ("initially any P where forall x. P(x) -> F(x)", "~P(v) & AG ~P(v)", True),
+        # that every step leaves F one fact at most says nothing of D0
+        ("initially any F", "F(v) -> EF Q()", True),
         # a fact of `init` that the condition excludes leaves no D0, also where it can be deleted
         ("initially any N where forall x. N(x) -> x = 2", "true", None),
         ("initially any N where forall x. N(x) -> x >= 1", "N(1) & ~N(0)", True),
