@@ -385,6 +385,9 @@ event forget()
         # what the condition says of a D0 does not bind the only fact of F to what it was there
         ("initially any P where forall x. P(x) -> F(x)", "P(u) -> EF Q()", True),
         ("initially any P where forall x. P(x) -> F(x)", "~P(v) & AG ~P(v)", True),
+        # a sentence is asked of each D0, not of each of its parts
+        ("initially any P", "P(v) | ~P(v)", True),
+        ("initially any P", "P(v) -> F(v)", False),
         # that every step leaves F one fact at most says nothing of D0
         ("initially any F", "F(v) -> EF Q()", True),
         # a fact of `init` that the condition excludes leaves no D0, also where it can be deleted
