@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from engine_pairs import MAX_STATES, examples
 from stead_sym.deployment.parts import Initially
+from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.tool import Assign, Choose, Delete, Ensure, Insert
 from stead_sym.errors import DefinitionError, KeyBroken, NoInitialState, Undecided
 from stead_sym.logic.substitution import substitute
@@ -266,18 +267,22 @@ def answers(result):
     return {name: verdict.holds for name, verdict in result.verdicts.items()}
 
 
+def common_sizes(deployment, other):
+    """A literal domain that is large enough for both. A define that is used twice has two variables for each
+    `_` in it, and its rewriting one; what a constant is put into may have a variable renamed."""
+    both = [theorem_restriction(d, d.specs).sizes for d in (deployment, other)]
+    return {sort: max(sizes[sort] for sizes in both) for sort in deployment.bounds}
+
+
 def assert_same(deployment, other, agents, others):
     """The same counts by one engine on each, the same verdicts with representatives."""
-    expected = explicitly(other, others)
+    sizes = common_sizes(deployment, other)
+    expected = explicitly(other, others, domain=sizes)
     if isinstance(expected, NoInitialState):
         with pytest.raises(NoInitialState):
             verify(deployment, agents, findings=False)
         return
-    literal = verify(deployment, agents, domain="theorem", findings=False)
-    if literal.domain != expected.domain:
-        # a define that is used twice has two variables for each `_` in it, and its rewriting one
-        sizes = {sort: literal.domain[sort] for sort in deployment.bounds}
-        expected = explicitly(other, others, domain=sizes)
+    literal = verify(deployment, agents, domain=sizes, findings=False)
     assert (literal.initial, literal.states, literal.transitions) == (
         expected.initial,
         expected.states,
