@@ -60,9 +60,10 @@ def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
 def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
     """The fault of a run whose last state offers no call and enables no event."""
     nothing = "no call is offered" + " and no event enabled" * bool(deployment.events)
+    idle = "a tool or event" if deployment.events else "a tool"
     return NothingOffered(
         f"{nothing} in {where(run)};"
-        " weaken a guard, or add a tool or event that changes nothing for states where all work is done",
+        f" weaken a guard, or add {idle} that changes nothing for states where all work is done",
         replace(run, claim=nothing),
         next((tool.span for tool in deployment.tools_and_events), None),
     )
