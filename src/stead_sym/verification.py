@@ -20,7 +20,7 @@ from stead_sym.agent.answer import Answer, Recorder
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import ANY, AgentLike, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
-from stead_sym.deployment.deployment import Deployment, as_deployment
+from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
@@ -198,7 +198,7 @@ class Verification:
 def verify(
     deployment: Deployment,
     agent: AgentLike | Mapping[str, AgentLike] = "any",
-    specs: Sequence[str] | str | None = None,
+    specs: Question | Iterable[Question] | None = None,
     *,
     engine: EngineName = "symbolic",
     domain: Domain | Mapping[str, int] | None = None,
@@ -209,7 +209,8 @@ def verify(
     wrapped: bool = True,
     findings: bool = True,
 ) -> Verification:
-    """Check specifications (by default all of the deployment) under an agent.
+    """Check specifications (by default all of the deployment) under an agent. ``specs`` are their names, and
+    sentences that the deployment does not hold, as formulas or as text.
 
     ``agent`` is a policy of the deployment (``desk.policy("baseline")``), a function from a decision
     context to an offered call or several, any `Agent`, or ``"any"``: everything offered. A policy may be

@@ -63,6 +63,22 @@ def test_a_question_that_is_not_in_the_file(capsys):
     assert list(data["specs"]) == ["auth", "EF RefundIssued(_)"]
 
 
+def test_a_question_is_a_formula_even_where_a_specification_has_its_name(capsys, tmp_path):
+    file = tmp_path / "nm.stead"
+    file.write_text(
+        "deployment nm\nrelation done()\ndefine idle() = ~done()\ntool t()\nspec done AG EF true\n"
+    )
+    status, data = report(capsys, str(file), "--formula", "done", "--formula", "idle", "--formula", "true")
+    assert status == 1
+    assert {name: spec["verdict"] for name, spec in data["specs"].items()} == {
+        "done()": "fails",
+        "idle()": "holds",
+        "true": "holds",
+    }
+    status, data = report(capsys, str(file), "--spec", "done")
+    assert status == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -75,7 +91,7 @@ def test_a_question_that_is_not_in_the_file(capsys):
         (["--policy", "bed_agent=careful", "--policy", "bed_agent=careful"], "bed_agent is given twice"),
         (["--policy", "careful", "--policy", "careful"], "are for the same agents"),
         (["--agent", "bed_agent=gpt"], "unknown agent 'gpt'"),
-        (["--formula", "AG Waiting("], "<formula>:1:12: unexpected end"),
+        (["--formula", "AG Waiting("], "--formula:1:12: unexpected end"),
         (["--formula", "AG Waiting(p)"], "unknown name p"),
         (["--tolerance", "1", "--agent", "bed_agent=any"], "--tolerance is for a language model"),
     ],

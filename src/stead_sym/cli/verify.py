@@ -15,8 +15,10 @@ from stead_sym.agent.backends import KINDS
 from stead_sym.cli.agents import add_agents, chosen_agents, wants_model
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds, tolerance
+from stead_sym.deployment.deployment import Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.files import load
+from stead_sym.logic.parser import parse_formula
 from stead_sym.progress import Progress
 from stead_sym.report.data import report_data
 from stead_sym.report.progress import ProgressDisplay, progress_line
@@ -120,9 +122,10 @@ def _verify(options: argparse.Namespace) -> int:
     return _status(result, strict=options.strict)
 
 
-def _asked(options: argparse.Namespace) -> list[str]:
+def _asked(options: argparse.Namespace) -> list[Question]:
     """The specifications and formulas that are asked for."""
-    return [*(options.spec or ()), *(options.formula or ())]
+    formulas = (parse_formula(text, source="--formula") for text in options.formula or ())
+    return [*(options.spec or ()), *formulas]
 
 
 def _verify_in_child(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import TypeAlias
 
 from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Spec, View
@@ -22,9 +23,12 @@ from stead_sym.logic.names import Names, nearest
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Expanded, Raw, conjunction
+from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Value
+
+Question: TypeAlias = str | Formula
+"""The name of a specification, or a sentence."""
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -196,21 +200,32 @@ class Deployment:
             return self.specs
         return tuple(map(self.spec, [names] if isinstance(names, str) else names))
 
-    def asked(self, questions: Iterable[str] | str | None) -> tuple[Deployment, tuple[Spec, ...]]:
-        """What is asked, names of specifications or sentences as text, as specifications; and the deployment
-        with the sentences among its specifications, each under its text. All of its own for None.
+    def asked(self, questions: Question | Iterable[Question] | None) -> tuple[Deployment, tuple[Spec, ...]]:
+        """What is asked, as specifications: names of specifications, and sentences as formulas or as text.
+        And the deployment with these sentences among its specifications, each under its text. All of its own
+        for None.
 
         Raises `DeclarationError` for a name that is not there and a formula that does not fit, `ParseError`.
         """
-        listed = () if questions is None else [questions] if isinstance(questions, str) else tuple(questions)
+        if questions is None:
+            return self, self.specs
+        listed = [questions] if isinstance(questions, str | Formula) else list(questions)
         known = {spec.name for spec in self.written.specs}
-        new = tuple(
-            Spec(text, resolve(parse_formula(text), self.names, temporal=True))
-            for text in dict.fromkeys(listed)
-            if text not in known and not text.isidentifier()
+        names: list[str] = []
+        new: dict[str, Spec] = {}
+        for question in listed:
+            if isinstance(question, str) and (question in known or question.isidentifier()):
+                names.append(question)
+                continue
+            raw = parse_formula(question) if isinstance(question, str) else as_formula(question)
+            name = question if isinstance(question, str) else str(raw)
+            names.append(name)
+            new[name] = Spec(name, resolve(raw, self.names, temporal=True))
+        kept = tuple(spec for spec in self.written.specs if spec.name not in new)
+        asking = (
+            replace(self, written=replace(self.written, specs=kept + tuple(new.values()))) if new else self
         )
-        asking = replace(self, written=replace(self.written, specs=self.written.specs + new)) if new else self
-        return asking, asking.chosen(None if questions is None else listed)
+        return asking, asking.chosen(dict.fromkeys(names))
 
     def spec(self, name: str) -> Spec:
         """The specification of that name; `DeclarationError` if there is none."""
