@@ -50,10 +50,19 @@ def calls_of(agent: Agent, answer: object) -> frozenset[Call]:
     """The calls that an agent's answer to one context consists of; `AgentError` for any other answer."""
     if isinstance(answer, Iterable) and not isinstance(answer, str | Call):
         answer = tuple(answer)
-        if all(isinstance(call, Call) and isinstance(call.args, tuple) for call in answer):
+        if all(map(_is_call, answer)):
             return frozenset(answer)
     raise AgentError(
         f"agent {agent.name} answers {answer!r}, which is no collection of calls; return calls of the context"
+    )
+
+
+def _is_call(item: object) -> bool:
+    """A call with a tuple of values, which are texts."""
+    return (
+        isinstance(item, Call)
+        and isinstance(item.args, tuple)
+        and all(isinstance(value, str) for value in item.args)
     )
 
 
@@ -69,7 +78,7 @@ class FunctionAgent:
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
         answers = map(self.function, contexts)
-        return [(answer,) if isinstance(answer, Call) else calls_of(self, answer) for answer in answers]
+        return [calls_of(self, (answer,) if isinstance(answer, Call) else answer) for answer in answers]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class Rigid:
 
 def rigid(*values: str) -> Rigid:
     """The values of a finite sort whose identity may matter to the agent: `{ … } rigid`."""
+    for value in values:
+        _expect("value of a sort", value, str)
     return Rigid(values)
 
 
@@ -66,7 +68,9 @@ class Ordered:
 
 
 def ordered(*values: str) -> Ordered:
-    """The values of an ordered sort, the least first: `{ small < medium < large }`."""
+    """The values of an ordered sort, the least first: `{ small < medium < large }`. Numbers are a `range`."""
+    for value in values:
+        _expect("value of a sort", value, str)
     return Ordered(values)
 
 

@@ -91,7 +91,7 @@ def resolve_items(items: Items) -> Deployment:
     refuse_doubles("tool", ((t.name, t.span) for t in items.tools))
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_tool(tool, names) for tool in items.tools)
-    by_name = {tool.name: tool for tool in tools if not tool.event}
+    by_name = {tool.name: tool for tool in tools}
     written = Parts(
         tools=tools,
         definitions=definitions,
@@ -262,7 +262,7 @@ def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Nam
     roles = tuple(_agent(agent, tools, names) for agent in agents)
     given = {name for role in roles for name in role.tools}
     for tool in tools.values() if agents else ():
-        if tool.name not in given:
+        if not tool.event and tool.name not in given:
             raise DeclarationError(
                 f"the tool {tool.name} belongs to no agent; name it in the `tools` of one,"
                 " or make it an `event`",
@@ -282,6 +282,7 @@ def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRo
         if tool.text not in tools:
             hint = nearest(tool.text, tools, f"declare it with `tool {tool.text}(…)`")
             raise DeclarationError(f"unknown tool {tool.text} of {agent.name}; {hint}", tool.span)
+        _refuse_event(tools[tool.text], tool.span)
     return AgentRole(
         agent.name,
         tuple(tool.text for tool in agent.tools),
@@ -291,6 +292,11 @@ def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRo
         _text("instructions", agent.instructions),
         span=agent.span,
     )
+
+
+def _refuse_event(tool: Tool, span: Span | None) -> None:
+    if tool.event:
+        raise DeclarationError(f"{tool.name} is an event, which no agent calls; name a tool", span)
 
 
 def _initially(line: Initially, names: Names) -> Initially:
@@ -311,6 +317,7 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
     if rule.tool not in tools:
         hint = nearest(rule.tool, tools, f"declare it with `tool {rule.tool}(…)`")
         raise DeclarationError(f"unknown tool {rule.tool}; {hint}", rule.span)
+    _refuse_event(tools[rule.tool], rule.span)
     params = tools[rule.tool].params
     if len(rule.args) != len(params):
         listed = ", ".join(map(str, params)) or "none"
@@ -329,6 +336,10 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
             raise DeclarationError(
                 f"{name} stands for a {scope[name]} and for a {sort}; use two variables",
                 term.span or rule.span,
+            )
+        if name.isdecimal():
+            raise DeclarationError(
+                f"{name} is no value of sort {sort}; take one of it", term.span or rule.span
             )
         check_name("variable", name, term.span or rule.span)
         args.append(Var(name, span=term.span))

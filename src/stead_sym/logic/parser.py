@@ -18,6 +18,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from stead_sym.errors import ParseError, Span
 from stead_sym.logic.syntax import (
+    MAX_DEPTH,
     And,
     Atom,
     Binder,
@@ -48,9 +49,6 @@ from stead_sym.logic.syntax import (
 )
 
 Node: TypeAlias = Tree[Token]
-
-MAX_DEPTH = 200
-"""How deep formulas may be nested (the items around them count): what reads them is recursive."""
 
 MAX_DIGITS = 9
 

@@ -275,6 +275,10 @@ class _Inference:
         sorts = self.names.sorts_of(name)
         if len(sorts) > 1:
             return Const(name, span=term.span), self._new(_Unknown(name, span, among=sorts))
+        if not sorts and name.isdecimal():
+            raise DeclarationError(
+                f"no sort of numbers has {name}; declare one as `sort n = 0..{name}`", span
+            )
         if not sorts:
             hint = nearest(
                 name, (*scope, *self.names.constants), "quantify it, or put it in a finite sort or `init`"

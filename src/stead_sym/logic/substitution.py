@@ -17,6 +17,7 @@ from itertools import count
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.names import constants
 from stead_sym.logic.syntax import (
+    MAX_DEPTH,
     WILDCARD,
     Atom,
     Binder,
@@ -74,11 +75,17 @@ class _Expansion:
     whole: Resolved
     definitions: Mapping[str, Definition]
 
-    def expanded(self, formula: Formula, path: tuple[str, ...]) -> Formula:
-        """The formula expanded; ``path`` are the definitions whose bodies it stands in."""
+    def expanded(self, formula: Formula, path: tuple[str, ...], depth: int = 1) -> Formula:
+        """The formula expanded; ``path`` are the definitions whose bodies it stands in, ``depth`` is how
+        deep it stands in the whole."""
+        if max(depth, len(path)) > MAX_DEPTH:
+            raise DeclarationError(
+                f"nested more than {MAX_DEPTH} deep once `define`s are expanded; write less in each other",
+                self.whole.span,
+            )
         match formula:
             case Atom() | Use() | Compare() if any(isinstance(term, Wildcard) for term in terms(formula)):
-                return self._quantified(formula, path)
+                return self._quantified(formula, path, depth)
             case Use(name, args):
                 if name in path:
                     cycle = " uses ".join((*path[path.index(name) :], name))
@@ -88,15 +95,15 @@ class _Expansion:
                 if name not in self.definitions:
                     raise unexpanded(formula)
                 definition = self.definitions[name]
-                body = self.expanded(definition.body, (*path, name))
+                body = self.expanded(definition.body, (*path, name), depth)
                 return substitute(body, {p.name: t for p, t in zip(definition.params, args, strict=True)})
             case Exists() | Forall() | Count():
-                body = self.expanded(formula.body, path)
+                body = self.expanded(formula.body, path, depth + 1)
                 return _rebound(formula, body, constants(body))
             case _:
-                return map_children(lambda f: self.expanded(f, path), formula)
+                return map_children(lambda f: self.expanded(f, path, depth + 1), formula)
 
-    def _quantified(self, formula: Atom | Use | Compare, path: tuple[str, ...]) -> Formula:
+    def _quantified(self, formula: Atom | Use | Compare, path: tuple[str, ...], depth: int) -> Formula:
         """`P(c, _)` as `exists x. P(c, x)`."""
         binders: list[Binder] = []
 
@@ -110,7 +117,7 @@ class _Expansion:
             plain: Formula = replace(formula, left=named(formula.left), right=named(formula.right))
         else:
             plain = replace(formula, args=tuple(map(named, formula.args)))
-        plain = self.expanded(plain, path)
+        plain = self.expanded(plain, path, depth)
         for binder in reversed(binders):
             plain = Exists(binder, plain, span=formula.span)
         return plain

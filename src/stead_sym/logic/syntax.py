@@ -29,6 +29,10 @@ from typing import Literal, NoReturn, TypeAlias, assert_never
 
 from stead_sym.errors import Span
 
+MAX_DEPTH = 200
+"""How deep formulas may be nested, as text (the items around them count) and with definitions expanded: what
+reads them is recursive."""
+
 Path: TypeAlias = Literal["A", "E"]
 Comparison: TypeAlias = Literal["atleast", "atmost", "exactly"]
 Ordering: TypeAlias = Literal["<", "<=", ">", ">=", "succ"]
