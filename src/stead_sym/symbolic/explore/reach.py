@@ -268,8 +268,16 @@ class ReachableStates:
         )
         for call in self._selected_in(state):
             if leads_to(self.deployment, call, state, after, near):
-                return Step(call, after, self.selection(state)[call])
+                return Step(call, after, self._actor(state, call))
         raise AssertionError(f"no selected call leads from {state} to {after}")
+
+    def _actor(self, state: Instance, call: Call) -> str | None:
+        """Who makes a selected call in a state, as `selection` has it. Only where several agents have the
+        tool does that take looking at what each of them selects."""
+        if self.deployment.tool(call.tool).event:
+            return None
+        having = [agent.name for agent in self.deployment.agents if call.tool in agent.tools]
+        return having[0] if len(having) == 1 else self.selection(state)[call]
 
     def _selected_in(self, state: Instance) -> Iterator[Call]:
         """Π(D, Offer(D)), as the selections of the tools have it."""
