@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 
 import stead_sym as st
 from stead_sym.agent.roles import by_agent, wrap_all
 from stead_sym.agent.selection import selection
+from stead_sym.report.terminal import print_verification
 from stead_sym.testing.byte_model import ByteModel
 
 POST = """
@@ -124,6 +128,10 @@ def test_two_models_share_a_store_and_are_asked_once_each(engine):
     assert runs["reader"].contexts == 1
     assert runs["burner"].contexts in (1, 2)  # a letter that was read looks different to it
     assert all(run.queries == run.contexts == len(run.answers) for run in runs.values())
+    console = Console(width=120, record=True, file=io.StringIO())
+    print_verification(first, console)
+    shown = console.export_text().split("closest decisions of the model")[1]
+    assert all(name in shown for name in runs)  # a margin is an agent's
     again = st.verify(post, models(), engine=engine)
     assert again.queries == 0
     assert again.decisions == first.decisions

@@ -34,11 +34,15 @@ def print_verification(result: Verification, console: Console) -> None:
     if result.findings or result.unexamined:
         console.print()
         console.print(_findings(result))
-    if closest := sorted(
-        (answer for answer in result.answers if answer.margin is not None), key=lambda a: a.margin or 0.0
-    ):
+    answers = [
+        (name, answer)
+        for name, run in result.agents.items()
+        for answer in run.answers
+        if answer.margin is not None
+    ]
+    if closest := sorted(answers, key=lambda pair: pair[1].margin or 0.0):
         console.print()
-        console.print(_closest(closest[:_CLOSEST]))
+        console.print(_closest(closest[:_CLOSEST], several=len(result.agents) > 1))
     for verdict in result.verdicts.values():
         if verdict.trace is not None:
             console.print()
@@ -150,15 +154,18 @@ def _findings(result: Verification) -> RenderableType:
     return Group(Text("findings"), indented(table))
 
 
-def _closest(answers: Sequence[Answer]) -> RenderableType:
-    """The decisions that a language model took with the least margin."""
+def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> RenderableType:
+    """The decisions that language models took with the least margin; ``several``: with the agents whose they
+    are."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("margin", justify="right", no_wrap=True)
-    table.add_column("decision", no_wrap=True)
+    for column in ("agent", "decision") if several else ("decision",):
+        table.add_column(column, no_wrap=True)
     table.add_column("selected", overflow="fold")
-    for answer in answers:
+    for name, answer in answers:
         selected = ", ".join(map(str, sorted(answer.selected)))
-        table.add_row(f"{answer.margin:.4g}", answer.key[:12], Text(selected))
+        whose = (name,) if several else ()
+        table.add_row(f"{answer.margin:.4g}", *whose, answer.key[:12], Text(selected))
     return Group(Text("closest decisions of the model"), indented(table))
 
 
