@@ -722,13 +722,6 @@ MUTATIONS = (
         "pass",
     ),
     Mutation(
-        "D0 has more active values than its bound",
-        "explore/initial.py",
-        "yield ~encoding.more_active(bound, names)",
-        "pass",
-        harmless="On the literal domain the care set, which D0 is cut down to, says the same.",
-    ),
-    Mutation(
         "D0 has any names of representatives",
         "explore/initial.py",
         "known if plan.naming.literal else known[:bound]",
@@ -877,7 +870,7 @@ MUTATIONS = (
     Mutation(
         "doubled keys are not looked for",
         "explore/reach.py",
-        "(doubled := states & self._doubled)",
+        "(doubled := states & self.encoding.doubled_keys)",
         "(doubled := self.manager.false)",
     ),
     Mutation(

@@ -24,6 +24,21 @@ class StateSet(Protocol):
     def sample(self, number: int) -> tuple[Instance, ...]: ...
 
 
+class Constrained(Protocol):
+    """What was explored, with other fairness constraints."""
+
+    @property
+    def is_fair_everywhere(self) -> bool:
+        """Whether a run that meets the constraints starts in every reachable state. Elsewhere path
+        quantifiers would range over nothing."""
+        ...
+
+    def holds(self, formula: Formula) -> bool:
+        """Whether the sentence holds at every initial state, path quantifiers over the runs that meet
+        them."""
+        ...
+
+
 class Engine(Protocol):
     """What an engine answers once it has explored; formulas are resolved and expanded."""
 
@@ -46,14 +61,8 @@ class Engine(Protocol):
         """Whether the sentence holds at every initial state."""
         ...
 
-    def holds_under(self, formula: Formula, fair: Sequence[Formula]) -> bool:
-        """Whether the sentence holds at every initial state, with ``fair``, first-order sentences, in place
-        of the deployment's fairness constraints."""
-        ...
-
-    def is_fair_everywhere(self, fair: Sequence[Formula]) -> bool:
-        """Whether a run that meets ``fair`` starts in every reachable state. Elsewhere path quantifiers
-        would range over nothing."""
+    def under(self, fair: Sequence[Formula]) -> Constrained:
+        """The same states with ``fair``, first-order sentences, in place of the deployment's constraints."""
         ...
 
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...

@@ -77,15 +77,15 @@ def test_an_agent_that_may_do_anything_is_not_starved(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_constraints_can_be_tried_on_what_was_explored(engine):
-    """`holds_under` answers as a deployment with these lines does."""
+    """`under` answers as a deployment with these lines does."""
     plain = st.verify(st.parse_deployment(DESK.format(guard="true", more="")), "p", engine=engine)
     for line in ("~exists c: case. Open(c)", "exists c: case. Open(c)", "false"):
         other = st.parse_deployment(DESK.format(guard="true", more=f"fair {line}"))
         with_line = st.verify(other, "p", engine=engine).engine
         for formula in (other.spec("served").formula, Globally("E", TRUE)):
-            assert plain.engine.holds_under(formula, other.fair) == with_line.holds(formula), line
+            assert plain.engine.under(other.fair).holds(formula) == with_line.holds(formula), line
         fairly = with_line.satisfying(Globally("E", TRUE), {}).count
-        assert plain.engine.is_fair_everywhere(other.fair) == (fairly == plain.states), line
+        assert plain.engine.under(other.fair).is_fair_everywhere == (fairly == plain.states), line
 
 
 def test_an_event_without_end():
@@ -94,6 +94,15 @@ def test_an_event_without_end():
         assert "endless event" not in kinds(DESK.format(guard=guard, more=more))[1]
     without_progress = DESK.replace("AF ~Open(c)", "EF ~Open(c)").format(guard="true", more="")
     assert "endless event" not in kinds(without_progress)[1]
+
+
+def test_an_event_that_an_emptied_relation_ends():
+    """`empty(P)` in an `ensure` changes P, as deleting its facts does."""
+    emptied = DESK.format(guard="Open(_)", more="relation Bell()\ntool hush() guard Bell() effect ensure {}")
+    rings = emptied.replace("event phones()\n  guard Open(_)", "event phones()\n  guard Bell()")
+    ends = rings.format("empty(Bell) & same(Open)")
+    assert "endless event" not in [f.kind for f in st.lint(st.parse_deployment(ends))]
+    assert "endless event" in [f.kind for f in st.lint(st.parse_deployment(rings.format("same(Open)")))]
 
 
 KEYED = """

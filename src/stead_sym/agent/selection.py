@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.semantics import enabled, offer, view
+from stead_sym.deployment.semantics import possible, view
 from stead_sym.deployment.tool import Call
 from stead_sym.relational.instance import Instance
 
@@ -25,20 +25,24 @@ class Wrapper(Protocol):
 
 
 def selection(
-    deployment: Deployment, wrappers: Mapping[str, Wrapper | None], state: Instance
+    deployment: Deployment,
+    wrappers: Mapping[str, Wrapper | None],
+    state: Instance,
+    calls: frozenset[Call] | None = None,
 ) -> Mapping[Call, str | None]:
     """The calls that may be made in D, each with the agent that may select it, the first where several may,
     and the enabled events, each with None.
 
     Π(D, A) is the union of what each agent selects among the calls of its tools, if it is offered any, and
     of all enabled events. ``wrappers`` has the policy of every agent, None for one that selects everything
-    it is offered.
+    it is offered. ``calls`` are the `possible` ones in D, for a caller that knows them.
     """
+    calls = possible(deployment, state) if calls is None else calls
     actors: dict[Call, str | None] = {}
     for agent in deployment.agents:
-        if offered := offer(deployment, state, agent):
+        if offered := frozenset(call for call in calls if call.tool in agent.tools):
             wrapper = wrappers[agent.name]
             taken = offered if wrapper is None else wrapper.calls(view(deployment, state, agent), offered)
             for call in taken:
                 actors.setdefault(call, agent.name)
-    return actors | dict.fromkeys(enabled(deployment, state))
+    return actors | dict.fromkeys(call for call in calls if deployment.tool(call.tool).event)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import count
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
@@ -26,18 +25,8 @@ from stead_sym.deployment.tool import (
     Statement,
     Tool,
 )
-from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import (
-    WILDCARD,
-    Atom,
-    Binder,
-    Expanded,
-    Resolved,
-    Term,
-    Var,
-    Wildcard,
-    free_variables,
-)
+from stead_sym.logic.substitution import expand, wildcard_names, without_wildcards
+from stead_sym.logic.syntax import Expanded, Resolved, Wildcard, free_variables
 from stead_sym.relational.schema import Schema
 
 _Closing: TypeAlias = Callable[[Resolved], Expanded]
@@ -86,7 +75,7 @@ def _tool(tool: Tool, closed: _Closing, schema: Schema) -> Tool:
 
 def _effect(effect: Effect, closed: _Closing, schema: Schema) -> Effect:
     taken = frozenset(name for statement in effect.statements for name in _names(statement))
-    names = (name for name in (f"{WILDCARD}{number}" for number in count(1)) if name not in taken)
+    names = wildcard_names(taken)
     statements = tuple(
         s for written in effect.statements for s in _statements(written, closed, schema, names)
     )
@@ -110,16 +99,18 @@ def _statements(
         case Insert():
             yield replace(statement, where=closed(statement.where))
         case Delete(atom, binders, where):
-            named, wild = _named(atom, names)
-            yield replace(statement, atom=named, binders=(*binders, *wild), where=closed(where))
+            named, wild = without_wildcards(atom.args, names)
+            yield replace(
+                statement, atom=replace(atom, args=named), binders=(*binders, *wild), where=closed(where)
+            )
         case Assign(atom, binders, where, span=span):
             relation = schema.relation(atom.relation)
             key = (
                 term if column in relation.keys else Wildcard(relation.sorts[column])
                 for column, term in enumerate(atom.args)
             )
-            named, wild = _named(replace(atom, args=tuple(key)), names)
-            yield Delete(named, (*binders, *wild), closed(where), span=span)
+            named, wild = without_wildcards(key, names)
+            yield Delete(replace(atom, args=named), (*binders, *wild), closed(where), span=span)
             yield Insert(atom, binders, closed(where), span=span)
         case Ensure():
             yield replace(statement, formula=closed(statement.formula))
@@ -127,16 +118,3 @@ def _statements(
             yield statement
         case _:
             assert_never(statement)
-
-
-def _named(atom: Atom, names: Iterator[str]) -> tuple[Atom, tuple[Binder, ...]]:
-    """The atom with a variable for each wildcard, and these variables."""
-    binders: list[Binder] = []
-
-    def named(term: Term) -> Term:
-        if not isinstance(term, Wildcard):
-            return term
-        binders.append(Binder(next(names), term.sort, span=term.span))
-        return Var(binders[-1].name, span=term.span)
-
-    return replace(atom, args=tuple(map(named, atom.args))), tuple(binders)

@@ -21,6 +21,12 @@ _FACTS = 12
 """How many facts of a state a message lists; the run below it has them all."""
 
 
+def claim_broken(deployment: Deployment, run: Trace) -> BoundExceeded | KeyBroken:
+    """The fault of a run whose last state breaks what the deployment claims (`semantics.breaks_claim`)."""
+    over = exceeded(deployment, run.last) is not None
+    return bound_exceeded(deployment, run) if over else key_broken(deployment, run)
+
+
 def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
     """The fault of a run whose last state has more active values outside C than some bound claims."""
     sort = exceeded(deployment, run.last)

@@ -33,7 +33,7 @@ from stead_sym.deployment.tool import (
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.syntax import Binder, Formula, Term, conjunction
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Fact, Instance, broken_keys
 from stead_sym.relational.schema import Value
 
 
@@ -48,6 +48,11 @@ def offer(deployment: Deployment, state: Instance, agent: AgentRole | None = Non
 def enabled(deployment: Deployment, state: Instance) -> frozenset[Call]:
     """The events that may happen in D, as calls; their parameters range as those of tools do."""
     return _enabled_calls(deployment, deployment.events, state)
+
+
+def possible(deployment: Deployment, state: Instance) -> frozenset[Call]:
+    """The calls offered and the events enabled in D."""
+    return _enabled_calls(deployment, deployment.tools_and_events, state)
 
 
 def _enabled_calls(deployment: Deployment, tools: Iterable[Tool], state: Instance) -> frozenset[Call]:
@@ -174,6 +179,11 @@ def exceeded(deployment: Deployment, state: Instance) -> str | None:
         if len(deployment.outside(sort, active)) > deployment.bounds.get(sort, 0):
             return sort
     return None
+
+
+def breaks_claim(deployment: Deployment, state: Instance) -> bool:
+    """Whether the state exceeds a bound, or holds two facts with one declared key."""
+    return exceeded(deployment, state) is not None or any(broken_keys(deployment.schema, state.facts))
 
 
 def _given(deployment: Deployment, call: Call) -> Mapping[str, Value]:

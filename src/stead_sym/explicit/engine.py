@@ -63,14 +63,9 @@ class ExplicitEngine:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
 
-    def holds_under(self, formula: Expanded, fair: Sequence[Expanded]) -> bool:
-        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet ``fair``."""
-        return Labelling(self._graph, self.restriction, fair).holds_initially(formula)
-
-    def is_fair_everywhere(self, fair: Sequence[Expanded]) -> bool:
-        """Whether a run that meets ``fair`` starts in every reachable state."""
-        always = Labelling(self._graph, self.restriction, fair).satisfying(Globally("E", TRUE))
-        return len(always) == self.states
+    def under(self, fair: Sequence[Expanded]) -> ExplicitConstrained:
+        """The same states with other fairness constraints."""
+        return ExplicitConstrained(Labelling(self._graph, self.restriction, fair))
 
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
@@ -87,6 +82,24 @@ class ExplicitEngine:
         runs = (evidence(self._labelling, formula, start, holds) for start in starts[:_COMPARED])
         run = min(runs, key=lambda run: len(run.steps))
         return replace(run, of_many=self._graph.initial > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitConstrained:
+    """The reachable states with other fairness constraints than the deployment's."""
+
+    labelling: Labelling
+
+    @property
+    def is_fair_everywhere(self) -> bool:
+        """Whether a run that meets the constraints starts in every reachable state."""
+        always = self.labelling.satisfying(Globally("E", TRUE))
+        return len(always) == len(self.labelling.graph.states)
+
+    def holds(self, formula: Expanded) -> bool:
+        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
+        constraints."""
+        return self.labelling.holds_initially(formula)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,21 +12,15 @@ from functools import cached_property
 
 from stead_sym.agent.selection import Wrapper, selection
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.faults import (
-    bound_exceeded,
-    key_broken,
-    no_effect,
-    no_successor_within,
-    nothing_offered,
-)
+from stead_sym.deployment.faults import claim_broken, no_effect, no_successor_within, nothing_offered
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import enabled, exceeded, offer, outcomes, within
+from stead_sym.deployment.semantics import breaks_claim, outcomes, possible, within
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.errors import Undecided
 from stead_sym.progress import Progress
-from stead_sym.relational.instance import Instance, broken_keys
+from stead_sym.relational.instance import Instance
 
 
 @dataclass(frozen=True)
@@ -133,10 +127,10 @@ class _Search:
     def _expand(self, source: int) -> None:
         """Find the steps from a state."""
         state = self.states[source]
-        offered = offer(self.deployment, state) | enabled(self.deployment, state)
+        offered = possible(self.deployment, state)
         if not offered:
             raise nothing_offered(self.deployment, self._trace(source))
-        actors = selection(self.deployment, self.wrappers, state)
+        actors = selection(self.deployment, self.wrappers, state, offered)
         out: dict[tuple[Call, int], None] = {}
         for call in sorted(offered):
             effective = False
@@ -160,11 +154,9 @@ class _Search:
 
     def _check(self, source: int, step: Step) -> None:
         """The state after a step keeps the bounds and the keys."""
-        over = exceeded(self.deployment, step.state) is not None
-        if over or any(broken_keys(self.deployment.schema, step.state.facts)):
+        if breaks_claim(self.deployment, step.state):
             run = self._trace(source)
-            run = replace(run, steps=(*run.steps, step))
-            raise bound_exceeded(self.deployment, run) if over else key_broken(self.deployment, run)
+            raise claim_broken(self.deployment, replace(run, steps=(*run.steps, step)))
 
     def _trace(self, index: int) -> Trace:
         """The run to a state along the tree of first visits."""

@@ -6,16 +6,17 @@ fairness constraints, one at a time: that some tool, or some event, is not enabl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.keys import respects
 from stead_sym.deployment.parts import Spec
-from stead_sym.deployment.tool import Assign, Clear, Delete, Ensure, Insert, Tool
+from stead_sym.deployment.tool import Assign, Insert, Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.finding import Finding
+from stead_sym.findings.ranges import deleting
 from stead_sym.logic.syntax import (
     TRUE,
     Atom,
@@ -89,13 +90,15 @@ def no_room_initially(deployment: Deployment) -> Iterator[Finding]:
                 )
 
 
-def starved(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappers) -> Iterator[Finding]:
-    """A specification that fails, and holds once some tool or event is not enabled for ever; the first such
-    of `_TRIED`. Tools that only agents have which may select anything are left out: such an agent may well
-    never select them."""
-    alone = not deployment.events and len(deployment.agents) == 1
-    if alone or not _asks_for_progress(spec.formula) or engine.holds(spec.formula):
+def starved(
+    deployment: Deployment, engine: Engine, specs: Sequence[Spec], wrappers: Wrappers
+) -> Iterator[Finding]:
+    """The specifications that fail, and hold once some tool or event is not enabled for ever; each with the
+    first such constraint of `_TRIED`. Tools that only agents have which may select anything are left out:
+    such an agent may well never select them."""
+    if not deployment.events and len(deployment.agents) == 1:
         return
+    failing = [spec for spec in specs if _asks_for_progress(spec.formula) and not engine.holds(spec.formula)]
     waiting: dict[Formula, list[str]] = {}
     decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
     for tool in deployment.tools_and_events:
@@ -104,8 +107,13 @@ def starved(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappe
         if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
             waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
     for constraint, names in islice(waiting.items(), _TRIED):
-        fair = (*deployment.fair, constraint)
-        if engine.is_fair_everywhere(fair) and engine.holds_under(spec.formula, fair):
+        if not failing:
+            return
+        fairly = engine.under((*deployment.fair, constraint))
+        if not fairly.is_fair_everywhere:
+            continue
+        for spec in [spec for spec in failing if fairly.holds(spec.formula)]:
+            failing.remove(spec)
             yield Finding(
                 "starvation",
                 spec.span,
@@ -114,7 +122,6 @@ def starved(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappe
                 "add that line if this cannot go on for ever, or let the others wait in their guards",
                 spec.name,
             )
-            return
 
 
 def _not_enabled(deployment: Deployment, tool: Tool) -> Expanded:
@@ -138,15 +145,7 @@ def _asks_for_progress(formula: Formula) -> bool:
 
 
 def _changed(tool: Tool) -> Iterator[str]:
-    """The relations that the tool may change; of an `ensure` all that it mentions."""
+    """The relations that the tool may change."""
     for effect in tool.effects:
-        for statement in effect.statements:
-            match statement:
-                case Insert(atom) | Delete(atom):
-                    yield atom.relation
-                case Clear(relations):
-                    yield from relations
-                case Ensure(formula):
-                    yield from (part.relation for part in subformulas(formula) if isinstance(part, Atom))
-                case _:
-                    pass
+        yield from deleting(effect)
+        yield from (s.atom.relation for s in effect.statements if isinstance(s, Insert))

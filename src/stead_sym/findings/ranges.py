@@ -72,14 +72,14 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
 def _always_active(deployment: Deployment) -> frozenset[str]:
     """The values in facts of `init` that no tool can delete."""
     changed = {
-        relation for tool in deployment.tools_and_events for e in tool.effects for relation in _deleting(e)
+        relation for tool in deployment.tools_and_events for e in tool.effects for relation in deleting(e)
     }
     if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
         return frozenset()
     return frozenset(u for fact in deployment.init if fact.relation not in changed for u in fact.args)
 
 
-def _deleting(effect: Effect) -> Iterator[str]:
+def deleting(effect: Effect) -> Iterator[str]:
     """The relations of which the alternative may delete facts (of `ensure`: all that it mentions primed)."""
     for statement in effect.statements:
         match statement:
@@ -171,7 +171,7 @@ def _mortal_sorts(deployment: Deployment) -> frozenset[str]:
     lose facts, or is rewritten by an `ensure`."""
     effects = [effect for tool in deployment.tools_and_events for effect in tool.effects]
     drawn = {binder.sort for effect in effects for binder in effect.fresh}
-    deleted = {relation for effect in effects for relation in _deleting(effect)}
+    deleted = {relation for effect in effects for relation in deleting(effect)}
     lasting: set[str] = set()
     for effect in effects:
         fresh = {binder.name: binder.sort for binder in effect.fresh}

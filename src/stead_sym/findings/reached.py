@@ -103,7 +103,7 @@ def reached_findings(
             examined = _Vacuity(deployment, engine, spec).examine()
             found += examined.findings
             left += examined.left
-            found += starved(deployment, engine, spec, wrappers)
+        found += starved(deployment, engine, specs, wrappers)
     return Examined(tuple(found), left)
 
 

@@ -9,7 +9,7 @@ no constant may come to stand under a binder of its own name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -105,18 +105,13 @@ class _Expansion:
 
     def _quantified(self, formula: Atom | Use | Compare, path: tuple[str, ...], depth: int) -> Formula:
         """`P(c, _)` as `exists x. P(c, x)`."""
-        binders: list[Binder] = []
-
-        def named(term: Term) -> Term:
-            if not isinstance(term, Wildcard):
-                return term
-            binders.append(Binder(next(self._names), term.sort, wild=True, span=term.span))
-            return Var(binders[-1].name, span=term.span)
-
+        named, binders = without_wildcards(terms(formula), self._names)
+        plain: Formula
         if isinstance(formula, Compare):
-            plain: Formula = replace(formula, left=named(formula.left), right=named(formula.right))
+            left, right = named
+            plain = replace(formula, left=left, right=right)
         else:
-            plain = replace(formula, args=tuple(map(named, formula.args)))
+            plain = replace(formula, args=named)
         plain = self.expanded(plain, path, depth)
         for binder in reversed(binders):
             plain = Exists(binder, plain, span=formula.span)
@@ -126,8 +121,27 @@ class _Expansion:
     def _names(self) -> Iterator[str]:
         """Names for the variables of wildcards, none of which stands anywhere else."""
         bodies = (definition.body for definition in self.definitions.values())
-        taken = frozenset[str]().union(*map(_all_names, (self.whole, *bodies)))
-        return (name for name in (f"{WILDCARD}{number}" for number in count(1)) if name not in taken)
+        return wildcard_names(frozenset[str]().union(*map(_all_names, (self.whole, *bodies))))
+
+
+def wildcard_names(taken: Set[str]) -> Iterator[str]:
+    """`_1`, `_2`, … but for those that are taken: names for the variables that wildcards are expanded to."""
+    return (name for name in (f"{WILDCARD}{number}" for number in count(1)) if name not in taken)
+
+
+def without_wildcards(
+    listed: Iterable[Term], names: Iterator[str]
+) -> tuple[tuple[Term, ...], tuple[Binder, ...]]:
+    """The terms with a variable for each wildcard, and these variables."""
+    binders: list[Binder] = []
+
+    def named(term: Term) -> Term:
+        if not isinstance(term, Wildcard):
+            return term
+        binders.append(Binder(next(names), term.sort, wild=True, span=term.span))
+        return Var(binders[-1].name, span=term.span)
+
+    return tuple(map(named, listed)), tuple(binders)
 
 
 def _under_binder(formula: Quantified, images: Mapping[str, Term]) -> Formula:

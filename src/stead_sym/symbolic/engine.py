@@ -98,16 +98,9 @@ class SymbolicEngine:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
 
-    @deep_stack()
-    def holds_under(self, formula: Formula, fair: Sequence[Formula]) -> bool:
-        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet ``fair``."""
-        return Checker(self._model, fair).holds_initially(formula)
-
-    @deep_stack()
-    def is_fair_everywhere(self, fair: Sequence[Formula]) -> bool:
-        """Whether a run that meets ``fair`` starts in every reachable state."""
-        reached = self._model.reached
-        return Checker(self._model, fair).fairly(reached) == reached
+    def under(self, fair: Sequence[Formula]) -> SymbolicConstrained:
+        """The same states with other fairness constraints."""
+        return SymbolicConstrained(Checker(self._model, fair))
 
     @deep_stack()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
@@ -141,6 +134,26 @@ class SymbolicEngine:
             case _:
                 starts = self._checker.initially(formula if holds else Not(formula))
                 return model.encoding.decode(model.manager.fewest(starts, model.encoding.order))
+
+
+class SymbolicConstrained:
+    """The reachable states with other fairness constraints than the deployment's."""
+
+    def __init__(self, checker: Checker) -> None:
+        self._checker = checker
+
+    @property
+    @deep_stack()
+    def is_fair_everywhere(self) -> bool:
+        """Whether a run that meets the constraints starts in every reachable state."""
+        reached = self._checker.model.reached
+        return self._checker.fairly(reached) == reached
+
+    @deep_stack()
+    def holds(self, formula: Formula) -> bool:
+        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
+        constraints."""
+        return self._checker.holds_initially(formula)
 
 
 class SymbolicStateSet:

@@ -2,11 +2,10 @@
 
 A key of P is a set of columns such that no state holds two P-facts that agree on them. A key that the
 deployment declares is relied on: a step that breaks it is told apart (`step.updates`) and is an error where
-it is reached. Other keys are
-*guessed* here from the shape of the effects. Once the actions are compiled with the encoding that a guess
-makes, each key is *confirmed* as an inductive invariant (no action takes a state with at most one fact per
-key to one with two, see `step.invariants`) or given up, and then there is another encoding (`plan.guess`).
-What is explored rests on confirmed guesses only.
+it is reached. Other keys are *guessed* here from the shape of the effects. Once the actions are compiled with
+the encoding that a guess makes, each of them is *confirmed* as an inductive invariant (no action takes a
+state with at most one fact per key to one with two, see `step.invariants`) or given up, and then there is
+another encoding (`plan.guess`). What is explored rests on confirmed guesses and declared keys only.
 """
 
 from __future__ import annotations

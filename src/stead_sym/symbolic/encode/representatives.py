@@ -54,8 +54,7 @@ renames the others into U_f, which has room: D0 holds at most b_S of them, and |
   over C: all of these are kept by an isomorphism that fixes C. So the initial states of the restriction are
   the D0 ∈ I over U_f, no fewer and no others;
 - for the same reason one D0 of each class of isomorphic ones is enough, and all classes are there as soon as
-U_f
-  has |C_S| + b_S values (`explore.initial`).
+  U_f has |C_S| + b_S values (`explore.initial`).
 
 A sentence holds from every D0 ∈ I iff it holds from every initial state of the restriction. No cut-off
 follows from this for larger bounds: b_S is what the sizes are made of.

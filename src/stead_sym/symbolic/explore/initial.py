@@ -34,6 +34,8 @@ def initial_set(plan: Plan) -> Bdd:
 
 
 def _conditions(plan: Plan) -> Iterator[Bdd]:
+    """What each D0 satisfies. The bounds are in the care set, or there are only so many names (module
+    docstring)."""
     encoding, deployment = plan.encoding, plan.deployment
     assert deployment.initially is not None
     yield from _given(plan)
@@ -47,8 +49,6 @@ def _conditions(plan: Plan) -> Iterator[Bdd]:
         for value in outside:
             if value not in names:
                 yield ~encoding.active(sort, value)
-        if plan.naming.literal:
-            yield ~encoding.more_active(bound, names)
     yield plan.compiler.formula(deployment.initially.where, {})
 
 

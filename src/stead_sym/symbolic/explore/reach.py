@@ -15,18 +15,19 @@ from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.selection import selection
 from stead_sym.deployment.faults import (
     bound_exceeded,
+    claim_broken,
     key_broken,
     no_effect,
     no_successor_within,
     nothing_offered,
 )
-from stead_sym.deployment.semantics import enabled, exceeded, leads_to, offer, outcomes
+from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.errors import NoEffect
 from stead_sym.logic.syntax import Expanded
 from stead_sym.progress import Progress, Pulse
-from stead_sym.relational.instance import Instance, broken_keys
+from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.symbolic.encode.values import bits_of
@@ -133,13 +134,8 @@ class ReachableStates:
         for over in self._exceeded.values():
             if (there := states & over) != self.manager.false:
                 raise bound_exceeded(self.deployment, self.trace_to(there))
-        if (doubled := states & self._doubled) != self.manager.false:
+        if (doubled := states & self.encoding.doubled_keys) != self.manager.false:
             raise key_broken(self.deployment, self.trace_to(doubled))
-
-    @cached_property
-    def _doubled(self) -> Bdd:
-        """The states that hold two facts with one declared key."""
-        return self.encoding.doubled_keys
 
     def _names_taken(self, states: Bdd) -> Broken:
         """The fresh variables that cannot have the name that goes with the value of their anchor, since it is
@@ -191,9 +187,7 @@ class ReachableStates:
             leaving = states & over & self.transitions.selected[name]
             if leaving != self.manager.false:
                 trace = self.trace_to(self.manager.exist(self.offers.selectors(name), leaving))
-                run = self._with_last_step(trace, name)
-                too_many = exceeded(self.deployment, run.last) is not None
-                raise bound_exceeded(self.deployment, run) if too_many else key_broken(self.deployment, run)
+                raise claim_broken(self.deployment, self._with_last_step(trace, name))
 
     def _check_steps(self) -> None:
         """Each state has a successor in U_f, as it has in the infinite domain: a restriction whose sizes were
@@ -208,15 +202,14 @@ class ReachableStates:
         for call, actor in sorted(self.selection(trace.last).items()):
             if call.tool == name:
                 for state in outcomes(self.deployment, call, trace.last, self.restriction):
-                    over = exceeded(self.deployment, state) is not None
-                    if over or any(broken_keys(self.deployment.schema, state.facts)):
+                    if breaks_claim(self.deployment, state):
                         return replace(trace, steps=(*trace.steps, Step(call, state, actor)))
         raise AssertionError(f"no call of {name} exceeds a bound or breaks a key from {trace.last}")
 
     def _without_effect(self, name: str, trace: Trace) -> NoEffect:
         """The error for a run to a state that offers a call of the tool, or enables an event, without a
         successor."""
-        for call in sorted(offer(self.deployment, trace.last) | enabled(self.deployment, trace.last)):
+        for call in sorted(possible(self.deployment, trace.last)):
             if call.tool == name:
                 after = next(outcomes(self.deployment, call, trace.last, self.restriction), None)
                 if after is None:
