@@ -1,0 +1,132 @@
+"""What an export says, before it is written in any format: the graph, the names, the sentences.
+
+One decision: an export is made from a finished verification, so that the verdicts stand beside the
+specifications, and whoever runs another checker on it sees at once where the two differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.export.graph import MAX_STATES, StateGraph, state_graph
+from stead_sym.export.ground import Grounding, either, held_layers
+from stead_sym.export.layers import Node, Nodes, all_nodes
+from stead_sym.export.names import Active, Away, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
+from stead_sym.logic.syntax import Formula
+from stead_sym.verification import Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A specification in an export: its ``identifier`` there, the ``formula`` over atoms without arguments,
+    and our ``answer``, None where it is unknown."""
+
+    spec: str
+    identifier: str
+    written: str
+    formula: Formula
+    answer: bool | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Export:
+    """A deployment under its agents as a finite graph, with specifications that need no data.
+
+    ``fair`` are the fairness constraints over atoms without arguments. ``mortal``: the sorts whose names mean
+    nothing across steps; none of them on the literal domain.
+    """
+
+    summary: str
+    deployment: Deployment
+    graph: StateGraph
+    mortal: frozenset[str]
+    layers: frozenset[Layer]
+    needs_away: bool
+    names: Names
+    fair: tuple[Formula, ...]
+    questions: tuple[Question, ...]
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The nodes that can be reached: the states, where no specification holds a value whose name means
+        nothing."""
+        return all_nodes(self.deployment, self.graph, self.layers, self.needs_away)
+
+    def says(self, proposition: Proposition, node: Node) -> bool:
+        """Whether the proposition holds in the node."""
+        if node.away:
+            return isinstance(proposition, Away)
+        state, held = self.graph.states[node.state], dict(zip(node.layer, node.held, strict=True))
+        match proposition:
+            case Holds(fact):
+                return fact in state
+            case Active(sort, value):
+                return value in state.active_domain[sort]
+            case Named(slot, value):
+                return held.get(slot) == value
+            case Same(left, right):
+                return left in held and right in held and held[left] == held[right]
+            case InLayer(layer):
+                return layer == node.layer
+            case Away():
+                return False
+
+    def heading(self) -> Iterator[str]:
+        """The lines of a comment that opens an export."""
+        yield plain(self.summary)
+        counts = self.graph.initial, len(self.graph.states), self.graph.transitions
+        yield "{} initial, {} states, {} transitions".format(*counts)
+        if self.layers != {()}:
+            yield "Some specifications hold values whose names change: docs/export.md tells of held values."
+
+
+def export(verification: Verification, max_states: int = MAX_STATES) -> Export:
+    """A verification as a finite graph with propositional specifications, to be written by `smv`, `storm` and
+    `promela`.
+
+    Raises `Undecided` where there are more than ``max_states`` states, and where a specification gets too
+    long once its quantifiers are written out.
+    """
+    deployment = verification.deployment
+    graph = state_graph(verification.engine, max_states)
+    mortal = frozenset[str]()
+    if verification.mode == "normal":
+        values = verification.restriction.values.items()
+        mortal = frozenset(sort for sort, known in values if deployment.outside(sort, known))
+    specs = [spec for spec in deployment.specs if spec.name in verification.verdicts]
+    layers = held_layers((spec.formula for spec in specs), mortal)
+    names = Names()
+    for fact in graph.facts:
+        names.of(Holds(fact))
+    grounding = Grounding(deployment, graph, mortal, layers, bool(deployment.fair), names)
+    fair = [grounding.sentence(constraint) for constraint in deployment.fair]
+    if grounding.needs_away:
+        fair = [either(constraint, names.atom(Away())) for constraint in fair]
+    questions = []
+    for spec in specs:
+        verdict = verification[spec.name]
+        questions.append(
+            Question(
+                spec.name,
+                names.unique(("spec", spec.name), f"spec_{spec.name}"),
+                str(verdict.formula),
+                grounding.sentence(spec.formula),
+                verdict.holds,
+                verdict.word + f": {verdict.reason}" * bool(verdict.reason),
+            )
+        )
+    return Export(
+        verification.summary,
+        deployment,
+        graph,
+        mortal,
+        layers,
+        grounding.needs_away,
+        names,
+        tuple(fair),
+        tuple(questions),
+    )
