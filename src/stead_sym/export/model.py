@@ -16,6 +16,7 @@ from stead_sym.export.ground import Grounding, either, held_layers
 from stead_sym.export.layers import Node, Nodes, all_nodes
 from stead_sym.export.names import Active, Away, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
 from stead_sym.logic.syntax import Formula
+from stead_sym.relational.instance import Fact
 from stead_sym.verification import Verification
 
 
@@ -74,6 +75,14 @@ class Export:
                 return layer == node.layer
             case Away():
                 return False
+
+    def having(self, active: Active) -> Iterator[Fact]:
+        """The facts that make a value active."""
+        sorts = {relation.name: relation.sorts for relation in self.deployment.schema.relations}
+        wanted = (active.sort, active.value)
+        for fact in self.graph.facts:
+            if wanted in zip(sorts[fact.relation], fact.args, strict=True):
+                yield fact
 
     def heading(self) -> Iterator[str]:
         """The lines of a comment that opens an export."""

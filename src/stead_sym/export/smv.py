@@ -102,13 +102,8 @@ class _Writer:
         match proposition:
             case Holds():
                 return "TRUE"
-            case Active(sort, value):
-                relation = self.export.deployment.schema.relation
-                having = [
-                    self.names.of(Holds(fact))
-                    for fact in self.graph.facts
-                    if (sort, value) in zip(relation(fact.relation).sorts, fact.args, strict=True)
-                ]
+            case Active():
+                having = [self.names.of(Holds(fact)) for fact in self.export.having(proposition)]
                 return " | ".join(having) or "FALSE"
             case Named(slot, value):
                 return f"{slot_name(slot)} = {self._value(value)}"

@@ -1,0 +1,222 @@
+"""An export in Promela, which Spin reads, for the specifications that linear time can say.
+
+One decision: a specification is asked exactly or not at all. Spin decides LTL, in which a formula is about
+every run from the initial states. A formula of CTL says the same as the LTL formula without its path
+quantifiers if it is of this kind (ACTL-det of Maidl, "The common fragment of CTL and LTL"), p and q being
+without temporal operators:
+
+    φ ::= p | φ ∧ φ | p ∨ φ | AG φ | AF p | A[φ U p] | ¬E[p U q]
+
+For at every point of a run p alone decides which part is at stake there, and what has come before on the run
+takes no part in it. That stays so over the fair runs, as a run is fair iff its rest is; the LTL formula is
+then ⋀_k G F c_k → φ. Where there is one initial state a specification whose negation is of this kind is asked
+too: it holds iff Spin finds an error. What is left out, Spin cannot be asked: `askable` says which.
+
+AX belongs there too; it is left out, since Spin's own reductions are for formulas without X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from stead_sym.export.ground import either, negation
+from stead_sym.export.model import Export, Question
+from stead_sym.export.names import Active, Holds, plain
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Formula,
+    Future,
+    Globally,
+    Not,
+    Or,
+    Truth,
+    Until,
+    conjuncts,
+    is_temporal,
+)
+from stead_sym.relational.instance import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How Spin is asked a specification: it holds iff none of the ``claims`` has an error, or with
+    ``negated`` iff one of them has."""
+
+    question: Question
+    claims: Mapping[str, Formula]
+    negated: bool
+
+
+def askable(export: Export) -> tuple[Asked, ...]:
+    """The specifications that Spin can be asked. None of them, where some hold values whose names mean
+    nothing across steps: the layers are no linear time."""
+    if export.layers != {()}:
+        return ()
+    asked = (_asked(question, export.graph.initial) for question in export.questions)
+    return tuple(found for found in asked if found is not None)
+
+
+def _asked(question: Question, initial: int) -> Asked | None:
+    for formula, negated in ((question.formula, False), (negation(question.formula), True)):
+        if _is_linear(formula) and not (negated and initial > 1):
+            claims = {f"{question.identifier}_{k}": part for k, part in enumerate(_split(formula), 1)}
+            return Asked(question, claims, negated)
+    return None
+
+
+def _is_linear(formula: Formula) -> bool:
+    match formula:
+        case _ if not is_temporal(formula):
+            return True
+        case And(parts):
+            return all(map(_is_linear, parts))
+        case Or(parts):
+            *rest, last = sorted(parts, key=is_temporal)
+            return _is_linear(last) and not any(map(is_temporal, rest))
+        case Globally("A", body):
+            return _is_linear(body)
+        case Future("A", body):
+            return not is_temporal(body)
+        case Until("A", left, right):
+            return _is_linear(left) and not is_temporal(right)
+        case Not(Until("E", left, right)):
+            return not is_temporal(left) and not is_temporal(right)
+        case _:
+            return False
+
+
+def _split(formula: Formula) -> Iterator[Formula]:
+    """Formulas that together say the same, for the automaton of a conjunction is as large as all of its
+    parts' together: AG (f ∧ g) = AG f ∧ AG g, p ∨ (f ∧ g) = (p ∨ f) ∧ (p ∨ g)."""
+    match formula:
+        case _ if not is_temporal(formula):
+            yield formula
+        case And():
+            for part in conjuncts(formula):
+                yield from _split(part)
+        case Globally("A", body):
+            for part in _split(body):
+                yield Globally("A", part)
+        case Or(parts):
+            *rest, last = sorted(parts, key=is_temporal)
+            for part in _split(last):
+                yield either(*rest, part)
+        case _:
+            yield formula
+
+
+def promela(export: Export) -> str:
+    """The export as a Promela process, with a claim for every part of the specifications that Spin can be
+    asked.
+
+    The first step takes one of the initial states; the claims are about the run from there.
+    """
+    return "\n".join(_Writer(export, askable(export)).lines()) + "\n"
+
+
+@dataclass
+class _Writer:
+    export: Export
+    asked: tuple[Asked, ...]
+    watched: dict[Formula, str] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        fair = [f"[]<> {self._watch(constraint)}" for constraint in self.export.fair if self.asked]
+        claims = {name: self._ltl(claim) for asked in self.asked for name, claim in asked.claims.items()}
+        yield from (f"/* {line} */" for line in self.export.heading())
+        yield ""
+        yield "int state = -1;"
+        yield "bool started = false;"
+        for fact in self.export.graph.facts:
+            yield f"bool {self.export.names.of(Holds(fact))} = false; /* {plain(str(fact))} */"
+        yield from self._watching()
+        yield ""
+        yield "active proctype deployment() {"
+        yield "  do"
+        for i in range(self.export.graph.initial):
+            yield f"  :: d_step {{ state == -1 -> started = true; {self._entering(None, i)} }}"
+        for i, out in enumerate(self.export.graph.steps):
+            for target, label in out.items():
+                yield f"  :: d_step {{ state == {i} -> {self._entering(i, target)} }} /* {plain(label)} */"
+        yield "  od"
+        yield "}"
+        yield ""
+        for asked in self.asked:
+            question = asked.question
+            yield f"/* {plain(question.spec)}: {plain(question.written)}"
+            yield f"   stead-sym: {plain(question.words)}"
+            every = "none of these claims has an error"
+            some = "one of these claims has an error; they say the contrary"
+            yield f"   holds iff {some if asked.negated else every} */"
+            for name in asked.claims:
+                premise = f"({' && '.join(fair)}) -> " * bool(fair)
+                yield f"ltl {name} {{ (!started) U (started && ({premise}{claims[name]})) }}"
+        left = [q for q in self.export.questions if q not in [asked.question for asked in self.asked]]
+        for question in left:
+            yield f"/* {plain(question.spec)} is not asked: {plain(question.written)} */"
+
+    def _watching(self) -> Iterator[str]:
+        """Variables for what the claims look at, and the macro that sets them from the facts."""
+        active = {n: p for n, p in self.export.names.propositions.items() if isinstance(p, Active)}
+        for name, proposition in active.items():
+            having = [self.export.names.of(Holds(fact)) for fact in self.export.having(proposition)]
+            yield f"#define {name} ({' || '.join(having) or 'false'})"
+        for name in self.watched.values():
+            yield f"bool {name} = false;"
+        updates = [f"{name} = {_expression(formula)};" for formula, name in self.watched.items()]
+        yield "#define UPDATE " + (" \\\n  ".join(updates) or "skip")
+
+    def _entering(self, source: int | None, target: int) -> str:
+        """The state and the facts that the step changes, then what the claims look at."""
+        states, names = self.export.graph.states, self.export.names
+        before = frozenset[Fact]() if source is None else states[source].facts
+        after = states[target].facts
+        changed = [
+            f"{names.of(Holds(fact))} = {'true' if fact in after else 'false'};"
+            for fact in sorted(before ^ after)
+        ]
+        return " ".join([f"state = {target};", *changed, "UPDATE"])
+
+    def _watch(self, formula: Formula) -> str:
+        """The variable for a formula without temporal operators."""
+        if formula not in self.watched:
+            self.watched[formula] = f"watched_{len(self.watched) + 1}"
+        return self.watched[formula]
+
+    def _ltl(self, formula: Formula) -> str:
+        match formula:
+            case _ if not is_temporal(formula):
+                return self._watch(formula)
+            case And(parts):
+                return f"({' && '.join(map(self._ltl, parts))})"
+            case Or(parts):
+                *rest, last = sorted(parts, key=is_temporal)
+                return f"({self._watch(either(*rest))} || {self._ltl(last)})"
+            case Globally(_, body):
+                return f"([] {self._ltl(body)})"
+            case Future(_, body):
+                return f"(<> {self._ltl(body)})"
+            case Until(_, left, right):
+                return f"({self._ltl(left)} U {self._ltl(right)})"
+            case Not(body):
+                return f"(!{self._ltl(body)})"
+            case _:
+                raise AssertionError(f"{formula} is not of linear time")
+
+
+def _expression(formula: Formula) -> str:
+    match formula:
+        case Truth(value):
+            return str(value).lower()
+        case Atom(name):
+            return name
+        case Not(body):
+            return f"!{_expression(body)}"
+        case And(parts):
+            return f"({' && '.join(map(_expression, parts))})"
+        case Or(parts):
+            return f"({' || '.join(map(_expression, parts))})"
+        case _:
+            raise AssertionError(f"{formula} is not written out")
