@@ -17,12 +17,14 @@ AX belongs there too; it is left out, since Spin's own reductions are for formul
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from functools import cache
 
 from stead_sym.export.ground import either, negation
+from stead_sym.export.layers import Node
 from stead_sym.export.model import Export, Question
-from stead_sym.export.names import Active, Holds, plain
+from stead_sym.export.names import Holds, plain
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -36,7 +38,6 @@ from stead_sym.logic.syntax import (
     conjuncts,
     is_temporal,
 )
-from stead_sym.relational.instance import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def promela(export: Export) -> str:
     return "\n".join(_Writer(export, askable(export)).lines()) + "\n"
 
 
-@dataclass
+@dataclass(eq=False)
 class _Writer:
     export: Export
     asked: tuple[Asked, ...]
@@ -131,7 +132,8 @@ class _Writer:
         yield "bool started = false;"
         for fact in self.export.graph.facts:
             yield f"bool {self.export.names.of(Holds(fact))} = false; /* {plain(str(fact))} */"
-        yield from self._watching()
+        for formula, name in self.watched.items():
+            yield f"bool {name} = false; /* {plain(str(formula))} */"
         yield ""
         yield "active proctype deployment() {"
         yield "  do"
@@ -157,27 +159,21 @@ class _Writer:
         for question in left:
             yield f"/* {plain(question.spec)} is not asked: {plain(question.written)} */"
 
-    def _watching(self) -> Iterator[str]:
-        """Variables for what the claims look at, and the macro that sets them from the facts."""
-        active = {n: p for n, p in self.export.names.propositions.items() if isinstance(p, Active)}
-        for name, proposition in active.items():
-            having = [self.export.names.of(Holds(fact)) for fact in self.export.having(proposition)]
-            yield f"#define {name} ({' || '.join(having) or 'false'})"
-        for name in self.watched.values():
-            yield f"bool {name} = false;"
-        updates = [f"{name} = {_expression(formula)};" for formula, name in self.watched.items()]
-        yield "#define UPDATE " + (" \\\n  ".join(updates) or "skip")
-
     def _entering(self, source: int | None, target: int) -> str:
-        """The state and the facts that the step changes, then what the claims look at."""
-        states, names = self.export.graph.states, self.export.names
-        before = frozenset[Fact]() if source is None else states[source].facts
-        after = states[target].facts
-        changed = [
-            f"{names.of(Holds(fact))} = {'true' if fact in after else 'false'};"
-            for fact in sorted(before ^ after)
-        ]
-        return " ".join([f"state = {target};", *changed, "UPDATE"])
+        """The state, and the facts and what the claims look at as far as the step changes them."""
+        before = frozenset[str]() if source is None else self._true_in(source)
+        after = self._true_in(target)
+        values = ((name, "true" if name in after else "false") for name in sorted(before ^ after))
+        return " ".join([f"state = {target};", *(f"{name} = {value};" for name, value in values)])
+
+    @cache  # noqa: B019 (a writer lives as long as it writes)
+    def _true_in(self, state: int) -> frozenset[str]:
+        """The variables that are true in a state."""
+        facts = self.export.graph.states[state].facts
+        true = frozenset(self.export.names.of(Holds(fact)) for fact in facts)
+        propositions, node = self.export.names.propositions, Node(state)
+        seen = {name for name, what in propositions.items() if self.export.says(what, node)}
+        return true | {name for formula, name in self.watched.items() if _holds(formula, seen)}
 
     def _watch(self, formula: Formula) -> str:
         """The variable for a formula without temporal operators."""
@@ -206,17 +202,18 @@ class _Writer:
                 raise AssertionError(f"{formula} is not of linear time")
 
 
-def _expression(formula: Formula) -> str:
+def _holds(formula: Formula, true: Set[str]) -> bool:
+    """A formula without temporal operators where these propositions are true."""
     match formula:
         case Truth(value):
-            return str(value).lower()
+            return value
         case Atom(name):
-            return name
+            return name in true
         case Not(body):
-            return f"!{_expression(body)}"
+            return not _holds(body, true)
         case And(parts):
-            return f"({' && '.join(map(_expression, parts))})"
+            return all(_holds(part, true) for part in parts)
         case Or(parts):
-            return f"({' || '.join(map(_expression, parts))})"
+            return any(_holds(part, true) for part in parts)
         case _:
             raise AssertionError(f"{formula} is not written out")
