@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Step, Trace
+from stead_sym.deployment.trace import Step
+from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -80,4 +81,6 @@ class Engine(Protocol):
         """One step to each D' with D → D', for a reachable state D."""
         ...
 
-    def evidence(self, formula: Formula, holds: bool) -> Trace: ...
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does."""
+        ...

@@ -27,6 +27,8 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import DeclarationError, InputError, RestrictionError
+from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.findings.finding import Finding, in_order
 from stead_sym.findings.reached import Examined, nowhere_fair, reached_findings
@@ -47,16 +49,24 @@ Domain: TypeAlias = Literal["normal", "theorem"]
 class Verdict:
     """The answer to one specification, whose ``formula`` stands here as it was written.
 
-    ``holds`` is None for `unknown`, with the ``reason``. ``trace`` is the evidence: for a
-    specification that fails a run that shows it, for one that holds a witness where it has one, else
-    None.
+    ``holds`` is None for `unknown`, with the ``reason``. ``evidence`` shows why the sentence has its truth
+    value in the restriction: as far as runs and values can, for a claim about all runs has none.
     """
 
     spec: str
     formula: Resolved
     holds: bool | None
     reason: str = ""
-    trace: Trace | None = None
+    evidence: Evidence | None = None
+
+    @property
+    def trace(self) -> Trace | None:
+        """The run through the evidence that shows most; None where that would only repeat a specification
+        that holds."""
+        if self.evidence is None:
+            return None
+        trace = self.evidence.trace
+        return trace if trace.steps or trace.bindings or not self.evidence.root.holds else None
 
     @property
     def word(self) -> str:
@@ -92,8 +102,9 @@ class Verification:
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
     ``initial`` is the number of initial states. ``agents`` has what each agent was asked, by its name, which
     is empty where there is one only; ``contexts``, ``queries``, ``decisions`` and ``answers`` are those of
-    all agents together. ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is
-    how many subformulas were not tried for vacuity, since of a long specification not all are.
+    all agents together. ``moves`` says of a step who could have done otherwise. ``findings`` are what makes
+    a verdict say less than it seems to; ``unexamined`` is how many subformulas were not tried for vacuity,
+    since of a long specification not all are.
     """
 
     deployment: Deployment
@@ -106,6 +117,7 @@ class Verification:
     transitions: int
     seconds: float
     engine: Engine
+    moves: Moves
     findings: tuple[Finding, ...] = ()
     unexamined: int = 0
 
@@ -300,6 +312,7 @@ def verify(
         transitions=built.transitions,
         seconds=seconds,
         engine=built,
+        moves=Moves(deployment, wrappers, built.restriction),
         findings=examined.findings,
         unexamined=examined.left,
     )
@@ -370,21 +383,19 @@ def _verdict(
 ) -> Verdict:
     """The verdict; ``beyond`` is B minus C, which the theorem wants empty."""
     holds = engine.holds(spec.formula)
-    trace: Trace | None = engine.evidence(spec.formula, holds)
-    if holds and trace is not None and not trace.steps and not trace.bindings:
-        trace = None  # the claim alone would only repeat the specification
+    evidence = engine.evidence(spec.formula, holds)
     found = "holds" if holds else "fails"
     if beyond:
         reason = (
             f"it {found} on the literal domain for an agent that tells {min(beyond)} from other values;"
             " nothing carries over without the wrapper"
         )
-        return Verdict(spec.name, written, None, reason, trace)
+        return Verdict(spec.name, written, None, reason, evidence)
     if restriction.exact:
-        return Verdict(spec.name, written, holds, trace=trace)
+        return Verdict(spec.name, written, holds, evidence=evidence)
     small = ", ".join(
         f"{d.sort}={d.size} (the theorem asks for {d.required})"
         for d in restriction.derivation.values()
         if d.size < d.required
     )
-    return Verdict(spec.name, written, None, f"it {found} on the forced domain {small}", trace)
+    return Verdict(spec.name, written, None, f"it {found} on the forced domain {small}", evidence)

@@ -12,9 +12,9 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 
 from stead_sym.agent.backends import KINDS
-from stead_sym.cli.agents import add_agents, chosen_agents, wants_model
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, wants_model
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds, tolerance
+from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds
 from stead_sym.deployment.deployment import Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.files import load
@@ -37,16 +37,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask the agent about literal identifiers, without the wrapper; verdicts are then unknown",
     )
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
-    parser.add_argument(
-        "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
-    )
-    parser.add_argument(
-        "--tolerance",
-        type=tolerance,
-        metavar="D",
-        help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
-    )
+    add_model_options(parser)
     add_specs(parser)
     parser.add_argument(
         "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"

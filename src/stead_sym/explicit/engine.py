@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Step, Trace
-from stead_sym.evidence import evidence
+from stead_sym.deployment.trace import Step
+from stead_sym.evidence.build import explain
+from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import explore
 from stead_sym.logic.syntax import TRUE, Expanded, Globally, Not
@@ -86,13 +87,13 @@ class ExplicitEngine:
         for target, call in first.items():
             yield self._graph.step(source, call, target)
 
-    def evidence(self, formula: Expanded, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at an initial state: of several a run that
-        is as short as any."""
+    def evidence(self, formula: Expanded, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state: of several one with a run as short as
+        any."""
         starts = self._labelling.initially(formula if holds else Not(formula))
-        runs = (evidence(self._labelling, formula, start, holds) for start in starts[:_COMPARED])
-        run = min(runs, key=lambda run: len(run.steps))
-        return replace(run, of_many=self._graph.initial > 1)
+        many = self._graph.initial > 1
+        found = (Evidence(explain(self._labelling, formula, s, holds), many) for s in starts[:_COMPARED])
+        return min(found, key=lambda evidence: len(evidence.trace.steps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,16 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import TypeAlias
 
 from stead_sym.agent.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
+from stead_sym.evidence.data import Json, evidence_data
+from stead_sym.evidence.moves import Moves
 from stead_sym.relational.instance import Fact
 from stead_sym.verification import Verdict, Verification
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 _NONE: Mapping[str, int] = MappingProxyType({})
 
@@ -45,7 +44,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         "contexts": result.contexts,
         "queries": result.queries,
         "seconds": result.seconds,
-        "specs": {name: _verdict(verdict) for name, verdict in result.verdicts.items()},
+        "specs": {name: _verdict(verdict, result.moves) for name, verdict in result.verdicts.items()},
         "findings": [
             {
                 "kind": finding.kind,
@@ -126,7 +125,7 @@ def _record(answer: Answer | None) -> dict[str, Json]:
     }
 
 
-def _verdict(verdict: Verdict) -> Json:
+def _verdict(verdict: Verdict, moves: Moves) -> Json:
     trace = verdict.trace
     return {
         "verdict": verdict.word,
@@ -137,6 +136,9 @@ def _verdict(verdict: Verdict) -> Json:
         "loop": trace.loop if trace else None,
         "bindings": dict(trace.bindings) if trace else {},
         "claim": trace.claim if trace else "",
+        "evidence": evidence_data(verdict.spec, str(verdict.formula), verdict.evidence, moves)
+        if verdict.evidence
+        else None,
     }
 
 
