@@ -11,14 +11,20 @@ import json
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
-from stead_sym.agent.backends import KINDS
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, wants_model
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds
-from stead_sym.deployment.deployment import Question
+from stead_sym.cli.options import (
+    add_domain,
+    add_file,
+    add_formulas,
+    add_specs,
+    asked,
+    domain,
+    positive,
+    seconds,
+)
 from stead_sym.errors import InputError, Undecided
 from stead_sym.files import load
-from stead_sym.logic.parser import parse_formula
 from stead_sym.progress import Progress
 from stead_sym.report.data import report_data
 from stead_sym.report.progress import ProgressDisplay, progress_line
@@ -39,9 +45,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     )
     add_model_options(parser)
     add_specs(parser)
-    parser.add_argument(
-        "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
-    )
+    add_formulas(parser)
     parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     add_domain(
         parser,
@@ -85,14 +89,13 @@ def _verify(options: argparse.Namespace) -> int:
         return _verify_in_child(options)
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
-    asked = None if options.spec is None and options.formula is None else _asked(options)
     with _display(options) as progress:
         if progress is not None:
             progress("plan")
         result = verify(
             deployment,
             agents,
-            asked,
+            asked(options),
             engine=options.engine,
             domain=domain(options.domain),
             force=options.force,
@@ -111,12 +114,6 @@ def _verify(options: argparse.Namespace) -> int:
     else:
         print_verification(result, console_on(sys.stdout))
     return _status(result, strict=options.strict)
-
-
-def _asked(options: argparse.Namespace) -> list[Question]:
-    """The specifications and formulas that are asked for."""
-    formulas = (parse_formula(text, source="--formula") for text in options.formula or ())
-    return [*(options.spec or ()), *formulas]
 
 
 def _verify_in_child(options: argparse.Namespace) -> int:
@@ -146,9 +143,7 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":
         raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
-    for name in ("prompts", "store", "tolerance"):
-        if getattr(options, name) is not None and not wants_model(options):
-            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
+    refuse_without_model(options)
     if domain(options.domain) == "normal" and options.engine != "symbolic":
         raise InputError(
             "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"
