@@ -54,6 +54,10 @@ from stead_sym.errors import (
     StoreError,
     Undecided,
 )
+from stead_sym.export.model import Export, exported
+from stead_sym.export.promela import to_promela
+from stead_sym.export.smv import to_smv
+from stead_sym.export.storm import to_storm
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
@@ -269,6 +273,12 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "report_data",
     "report_schema",
     "verify",
+    # other checkers
+    "Export",
+    "exported",
+    "to_promela",
+    "to_smv",
+    "to_storm",
     # errors
     "AgentError",
     "BoundExceeded",

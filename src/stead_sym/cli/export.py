@@ -14,10 +14,10 @@ from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, r
 from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
 from stead_sym.errors import InputError
 from stead_sym.export.graph import MAX_STATES
-from stead_sym.export.model import Export, export
-from stead_sym.export.promela import askable, promela
-from stead_sym.export.smv import smv
-from stead_sym.export.storm import storm
+from stead_sym.export.model import Export, exported
+from stead_sym.export.promela import askable, to_promela
+from stead_sym.export.smv import to_smv
+from stead_sym.export.storm import to_storm
 from stead_sym.files import load
 from stead_sym.verification import verify
 
@@ -62,20 +62,20 @@ def _export(options: argparse.Namespace) -> int:
         domain=domain(options.domain),
         findings=False,
     )
-    exported = export(result, options.max_states)
+    export = exported(result, options.max_states)
     if options.smv is not None:
-        _write(options.smv, smv(exported))
+        _write(options.smv, to_smv(export))
     if options.promela is not None:
-        _write(options.promela, promela(exported))
+        _write(options.promela, to_promela(export))
     if options.tra is not None:
         try:
-            storm(exported).write(Path(options.tra))
+            to_storm(export).write(Path(options.tra))
         except OSError as error:
             raise InputError(
                 f"{options.tra}: cannot be written ({error.strerror}); name another folder"
             ) from None
     if not options.quiet:
-        _tell(exported, spin=options.promela is not None)
+        _tell(export, spin=options.promela is not None)
     return 0
 
 
@@ -89,11 +89,11 @@ def _write(target: str, text: str) -> None:
         raise InputError(f"{target}: cannot be written ({error.strerror}); name another file") from None
 
 
-def _tell(exported: Export, *, spin: bool) -> None:
+def _tell(export: Export, *, spin: bool) -> None:
     """What another checker should find, on stderr."""
-    for line in exported.heading():
+    for line in export.heading():
         print(f"stead-sym: {line}", file=sys.stderr)
-    of_spin = {asked.question.spec for asked in askable(exported)}
-    for question in exported.questions:
+    of_spin = {asked.question.spec for asked in askable(export)}
+    for question in export.questions:
         left_out = " (not a question for Spin)" * (spin and question.spec not in of_spin)
         print(f"  {question.identifier} {question.words}{left_out}", file=sys.stderr)

@@ -116,11 +116,6 @@ class Grounding:
         return self._ground(formula, {}, ())
 
     @property
-    def needs_away(self) -> bool:
-        """Whether the nodes have the edges to copies that are in no layer."""
-        return self.fair and self._layered
-
-    @property
     def _layered(self) -> bool:
         return self.layers != {()}
 
@@ -282,7 +277,7 @@ class Grounding:
 
     def _fairly(self, layer: Layer) -> Formula:
         """A fair run starts here."""
-        return Globally("E", self._in(layer)) if self.needs_away else TRUE
+        return Globally("E", self._in(layer)) if self.fair and self._layered else TRUE
 
     # The temporal kernel
 

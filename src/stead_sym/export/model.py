@@ -7,8 +7,9 @@ specifications, and whoever runs another checker on it sees at once where the tw
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.export.graph import MAX_STATES, StateGraph, state_graph
@@ -22,13 +23,17 @@ from stead_sym.verification import Verification
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A specification in an export: its ``identifier`` there, the ``formula`` over atoms without arguments,
-    and our ``answer``, None where it is unknown."""
+    """A specification in an export: its ``identifier`` there, the ``formula`` over the nodes, its atoms without
+    arguments, and our ``answer``, None where it is unknown, in ``words`` too.
+
+    ``plain`` is the formula over the states; None where it holds a value whose name means nothing there.
+    """
 
     spec: str
     identifier: str
     written: str
     formula: Formula
+    plain: Formula | None
     answer: bool | None
     words: str
 
@@ -37,19 +42,29 @@ class Question:
 class Export:
     """A deployment under its agents as a finite graph, with specifications that need no data.
 
-    ``fair`` are the fairness constraints over atoms without arguments. ``mortal``: the sorts whose names mean
-    nothing across steps; none of them on the literal domain.
+    ``fair`` are the fairness constraints over the states, their atoms without arguments. ``layers`` are as in
+    `ground`: only the empty one where no specification holds a value whose name means nothing.
     """
 
     summary: str
     deployment: Deployment
     graph: StateGraph
-    mortal: frozenset[str]
     layers: frozenset[Layer]
-    needs_away: bool
     names: Names
     fair: tuple[Formula, ...]
     questions: tuple[Question, ...]
+
+    @property
+    def needs_away(self) -> bool:
+        """Whether the nodes have copies in no layer, so that a fair path starts everywhere."""
+        return bool(self.fair) and self.layers != {()}
+
+    @cached_property
+    def constraints(self) -> tuple[Formula, ...]:
+        """The fairness constraints over the nodes."""
+        if not self.needs_away:
+            return self.fair
+        return tuple(either(constraint, self.names.atom(Away())) for constraint in self.fair)
 
     @cached_property
     def nodes(self) -> Nodes:
@@ -93,9 +108,9 @@ class Export:
             yield "Some specifications hold values whose names change: docs/export.md tells of held values."
 
 
-def export(verification: Verification, max_states: int = MAX_STATES) -> Export:
-    """A verification as a finite graph with propositional specifications, to be written by `smv`, `storm` and
-    `promela`.
+def exported(verification: Verification, max_states: int = MAX_STATES) -> Export:
+    """A verification as a finite graph with propositional specifications, for `to_smv`, `to_storm` and
+    `to_promela` to write.
 
     Raises `Undecided` where there are more than ``max_states`` states, and where a specification gets too
     long once its quantifiers are written out.
@@ -108,34 +123,37 @@ def export(verification: Verification, max_states: int = MAX_STATES) -> Export:
         mortal = frozenset(sort for sort, known in values if deployment.outside(sort, known))
     specs = [spec for spec in deployment.specs if spec.name in verification.verdicts]
     layers = held_layers((spec.formula for spec in specs), mortal)
+    names = _named(graph, layers)
+    alone = Grounding(deployment, graph, mortal, frozenset({()}), bool(deployment.fair), names)
+    layered = replace(alone, layers=layers)
+    questions = tuple(
+        Question(
+            spec.name,
+            names.unique(("spec", spec.name), f"spec_{spec.name}"),
+            str(verification[spec.name].formula),
+            layered.sentence(spec.formula),
+            alone.sentence(spec.formula) if held_layers([spec.formula], mortal) == {()} else None,
+            verification[spec.name].holds,
+            f"{verification[spec.name]}".removeprefix(spec.name).strip(),
+        )
+        for spec in specs
+    )
+    fair = tuple(map(alone.sentence, deployment.fair))
+    return Export(verification.summary, deployment, graph, layers, names, fair, questions)
+
+
+def _named(graph: StateGraph, layers: frozenset[Layer]) -> Names:
+    """Names for all facts, and for what the steps between layers speak of."""
     names = Names()
+    slots = sorted({slot for layer in layers for slot in layer})
     for fact in graph.facts:
         names.of(Holds(fact))
-    grounding = Grounding(deployment, graph, mortal, layers, bool(deployment.fair), names)
-    fair = [grounding.sentence(constraint) for constraint in deployment.fair]
-    if grounding.needs_away:
-        fair = [either(constraint, names.atom(Away())) for constraint in fair]
-    questions = []
-    for spec in specs:
-        verdict = verification[spec.name]
-        questions.append(
-            Question(
-                spec.name,
-                names.unique(("spec", spec.name), f"spec_{spec.name}"),
-                str(verdict.formula),
-                grounding.sentence(spec.formula),
-                verdict.holds,
-                verdict.word + f": {verdict.reason}" * bool(verdict.reason),
-            )
-        )
-    return Export(
-        verification.summary,
-        deployment,
-        graph,
-        mortal,
-        layers,
-        grounding.needs_away,
-        names,
-        tuple(fair),
-        tuple(questions),
-    )
+    for sort in sorted({slot.sort for slot in slots}):
+        for value in graph.active[sort]:
+            names.of(Active(sort, value))
+    for left, right in combinations(slots, 2):
+        if left.sort == right.sort:
+            names.of(Same(left, right))
+    for layer in sorted(layers) if slots else ():
+        names.of(InLayer(layer))
+    return names

@@ -51,16 +51,16 @@ class Asked:
 
 
 def askable(export: Export) -> tuple[Asked, ...]:
-    """The specifications that Spin can be asked. None of them, where some hold values whose names mean
-    nothing across steps: the layers are no linear time."""
-    if export.layers != {()}:
-        return ()
+    """The specifications that Spin can be asked. None of them holds a value whose name means nothing across
+    steps: layers are no linear time."""
     asked = (_asked(question, export.graph.initial) for question in export.questions)
     return tuple(found for found in asked if found is not None)
 
 
 def _asked(question: Question, initial: int) -> Asked | None:
-    for formula, negated in ((question.formula, False), (negation(question.formula), True)):
+    if question.plain is None:
+        return None
+    for formula, negated in ((question.plain, False), (negation(question.plain), True)):
         if _is_linear(formula) and not (negated and initial > 1):
             claims = {f"{question.identifier}_{k}": part for k, part in enumerate(_split(formula), 1)}
             return Asked(question, claims, negated)
@@ -108,7 +108,7 @@ def _split(formula: Formula) -> Iterator[Formula]:
             yield formula
 
 
-def promela(export: Export) -> str:
+def to_promela(export: Export) -> str:
     """The export as a Promela process, with a claim for every part of the specifications that Spin can be
     asked.
 

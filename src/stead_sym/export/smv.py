@@ -30,7 +30,7 @@ from stead_sym.relational.schema import Value
 _FREE, _DEAD = "free", "dead"
 
 
-def smv(export: Export) -> str:
+def to_smv(export: Export) -> str:
     """The export as an SMV module."""
     return "\n".join(_Writer(export).lines()) + "\n"
 
@@ -42,13 +42,6 @@ class _Writer:
         self.names = export.names
         self.slots = sorted({slot for layer in export.layers for slot in layer})
         self.same = [(left, right) for left, right in combinations(self.slots, 2) if left.sort == right.sort]
-        for sort in {slot.sort for slot in self.slots}:
-            for value in self.graph.active[sort]:
-                self.names.of(Active(sort, value))
-        for pair in self.same:
-            self.names.of(Same(*pair))
-        for layer in sorted(export.layers) if self.slots else ():
-            self.names.of(InLayer(layer))
         everywhere = frozenset.intersection(*(state.facts for state in self.graph.states))
         self.changing = [fact for fact in self.graph.facts if fact not in everywhere]
 
@@ -67,7 +60,7 @@ class _Writer:
         yield "  " + " & ".join([f"({start})", *nothing]) + ";"
         yield "TRANS"
         yield from self._transitions()
-        for constraint in self.export.fair:
+        for constraint in self.export.constraints:
             yield f"FAIRNESS {expression(constraint)};"
         for question in self.export.questions:
             yield f"-- {plain(question.identifier)}: {plain(question.spec)}, {plain(question.written)}"

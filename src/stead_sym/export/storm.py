@@ -41,7 +41,7 @@ class Storm:
             (folder / name).write_text(text, encoding="utf-8")
 
 
-def storm(export: Export) -> Storm:
+def to_storm(export: Export) -> Storm:
     """The export in Storm's explicit format."""
     transitions, labels, properties = (
         "\n".join(lines) + "\n" for lines in (_transitions(export), _labels(export), _properties(export))
@@ -83,7 +83,7 @@ def _properties(export: Export) -> Iterator[str]:
 
 def property_of(export: Export, formula: Formula) -> str:
     """A formula over atoms without arguments as a property of the nodes, in the words of Storm."""
-    return _state(formula, tuple(f"(G F {_state(constraint, ())})" for constraint in export.fair))
+    return _state(formula, tuple(f"(G F {_state(constraint, ())})" for constraint in export.constraints))
 
 
 def _state(formula: Formula, fair: tuple[str, ...]) -> str:
