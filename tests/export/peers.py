@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +39,14 @@ def ours(result) -> Found:
     """The same of our own, but for the nodes, which only an export has."""
     answers = {name: verdict.holds for name, verdict in result.verdicts.items()}
     return Found(answers, result.initial, result.states, result.transitions, 0)
+
+
+def assert_agree(found, result, export):
+    """The peer has our verdicts and our counts."""
+    expected = ours(result)
+    assert found.answers == expected.answers
+    assert replace(found, answers={}, nodes=0) == replace(expected, answers={}, nodes=0)
+    assert found.nodes == len(export.nodes.nodes)
 
 
 def program(name: str) -> str:

@@ -23,8 +23,8 @@ from stead_sym.verification import Verification
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A specification in an export: its ``identifier`` there, the ``formula`` over the nodes, its atoms without
-    arguments, and our ``answer``, None where it is unknown, in ``words`` too.
+    """A specification in an export: its ``identifier`` there, the ``formula`` over the nodes, its atoms
+    without arguments, and our ``answer``, None where it is unknown, in ``words`` too.
 
     ``plain`` is the formula over the states; None where it holds a value whose name means nothing there.
     """
@@ -123,7 +123,7 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
         mortal = frozenset(sort for sort, known in values if deployment.outside(sort, known))
     specs = [spec for spec in deployment.specs if spec.name in verification.verdicts]
     layers = held_layers((spec.formula for spec in specs), mortal)
-    names = _named(graph, layers)
+    names = _named(graph, layers, fair=bool(deployment.fair))
     alone = Grounding(deployment, graph, mortal, frozenset({()}), bool(deployment.fair), names)
     layered = replace(alone, layers=layers)
     questions = tuple(
@@ -142,7 +142,7 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
     return Export(verification.summary, deployment, graph, layers, names, fair, questions)
 
 
-def _named(graph: StateGraph, layers: frozenset[Layer]) -> Names:
+def _named(graph: StateGraph, layers: frozenset[Layer], *, fair: bool) -> Names:
     """Names for all facts, and for what the steps between layers speak of."""
     names = Names()
     slots = sorted({slot for layer in layers for slot in layer})
@@ -156,4 +156,6 @@ def _named(graph: StateGraph, layers: frozenset[Layer]) -> Names:
             names.of(Same(left, right))
     for layer in sorted(layers) if slots else ():
         names.of(InLayer(layer))
+    if slots and fair:
+        names.of(Away())
     return names
