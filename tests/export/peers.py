@@ -74,7 +74,7 @@ def nusmv(export: Export, folder: Path) -> Found:
     text = to_smv(export)
     held = [line.split(":")[0].strip() for line in _variables(text) if line.strip().startswith("held")]
     slots = [name for name in held if "_dead_as_" not in name]
-    nothing = "".join(f"INVAR {slot} = free;\n" for slot in slots) + "INVAR !away;\n" * export.needs_away
+    nothing = "".join(f"INVAR {slot} = free;\n" for slot in slots)
     bare = re.sub(r"(?m)^(FAIRNESS|SPEC) .*\n", "", text) + nothing
     output = _run_nusmv(folder, text)
     said = [line.rsplit(" ", 1)[1] for line in output.splitlines() if line.startswith("-- specification")]
@@ -171,8 +171,11 @@ def _plain_states(export: Export, model) -> set[int]:
 
 
 def spin(export: Export, folder: Path) -> Found:
-    """Spin on the Promela file: the claims one by one, and the states without any. Spin's states have one
-    more, before the first step."""
+    """Spin on the Promela file: the claims one by one, and the states without any.
+
+    It counts one transition into the state that it starts in. With several initial states that is one state
+    more, and as many transitions; `first` would split the states that it is about.
+    """
     (folder / "export.pml").write_text(to_promela(export), encoding="utf-8")
     asked = askable(export)
     if asked:
@@ -181,15 +184,17 @@ def spin(export: Export, folder: Path) -> Found:
     for one in asked:
         errors = [_errors(_search(folder, "./pan", "-a", "-N", claim)) for claim in one.claims]
         answers[one.question.spec] = any(errors) if one.negated else not any(errors)
-    bare = re.sub(r"(?m)^ltl .*\n", "", to_promela(export))
+    bare = re.sub(r"(?m)^ltl .*\n", "", to_promela(export)).replace("first = true;", "")
     (folder / "bare.pml").write_text(bare, encoding="utf-8")
     _compile(folder, "bare.pml", "bare", "-DSAFETY")
     output = _search(folder, "./bare")
     assert _errors(output) == 0, output
-    states = int(re.search(r"(\d+) states, stored", output)[1]) - 1
-    steps = int(re.search(r"(\d+) transitions", output)[1])
-    initial = export.graph.initial
-    return Found(answers, initial, states, steps - initial - 1, states)
+    states = int(re.search(r"(\d+) states, stored", output)[1])
+    steps = int(re.search(r"(\d+) transitions", output)[1]) - 1
+    initial = bare.count("state == -1")
+    if initial:
+        states, steps = states - 1, steps - initial
+    return Found(answers, initial or 1, states, steps, states)
 
 
 def _compile(folder: Path, source: str, target: str, *flags: str) -> None:
@@ -206,7 +211,7 @@ def _search(folder: Path, *command: str) -> str:
 
 
 def _done(command: list[str], folder: Path) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 

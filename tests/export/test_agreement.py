@@ -55,7 +55,7 @@ def test_two_desks(peer, tmp_path):
     assert_agree(peer(export, tmp_path), result, export)
 
 
-OF_SPIN = "g001 g005 g020 g025 g031 g043 v001 v003 v013 v028 v029 v032"
+OF_SPIN = "g001 g005 g020 g025 g031 g043 v001 v003 v013 v028 v032"
 
 
 def asked_of_spin():
@@ -137,7 +137,12 @@ def test_the_constraints_matter():
         ours(st.verify(st.parse_deployment(text), "any", findings=False)).answers
         for text in (FAIR, FAIR.replace("\nfair ", "\n# fair "))
     )
-    assert {name for name in with_them if with_them[name] != without[name]} == {"served", "opened", "may_close", "until"}
+    assert {name for name in with_them if with_them[name] != without[name]} == {
+        "served",
+        "opened",
+        "may_close",
+        "until",
+    }
 
 
 @pytest.mark.parametrize("peer", [nusmv, storm])

@@ -29,11 +29,10 @@ along; and a path that stays in V is a run of (D, ν). Write V for the propositi
 and the other operators by duality. By induction over f: (V, D, ν) ⊨ g(f) iff (D, ν) ⊨ f.
 
 *Fairness.* A checker's path quantifiers range over the fair paths of the whole graph. A path changes its
-layer finitely often and the constraints speak of D alone; so a path that stays in V is fair iff its run is.
-But an assignment must not ask for a fair run, for `exists x` does not. Hence every node has also an edge to a
-copy of itself that is in no layer, does nothing and is fair (`away`): a fair path starts in every node. EX
-and E[ U ] of the deployment want the run after them to be fair: they end in V ∧ g(f) ∧ EG V, where EG V is
-"some fair path stays in V".
+layer finitely often and the constraints speak of D alone, so a fair path goes on from (V, D, ν) iff a fair
+run goes on from D, and the path may as well stay in V. Hence the equations hold in every node whose state
+starts a fair run, assignments included: they do not leave D. Only such nodes count: a verdict is unknown
+where an initial state starts no fair run, and EX and E[ U ] lead to states that start one.
 
 The sentences that come out are formulas of `logic.syntax` whose atoms have no arguments; `W` is not among the
 operators, as `E[f W h] = E[f U h] ∨ EG f` and `A[f W h] = ¬E[¬h U ¬f ∧ ¬h]`.
@@ -99,14 +98,13 @@ class Grounding:
 
     ``mortal`` are the sorts whose names mean nothing across steps. ``layers`` are the layers that the
     sentences speak of, known before any of them is grounded (`held_layers`): with the empty one alone no
-    proposition says which layer it is. ``fair``: the deployment has fairness constraints.
+    proposition says which layer it is.
     """
 
     deployment: Deployment
     graph: StateGraph
     mortal: frozenset[str]
     layers: frozenset[Layer]
-    fair: bool
     names: Names
     _parts: int = field(default=0, init=False)
 
@@ -275,17 +273,13 @@ class Grounding:
     def _in(self, layer: Layer) -> Formula:
         return self.names.atom(InLayer(layer)) if self._layered else TRUE
 
-    def _fairly(self, layer: Layer) -> Formula:
-        """A fair run starts here."""
-        return Globally("E", self._in(layer)) if self.fair and self._layered else TRUE
-
     # The temporal kernel
 
     def _next(self, f: Formula, layer: Layer) -> Formula:
-        return Next("E", both(self._in(layer), f, self._fairly(layer)))
+        return Next("E", both(self._in(layer), f))
 
     def _until(self, f: Formula, h: Formula, layer: Layer) -> Formula:
-        goal = both(self._in(layer), h, self._fairly(layer))
+        goal = both(self._in(layer), h)
         if f == TRUE:  # no path comes back to a layer, so that one that ends in it has been in it
             return Future("E", goal)
         return Until("E", both(self._in(layer), f), goal)

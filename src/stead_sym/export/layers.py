@@ -33,13 +33,11 @@ class Dead:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node (V, D, ν): the number of D in the graph, the layer, and what its slots hold. ``away``: the copy
-    in no layer."""
+    """A node (V, D, ν): the number of D in the graph, the layer, and what its slots hold."""
 
     state: int
     layer: Layer = ()
     held: tuple[Value | Dead, ...] = ()
-    away: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,14 @@ class Nodes:
         return sum(map(len, self.edges))
 
 
-def all_nodes(deployment: Deployment, graph: StateGraph, layers: Set[Layer], needs_away: bool) -> Nodes:
+def all_nodes(deployment: Deployment, graph: StateGraph, layers: Set[Layer]) -> Nodes:
     """What can be reached from the initial states in the empty layer."""
     number = {Node(i): i for i in range(graph.initial)}
     nodes = list(number)
     edges: list[dict[int, str]] = []
     for node in nodes:  # grows on the way
         out: dict[int, str] = {}
-        for after, label in _edges(deployment, graph, layers, needs_away, node):
+        for after, label in _edges(deployment, graph, layers, node):
             if after not in number:
                 number[after] = len(nodes)
                 nodes.append(after)
@@ -74,11 +72,8 @@ def all_nodes(deployment: Deployment, graph: StateGraph, layers: Set[Layer], nee
 
 
 def _edges(
-    deployment: Deployment, graph: StateGraph, layers: Set[Layer], needs_away: bool, node: Node
+    deployment: Deployment, graph: StateGraph, layers: Set[Layer], node: Node
 ) -> Iterator[tuple[Node, str]]:
-    if node.away:
-        yield node, "away"
-        return
     for after, label in graph.steps[node.state].items():
         for held in _moved(deployment, graph, node, after):
             yield Node(after, node.layer, held), label
@@ -86,8 +81,6 @@ def _edges(
         if layer and layer[:-1] == node.layer:
             for value in sorted(graph.states[node.state].active_domain[layer[-1].sort]):
                 yield Node(node.state, layer, (*node.held, value)), f"hold {value}"
-    if needs_away:
-        yield Node(node.state, away=True), "away"
 
 
 def _moved(

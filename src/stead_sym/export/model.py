@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.export.graph import MAX_STATES, StateGraph, state_graph
-from stead_sym.export.ground import Grounding, either, held_layers
+from stead_sym.export.ground import Grounding, held_layers
 from stead_sym.export.layers import Node, Nodes, all_nodes
-from stead_sym.export.names import Active, Away, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
+from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
 from stead_sym.verification import Verification
@@ -54,28 +55,14 @@ class Export:
     fair: tuple[Formula, ...]
     questions: tuple[Question, ...]
 
-    @property
-    def needs_away(self) -> bool:
-        """Whether the nodes have copies in no layer, so that a fair path starts everywhere."""
-        return bool(self.fair) and self.layers != {()}
-
-    @cached_property
-    def constraints(self) -> tuple[Formula, ...]:
-        """The fairness constraints over the nodes."""
-        if not self.needs_away:
-            return self.fair
-        return tuple(either(constraint, self.names.atom(Away())) for constraint in self.fair)
-
     @cached_property
     def nodes(self) -> Nodes:
         """The nodes that can be reached: the states, where no specification holds a value whose name means
         nothing."""
-        return all_nodes(self.deployment, self.graph, self.layers, self.needs_away)
+        return all_nodes(self.deployment, self.graph, self.layers)
 
     def says(self, proposition: Proposition, node: Node) -> bool:
         """Whether the proposition holds in the node."""
-        if node.away:
-            return isinstance(proposition, Away)
         state, held = self.graph.states[node.state], dict(zip(node.layer, node.held, strict=True))
         match proposition:
             case Holds(fact):
@@ -88,8 +75,8 @@ class Export:
                 return left in held and right in held and held[left] == held[right]
             case InLayer(layer):
                 return layer == node.layer
-            case Away():
-                return False
+            case _:
+                assert_never(proposition)
 
     def having(self, active: Active) -> Iterator[Fact]:
         """The facts that make a value active."""
@@ -123,8 +110,8 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
         mortal = frozenset(sort for sort, known in values if deployment.outside(sort, known))
     specs = [spec for spec in deployment.specs if spec.name in verification.verdicts]
     layers = held_layers((spec.formula for spec in specs), mortal)
-    names = _named(graph, layers, fair=bool(deployment.fair))
-    alone = Grounding(deployment, graph, mortal, frozenset({()}), bool(deployment.fair), names)
+    names = _named(graph, layers)
+    alone = Grounding(deployment, graph, mortal, frozenset({()}), names)
     layered = replace(alone, layers=layers)
     questions = tuple(
         Question(
@@ -142,7 +129,7 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
     return Export(verification.summary, deployment, graph, layers, names, fair, questions)
 
 
-def _named(graph: StateGraph, layers: frozenset[Layer], *, fair: bool) -> Names:
+def _named(graph: StateGraph, layers: frozenset[Layer]) -> Names:
     """Names for all facts, and for what the steps between layers speak of."""
     names = Names()
     slots = sorted({slot for layer in layers for slot in layer})
@@ -156,6 +143,4 @@ def _named(graph: StateGraph, layers: frozenset[Layer], *, fair: bool) -> Names:
             names.of(Same(left, right))
     for layer in sorted(layers) if slots else ():
         names.of(InLayer(layer))
-    if slots and fair:
-        names.of(Away())
     return names

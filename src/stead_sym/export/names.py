@@ -8,7 +8,7 @@ digits and underscores. Two things whose spelling comes out alike are told apart
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
@@ -89,15 +89,7 @@ class InLayer:
         return f"what is held: {', '.join(map(str, self.layer)) or 'nothing'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Away:
-    """The node is in no layer: a place to go on for ever, so that a fair path starts everywhere."""
-
-    def __str__(self) -> str:
-        return "nothing happens any more"
-
-
-Proposition: TypeAlias = Holds | Active | Named | Same | InLayer | Away
+Proposition: TypeAlias = Holds | Active | Named | Same | InLayer
 
 
 @dataclass
@@ -133,7 +125,7 @@ class Names:
         return MappingProxyType({name: key for key, name in self._given.items() if isinstance(key, _KINDS)})
 
 
-_KINDS = (Holds, Active, Named, Same, InLayer, Away)
+_KINDS = (Holds, Active, Named, Same, InLayer)
 
 
 def _spelled(proposition: Proposition) -> str:
@@ -148,8 +140,6 @@ def _spelled(proposition: Proposition) -> str:
             return f"{slot_name(left)}_same_{slot_name(right)}"
         case InLayer(layer):
             return "_".join(("holding", *(map(slot_name, layer) if layer else ("nothing",))))
-        case Away():
-            return "away"
         case _:
             assert_never(proposition)
 
@@ -165,9 +155,3 @@ def plain(text: str) -> str:
     shown = text.encode("ascii", "backslashreplace").decode("ascii")
     shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in shown)
     return shown.replace("*/", "* /").rstrip("\\ ")
-
-
-def commented(mapping: Mapping[str, object]) -> Iterator[str]:
-    """`identifier: what it stands for`, for a comment each."""
-    for name, meaning in mapping.items():
-        yield plain(f"{name}: {meaning}")

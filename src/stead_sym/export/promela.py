@@ -112,7 +112,8 @@ def to_promela(export: Export) -> str:
     """The export as a Promela process, with a claim for every part of the specifications that Spin can be
     asked.
 
-    The first step takes one of the initial states; the claims are about the run from there.
+    Where there are several initial states, the first step takes one of them, and ``first`` says that it has
+    just been taken: the claims are about the run from there.
     """
     return "\n".join(_Writer(export, askable(export)).lines()) + "\n"
 
@@ -128,20 +129,11 @@ class _Writer:
         claims = {name: self._ltl(claim) for asked in self.asked for name, claim in asked.claims.items()}
         yield from (f"/* {line} */" for line in self.export.heading())
         yield ""
-        yield "int state = -1;"
-        yield "bool started = false;"
-        for fact in self.export.graph.facts:
-            yield f"bool {self.export.names.of(Holds(fact))} = false; /* {plain(str(fact))} */"
-        for formula, name in self.watched.items():
-            yield f"bool {name} = false; /* {plain(str(formula))} */"
+        yield from self._declarations()
         yield ""
         yield "active proctype deployment() {"
         yield "  do"
-        for i in range(self.export.graph.initial):
-            yield f"  :: d_step {{ state == -1 -> started = true; {self._entering(None, i)} }}"
-        for i, out in enumerate(self.export.graph.steps):
-            for target, label in out.items():
-                yield f"  :: d_step {{ state == {i} -> {self._entering(i, target)} }} /* {plain(label)} */"
+        yield from self._steps()
         yield "  od"
         yield "}"
         yield ""
@@ -153,18 +145,42 @@ class _Writer:
             some = "one of these claims has an error; they say the contrary"
             yield f"   holds iff {some if asked.negated else every} */"
             for name in asked.claims:
-                premise = f"({' && '.join(fair)}) -> " * bool(fair)
-                yield f"ltl {name} {{ (!started) U (started && ({premise}{claims[name]})) }}"
+                claim = f"({' && '.join(fair)}) -> {claims[name]}" if fair else claims[name]
+                yield f"ltl {name} {{ {f'[] (!first || ({claim}))' if self._many else claim} }}"
         left = [q for q in self.export.questions if q not in [asked.question for asked in self.asked]]
         for question in left:
             yield f"/* {plain(question.spec)} is not asked: {plain(question.written)} */"
 
-    def _entering(self, source: int | None, target: int) -> str:
+    @property
+    def _many(self) -> bool:
+        """There are several initial states."""
+        return self.export.graph.initial > 1
+
+    def _declarations(self) -> Iterator[str]:
+        true = frozenset[str]() if self._many else self._true_in(0)
+        yield f"int state = {-1 if self._many else 0};"
+        if self._many:
+            yield "bool first = false;"
+        shown = {self.export.names.of(Holds(fact)): str(fact) for fact in self.export.graph.facts}
+        shown |= {name: str(formula) for formula, name in self.watched.items()}
+        for name, meaning in shown.items():
+            yield f"bool {name} = {_word(name in true)}; /* {plain(meaning)} */"
+
+    def _steps(self) -> Iterator[str]:
+        initial = self.export.graph.initial
+        for i in range(initial if self._many else 0):
+            yield f"  :: d_step {{ state == -1 -> first = true; {self._entering(frozenset(), i)} }}"
+        for i, out in enumerate(self.export.graph.steps):
+            leaving = "first = false; " * (self._many and i < initial)
+            for target, label in out.items():
+                entering = self._entering(self._true_in(i), target)
+                yield f"  :: d_step {{ state == {i} -> {leaving}{entering} }} /* {plain(label)} */"
+
+    def _entering(self, before: frozenset[str], target: int) -> str:
         """The state, and the facts and what the claims look at as far as the step changes them."""
-        before = frozenset[str]() if source is None else self._true_in(source)
         after = self._true_in(target)
-        values = ((name, "true" if name in after else "false") for name in sorted(before ^ after))
-        return " ".join([f"state = {target};", *(f"{name} = {value};" for name, value in values)])
+        values = [f"{name} = {_word(name in after)};" for name in sorted(before ^ after)]
+        return " ".join([f"state = {target};", *values])
 
     @cache  # noqa: B019 (a writer lives as long as it writes)
     def _true_in(self, state: int) -> frozenset[str]:
@@ -200,6 +216,10 @@ class _Writer:
                 return f"(!{self._ltl(body)})"
             case _:
                 raise AssertionError(f"{formula} is not of linear time")
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"
 
 
 def _holds(formula: Formula, true: Set[str]) -> bool:

@@ -13,7 +13,6 @@ from typing import assert_never
 from stead_sym.export.model import Export
 from stead_sym.export.names import (
     Active,
-    Away,
     Holds,
     InLayer,
     Layer,
@@ -56,11 +55,10 @@ class _Writer:
         start = " | ".join(f"state_{i}" for i in range(self.graph.initial))
         nothing = [f"{slot_name(slot)} = {_FREE}" for slot in self.slots]
         nothing += [f"!{self._dead_together(*pair)}" for pair in self.same]
-        nothing += ["!away"] * self.export.needs_away
         yield "  " + " & ".join([f"({start})", *nothing]) + ";"
         yield "TRANS"
         yield from self._transitions()
-        for constraint in self.export.constraints:
+        for constraint in self.export.fair:
             yield f"FAIRNESS {expression(constraint)};"
         for question in self.export.questions:
             yield f"-- {plain(question.identifier)}: {plain(question.spec)}, {plain(question.written)}"
@@ -68,7 +66,7 @@ class _Writer:
             yield f"SPEC {expression(question.formula)};"
 
     def _variables(self) -> Iterator[str]:
-        if self.changing or self.slots or self.export.needs_away:
+        if self.changing or self.slots:
             yield "VAR"
         for fact in self.changing:
             yield f"  {self.names.of(Holds(fact))} : boolean; -- {plain(str(fact))}"
@@ -77,15 +75,11 @@ class _Writer:
             yield f"  {slot_name(slot)} : {{{values}}};"
         for pair in self.same:
             yield f"  {self._dead_together(*pair)} : boolean;"
-        if self.export.needs_away:
-            yield "  away : boolean;"
 
     def _defines(self) -> Iterator[str]:
         changing = frozenset(self.changing)
         for name, proposition in self.names.propositions.items():
-            if not isinstance(proposition, Away) and not (
-                isinstance(proposition, Holds) and proposition.fact in changing
-            ):
+            if not (isinstance(proposition, Holds) and proposition.fact in changing):
                 yield f"  {name} := {self._meaning(proposition)}; -- {plain(str(proposition))}"
         for i, state in enumerate(self.graph.states):
             literals = [("" if fact in state else "!") + self.names.of(Holds(fact)) for fact in self.changing]
@@ -108,19 +102,18 @@ class _Writer:
                 return " | ".join([*alike, self._dead_together(left, right)])
             case InLayer(layer):
                 return self._in_layer(layer)
-            case Away():
-                return "away"
             case _:
                 assert_never(proposition)
 
     def _in_layer(self, layer: Layer) -> str:
-        filled = [f"{slot_name(slot)} {'!=' if slot in layer else '='} {_FREE}" for slot in self.slots]
-        return " & ".join([*filled, *["!away"] * self.export.needs_away])
+        return " & ".join(
+            f"{slot_name(slot)} {'!=' if slot in layer else '='} {_FREE}" for slot in self.slots
+        )
 
     # Edges
 
     def _transitions(self) -> Iterator[str]:
-        """The moves, and where something is held the assignments and the way out of all layers."""
+        """The moves, and where something is held the assignments."""
         opening, closing = ("  ((", "  )") if self.slots else ("  ", "")
         for i, out in enumerate(self.graph.steps):
             targets = " | ".join(f"next(state_{target})" for target in out)
@@ -138,16 +131,10 @@ class _Writer:
             yield f"    & ({same} <-> next({same}))"
             both = f"next({slot_name(left)}) = {_DEAD} & next({slot_name(right)}) = {_DEAD}"
             yield f"    & (next({dead}) -> ({both}))"
-        if self.export.needs_away:
-            yield "    & !away & !next(away)"
         yield "  )"
         for layer in sorted(self.export.layers):
             if layer:
                 yield f"  | ({self._assignment(layer)})"
-        if self.export.needs_away:
-            free = [f"next({slot_name(slot)}) = {_FREE}" for slot in self.slots]
-            apart = [f"!next({self._dead_together(*pair)})" for pair in self.same]
-            yield f"  | ({' & '.join(['next(away)', *self._unchanged(), *free, *apart])})"
         yield "  ;"
 
     def _keeps(self, slot: Slot) -> str:
@@ -176,10 +163,9 @@ class _Writer:
         ]
         kept = [f"next({slot_name(slot)}) = {slot_name(slot)}" for slot in self.slots if slot != new]
         apart = [f"(next({d}) <-> {d})" for d in (self._dead_together(*pair) for pair in self.same)]
-        stays = ["!next(away)"] * self.export.needs_away
         before = self.names.of(InLayer(layer[:-1]))
         taken = " | ".join(values) or "FALSE"
-        return " & ".join([before, f"({taken})", *kept, *apart, *stays, *self._unchanged()])
+        return " & ".join([before, f"({taken})", *kept, *apart, *self._unchanged()])
 
     def _unchanged(self) -> Iterator[str]:
         for fact in self.changing:

@@ -83,7 +83,7 @@ def _properties(export: Export) -> Iterator[str]:
 
 def property_of(export: Export, formula: Formula) -> str:
     """A formula over atoms without arguments as a property of the nodes, in the words of Storm."""
-    return _state(formula, tuple(f"(G F {_state(constraint, ())})" for constraint in export.constraints))
+    return _state(formula, tuple(f"(G F {_state(constraint, ())})" for constraint in export.fair))
 
 
 def _state(formula: Formula, fair: tuple[str, ...]) -> str:
