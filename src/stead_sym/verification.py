@@ -11,7 +11,7 @@ domain is at least as large as the theorem asks. Where it was forced to be small
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
@@ -208,6 +208,7 @@ def verify(
     progress: Progress | None = None,
     wrapped: bool = True,
     findings: bool = True,
+    established: Callable[[Verdict], None] | None = None,
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent. ``specs`` are their names, and
     sentences that the deployment does not hold, as formulas or as text.
@@ -224,7 +225,8 @@ def verify(
 
     Where no fair run starts at the initial state every path quantifier would range over nothing, and the
     verdicts are `unknown`. With ``findings`` False no other sign of an empty verdict is looked for.
-    ``backend`` is for the symbolic engine, ``max_states`` for the explicit one.
+    ``backend`` is for the symbolic engine, ``max_states`` for the explicit one. ``established`` is called
+    with each verdict as soon as it is there, in the order of ``specs``.
 
     Raises `InputError` for arguments that do not go together or name what is not there, `DefinitionError`
     with a trace where a reachable state breaks the definition of a deployment, `AgentError` where the agent
@@ -276,15 +278,22 @@ def verify(
     )
     written = {spec.name: spec.formula for spec in deployment.written.specs}
     unfair = nowhere_fair(deployment, built)
-    verdicts = {
-        spec.name: _no_run(spec, written[spec.name], unfair)
-        if unfair
-        else _verdict(built, spec, written[spec.name], restriction, beyond)
-        for spec in chosen
-    }
+    verdicts: dict[str, Verdict] = {}
+    for spec in chosen:
+        if progress is not None:
+            progress("check", specifications=len(verdicts), of=len(chosen))
+        verdict = verdicts[spec.name] = (
+            _no_run(spec, written[spec.name], unfair)
+            if unfair
+            else _verdict(built, spec, written[spec.name], restriction, beyond)
+        )
+        if established is not None:
+            established(verdict)
     seconds = time.perf_counter() - started
     examined = Examined()
     if findings:
+        if progress is not None:
+            progress("findings")
         examined = reached_findings(deployment, built, chosen, wrappers)
         names = {None, *(spec.name for spec in chosen)}
         stated = (finding for finding in lint(deployment) if finding.spec in names)

@@ -45,7 +45,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         "contexts": result.contexts,
         "queries": result.queries,
         "seconds": result.seconds,
-        "specs": {name: _verdict(verdict) for name, verdict in result.verdicts.items()},
+        "specs": {name: verdict_data(verdict) for name, verdict in result.verdicts.items()},
         "findings": [
             {
                 "kind": finding.kind,
@@ -89,15 +89,22 @@ def derivation_data(restriction: Restriction) -> dict[str, Json]:
     }
 
 
-def error_data(error: SteadError, phase: str = "", counts: Mapping[str, int] = _NONE) -> dict[str, Json]:
+def error_data(
+    error: SteadError,
+    phase: str = "",
+    counts: Mapping[str, int] = _NONE,
+    specs: Mapping[str, Json] | None = None,
+) -> dict[str, Json]:
     """The report of a run that ended in an error: its line, and the run that leads to it if it has one.
 
-    Of a run that a limit has ended, ``phase`` and ``counts`` are how far it had come.
+    Of a run that was ended before it had answered everything, ``phase`` and ``counts`` are how far it had
+    come, ``specs`` the verdicts as `verdict_data` has them, `unknown` where there is none yet.
     """
     trace = error.trace if isinstance(error, DefinitionError) else None
     reached: dict[str, Json] = {"progress": {"phase": phase, "counts": dict(counts)}} if phase else {}
     start: dict[str, Json] = {"start": _texts(trace.start)} if trace else {}
-    return {"error": str(error), "trace": _steps(trace), **start, **reached}
+    known: dict[str, Json] = {"specs": dict(specs)} if specs else {}
+    return {"error": str(error), "trace": _steps(trace), **start, **reached, **known}
 
 
 def bug_data(error: Exception) -> dict[str, Json]:
@@ -126,7 +133,8 @@ def _record(answer: Answer | None) -> dict[str, Json]:
     }
 
 
-def _verdict(verdict: Verdict) -> Json:
+def verdict_data(verdict: Verdict) -> dict[str, Json]:
+    """One verdict with its evidence."""
     trace = verdict.trace
     return {
         "verdict": verdict.word,

@@ -6,7 +6,7 @@ layout say the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -28,7 +28,8 @@ def print_verification(result: Verification, console: Console) -> None:
     console.print(_heading(result))
     console.print()
     if result.verdicts:
-        console.print(_verdicts(result, ascii_only=_is_ascii(console)))
+        rows = [(verdict.spec, verdict.word, shown_by(verdict)) for verdict in result.verdicts.values()]
+        console.print(verdict_table(rows, console))
     else:
         console.print("No specification was checked: the deployment meets its definition and its bounds.")
     if result.findings or result.unexamined:
@@ -44,15 +45,20 @@ def print_verification(result: Verification, console: Console) -> None:
         console.print()
         console.print(_closest(closest[:_CLOSEST], several=len(result.agents) > 1))
     for verdict in result.verdicts.values():
-        if verdict.trace is not None:
-            console.print()
-            console.print(_evidence(verdict, verdict.trace, ascii_only=_is_ascii(console)))
+        print_evidence(verdict, console)
 
 
 def print_verdicts(result: Verification, console: Console) -> None:
     """One line per specification, and nothing else."""
     for verdict in result.verdicts.values():
         console.print(str(verdict), soft_wrap=True)
+
+
+def print_evidence(verdict: Verdict, console: Console) -> None:
+    """What shows a verdict, below an empty line; nothing where nothing does."""
+    if verdict.trace is not None:
+        console.print()
+        console.print(_evidence(verdict, verdict.trace, ascii_only=_is_ascii(console)))
 
 
 def print_trace(trace: Trace, console: Console) -> None:
@@ -114,22 +120,22 @@ def _plural(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _verdicts(result: Verification, *, ascii_only: bool) -> RenderableType:
+def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> RenderableType:
+    """Specifications with their verdicts and what shows these."""
+    ascii_only = _is_ascii(console)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in ("", "spec", "verdict", "what shows it"):
         table.add_column(column, no_wrap=column in ("", "verdict"), overflow="fold")
-    for verdict in result.verdicts.values():
-        symbol, plain, colour = _MARKS[verdict.word]
+    for spec, word, shown in rows:
+        symbol, plain, colour = _MARKS[word]
         table.add_row(
-            Text(plain if ascii_only else symbol, colour),
-            Text(verdict.spec, "bold"),
-            Text(verdict.word, colour),
-            Text(_shown_by(verdict)),
+            Text(plain if ascii_only else symbol, colour), Text(spec, "bold"), Text(word, colour), Text(shown)
         )
     return indented(table)
 
 
-def _shown_by(verdict: Verdict) -> str:
+def shown_by(verdict: Verdict) -> str:
+    """What shows a verdict, in a few words."""
     if verdict.reason:
         return verdict.reason
     if verdict.trace is None:

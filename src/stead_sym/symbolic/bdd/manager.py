@@ -35,6 +35,12 @@ _STACK = 1 << 27  # bytes; Linux leaves so much room below the main thread's sta
 _NODES = 1 << 28  # up to so many nodes CUDD rather lets its tables grow than collects dead nodes often
 
 
+def says_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that memory has run out, in Python or in CUDD. The operators of `dd` come to
+    a `SystemError` then, since they return nothing and raise nothing."""
+    return isinstance(error, MemoryError | SystemError) or "run out of memory" in str(error)
+
+
 class Bdd(Protocol):
     """A node of a diagram: a Boolean function of the manager's variables.
 
