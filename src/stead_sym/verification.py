@@ -32,6 +32,7 @@ from stead_sym.findings.finding import Finding, in_order
 from stead_sym.findings.reached import Examined, nowhere_fair, reached_findings
 from stead_sym.findings.static import lint
 from stead_sym.html import paragraph, table
+from stead_sym.hypotheses import Hypotheses, audit
 from stead_sym.logic.names import check_known, nearest
 from stead_sym.logic.syntax import Raw, Resolved, free_variables
 from stead_sym.progress import Progress
@@ -92,7 +93,8 @@ class Verification:
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
     ``initial`` is the number of initial states. ``agents`` has what each agent was asked, by its name, which
     is empty where there is one only; ``contexts``, ``queries``, ``decisions`` and ``answers`` are those of
-    all agents together. ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is
+    all agents together. ``hypotheses`` are what the verdicts rest on.
+    ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is
     how many subformulas were not tried for vacuity, since of a long specification not all are.
     """
 
@@ -106,6 +108,7 @@ class Verification:
     transitions: int
     seconds: float
     engine: Engine
+    hypotheses: Hypotheses
     findings: tuple[Finding, ...] = ()
     unexamined: int = 0
 
@@ -309,6 +312,9 @@ def verify(
         transitions=built.transitions,
         seconds=seconds,
         engine=built,
+        hypotheses=audit(
+            deployment, wrappers, built.restriction, built.most_active, wrapped=wrapped, beyond=beyond
+        ),
         findings=examined.findings,
         unexamined=examined.left,
     )

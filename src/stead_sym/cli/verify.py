@@ -82,6 +82,9 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="fail with status 1 where there is any finding, after the verdicts",
     )
+    parser.add_argument(
+        "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -121,7 +124,7 @@ def _verify(options: argparse.Namespace) -> int:
         for finding in result.findings if options.strict else ():
             print(f"stead-sym: finding: {finding}", file=sys.stderr)
     else:
-        print_verification(result, console_on(sys.stdout))
+        print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
     return _status(result, strict=options.strict)
 
 

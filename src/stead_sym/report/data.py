@@ -18,6 +18,7 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
+from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact
 from stead_sym.verification import Verdict, Verification
 
@@ -57,6 +58,7 @@ def report_data(result: Verification) -> dict[str, Json]:
             for finding in result.findings
         ],
         "unexamined": result.unexamined,
+        "hypotheses": hypotheses_data(result.hypotheses),
         "decisions": [
             {
                 "agent": name,
@@ -69,6 +71,29 @@ def report_data(result: Verification) -> dict[str, Json]:
             for (context, selected), answer in zip_longest(run.decisions, run.answers)
         ],
         "statistics": dict(result.engine.statistics),
+    }
+
+
+def hypotheses_data(hypotheses: Hypotheses) -> dict[str, Json]:
+    """What the verdicts rest on."""
+    return {
+        "all": [{"name": h.name, "status": h.status, "how": h.how} for h in hypotheses.all],
+        "activity": {
+            sort: {"bound": activity.bound, "most": activity.most}
+            for sort, activity in hypotheses.activity.items()
+        },
+        "widened": [
+            {
+                "agent": widened.agent,
+                "facts": _texts(widened.context.view),
+                "offered": _texts(widened.context.calls),
+                "selected": _texts(widened.selected),
+                "possible": _texts(widened.possible),
+                "alike": [*widened.alike],
+                "remedy": widened.remedy,
+            }
+            for widened in hypotheses.widened
+        ],
     }
 
 

@@ -178,19 +178,21 @@ class Manager:
         return left <= right
 
     def at_least(self, number: int, functions: Iterable[Bdd]) -> Bdd:
-        """At least ``number`` of the functions hold.
-
-        A symmetric function: the table over "how many so far" has n·k entries for n functions and a number
-        k, and the diagram no more levels than that per function.
-        """
+        """At least ``number`` of the functions hold."""
         possible = [function for function in functions if function != self.false]
-        if number > len(possible):
-            return self.false
+        return self.false if number > len(possible) else self.thresholds(number, possible)[-1]
+
+    def thresholds(self, number: int, functions: Iterable[Bdd]) -> Sequence[Bdd]:
+        """At position k, for k up to ``number``: at least k of the functions hold.
+
+        Symmetric functions: the table over "how many so far" has n·k entries for n functions and a number
+        k, and a diagram no more levels than that per function.
+        """
         reached = [self.true, *[self.false] * max(number, 0)]  # reached[k]: at least k of those seen
-        for function in possible:
+        for function in functions:
             for k in range(len(reached) - 1, 0, -1):
                 reached[k] = self.ite(function, reached[k - 1], reached[k])
-        return reached[max(number, 0)]
+        return reached
 
     # quantification and substitution
 
