@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Trace
+from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -78,4 +78,6 @@ class Engine(Protocol):
         first-order over the parameters of the tool."""
         ...
 
-    def evidence(self, formula: Formula, holds: bool) -> Trace: ...
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does."""
+        ...

@@ -24,9 +24,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 
+from stead_sym.evidence.data import Json
 from stead_sym.memory import resident
 from stead_sym.progress import Progress
-from stead_sym.report.data import Json
 
 AVAILABLE = os.name == "posix"
 """Whether this system has what watching takes."""

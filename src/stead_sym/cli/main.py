@@ -19,6 +19,7 @@ from stead_sym.cli.audit import add_audit
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.explain import add_explain
+from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
 from stead_sym.cli.verify import add_verify
 from stead_sym.errors import InputError, SteadError
@@ -116,6 +117,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_explain(
         commands.add_parser("explain", help="print what the symbolic engine will work on, without exploring")
+    )
+
+    add_replay(
+        commands.add_parser(
+            "replay",
+            help="check evidence step by step: does it show what it claims?",
+            epilog="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
+        )
     )
 
     add_decisions(

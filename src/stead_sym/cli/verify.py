@@ -13,15 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from stead_sym.agent.backends import KINDS
-from stead_sym.cli.agents import add_agents, chosen_agents, wants_model
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, wants_model
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds, tolerance
+from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
+from stead_sym.evidence.data import Json
+from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
 from stead_sym.logic.parser import parse_formula
 from stead_sym.progress import Progress
-from stead_sym.report.data import Json, report_data
+from stead_sym.report.data import report_data
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import ProgressDisplay, progress_line
 from stead_sym.report.streams import console_on, print_error
@@ -40,16 +42,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask the agent about literal identifiers, without the wrapper; verdicts are then unknown",
     )
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
-    parser.add_argument(
-        "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
-    )
-    parser.add_argument(
-        "--tolerance",
-        type=tolerance,
-        metavar="D",
-        help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
-    )
+    add_model_options(parser)
     add_specs(parser)
     parser.add_argument(
         "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
@@ -160,7 +153,7 @@ def _verify_in_child(options: argparse.Namespace) -> int:
 
 def _teller(
     deployment: Deployment, asked: Sequence[Question] | None, options: argparse.Namespace
-) -> Callable[[Verdict], None] | None:
+) -> Callable[[Verdict, Moves], None] | None:
     """Tells the parent each verdict that is established, and first of all what is asked."""
     if options.watcher is None:
         return None
@@ -170,8 +163,8 @@ def _teller(
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in chosen:
         open_question = Verdict(spec.name, written[spec.name], None)
-        parent.keep(spec.name, message(open_question, console, established=False))
-    return lambda verdict: parent.keep(verdict.spec, message(verdict, console))
+        parent.keep(spec.name, message(open_question, None, console))
+    return lambda verdict, moves: parent.keep(verdict.spec, message(verdict, moves, console))
 
 
 @contextmanager

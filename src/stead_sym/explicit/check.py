@@ -242,6 +242,11 @@ class Labelling:
 
     # Runs that show why
 
+    @property
+    def is_constrained(self) -> bool:
+        """Whether path quantifiers range over fair runs only."""
+        return bool(self._constraints)
+
     def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
         """A step to a successor that satisfies f. The caller knows (D, σ) ⊨ EX f; `ValueError` if not."""
         path = self._path(self.graph.index[state], 0, self._sat(formula, assignment or {}) & self._fair)

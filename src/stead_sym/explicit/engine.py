@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Trace
-from stead_sym.evidence import evidence
+from stead_sym.evidence.build import explain
+from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import explore
 from stead_sym.logic.syntax import TRUE, Expanded, Globally, Not
@@ -85,13 +85,13 @@ class ExplicitEngine:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
         return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
 
-    def evidence(self, formula: Expanded, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at an initial state: of several a run that
-        is as short as any."""
+    def evidence(self, formula: Expanded, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state: of several one with a run as short as
+        any."""
         starts = self._labelling.initially(formula if holds else Not(formula))
-        runs = (evidence(self._labelling, formula, start, holds) for start in starts[:_COMPARED])
-        run = min(runs, key=lambda run: len(run.steps))
-        return replace(run, of_many=self._graph.initial > 1)
+        many = self._graph.initial > 1
+        found = (Evidence(explain(self._labelling, formula, s, holds), many) for s in starts[:_COMPARED])
+        return min(found, key=lambda evidence: len(evidence.trace.steps))
 
 
 @dataclass(frozen=True, slots=True)

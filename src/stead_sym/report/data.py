@@ -11,18 +11,17 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import TypeAlias
 
 from stead_sym.agent.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
+from stead_sym.evidence.data import Json, evidence_data
+from stead_sym.evidence.moves import Moves
 from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact
 from stead_sym.verification import Verdict, Verification
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 _NONE: Mapping[str, int] = MappingProxyType({})
 
@@ -46,7 +45,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         "contexts": result.contexts,
         "queries": result.queries,
         "seconds": result.seconds,
-        "specs": {name: verdict_data(verdict) for name, verdict in result.verdicts.items()},
+        "specs": {name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         "findings": [
             {
                 "kind": finding.kind,
@@ -158,8 +157,8 @@ def _record(answer: Answer | None) -> dict[str, Json]:
     }
 
 
-def verdict_data(verdict: Verdict) -> dict[str, Json]:
-    """One verdict with its evidence."""
+def verdict_data(verdict: Verdict, moves: Moves | None) -> dict[str, Json]:
+    """One verdict with its evidence, of which ``moves`` tells who could have done otherwise."""
     trace = verdict.trace
     return {
         "verdict": verdict.word,
@@ -170,6 +169,9 @@ def verdict_data(verdict: Verdict) -> dict[str, Json]:
         "loop": trace.loop if trace else None,
         "bindings": dict(trace.bindings) if trace else {},
         "claim": trace.claim if trace else "",
+        "evidence": evidence_data(verdict.spec, str(verdict.formula), verdict.evidence, moves)
+        if verdict.evidence and moves
+        else None,
     }
 
 

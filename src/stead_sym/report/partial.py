@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass
 
 from rich.console import Console
 
-from stead_sym.report.data import Json, verdict_data
+from stead_sym.evidence.data import Json
+from stead_sym.evidence.moves import Moves
+from stead_sym.report.data import verdict_data
 from stead_sym.report.terminal import print_evidence, shown_by, verdict_table
 from stead_sym.verification import Verdict
 
@@ -33,13 +35,13 @@ class KnownVerdict:
         return str(self.data["verdict"])
 
 
-def message(verdict: Verdict, console: Console, *, established: bool = True) -> dict[str, Json]:
-    """The verdict as it is printed on ``console``, to be passed on as JSON."""
+def message(verdict: Verdict, moves: Moves | None, console: Console) -> dict[str, Json]:
+    """The verdict as it is printed on ``console``, to be passed on as JSON; without ``moves`` there is none
+    yet."""
     with console.capture() as printed:
         print_evidence(verdict, console)
-    return asdict(
-        KnownVerdict(verdict.spec, established, shown_by(verdict), printed.get(), verdict_data(verdict))
-    )
+    data = verdict_data(verdict, moves)
+    return asdict(KnownVerdict(verdict.spec, moves is not None, shown_by(verdict), printed.get(), data))
 
 
 def known_verdicts(messages: Iterable[Mapping[str, Json]], reason: str) -> tuple[KnownVerdict, ...]:

@@ -17,7 +17,8 @@ from typing import TextIO, cast
 from rich.console import Console
 
 from stead_sym.errors import DefinitionError, SteadError
-from stead_sym.report.data import Json, bug_data, error_data
+from stead_sym.evidence.data import Json
+from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.terminal import print_trace
 
 _WIDTH = 80

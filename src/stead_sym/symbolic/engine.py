@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Trace
-from stead_sym.evidence import evidence
+from stead_sym.evidence.build import explain
+from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula, Future, Globally, Not
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
@@ -126,12 +125,12 @@ class SymbolicEngine:
         return SymbolicStateSet(self._model, self._model.calling(tool, condition, selected=selected))
 
     @deep_stack()
-    def evidence(self, formula: Formula, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at an initial state in which it does."""
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does."""
         start = self._start(formula, holds)
         self._witness.enter(start)
-        run = evidence(self._witness, formula, start, holds)
-        return replace(run, of_many=not self._model.has_one_initial)
+        root = explain(self._witness, formula, start, holds)
+        return Evidence(root, of_many=not self._model.has_one_initial)
 
     def _start(self, formula: Formula, holds: bool) -> Instance:
         """An initial state in which the sentence holds, or fails; where a run to some state shows it, one

@@ -1,4 +1,4 @@
-"""Runs out of satisfying sets, in the deployment's own identifiers: what `evidence` needs.
+"""Runs out of satisfying sets, in the deployment's own identifiers: what evidence needs.
 
 The diagrams may name values by representatives and forget what dead ones were called. A `Place` keeps
 a real state beside the state that the diagrams know it as, with the renaming between the two, and
@@ -33,7 +33,8 @@ class Place:
 
 
 class Witness:
-    """The `evidence.Model` of a checked deployment. States are those that it has handed out."""
+    """The `evidence.Model` of a checked deployment (`evidence.build`). States are those that it has handed
+    out."""
 
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
@@ -56,6 +57,11 @@ class Witness:
         self._places[place.real] = place
         for sort, values in place.real.active_domain.items():
             self._sorts.update(dict.fromkeys(values, sort))
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether path quantifiers range over fair runs only."""
+        return bool(self.checker.constraints)
 
     def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """(D, σ) ⊨ f."""
