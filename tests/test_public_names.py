@@ -33,6 +33,8 @@ Engine Explanation Progress StateSet explain
 
 AgentRun Finding Verdict Verification report_data report_schema verify
 
+Bounds Hypotheses Hypothesis SortBound Widened least_bounds
+
 AgentError BoundExceeded DeclarationError DefinitionError InputError KeyBroken ModelError NoEffect
 NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError Undecided
 """

@@ -10,22 +10,22 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 
 from stead_sym.agent.backends import KINDS
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, wants_model
-from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds
+from stead_sym.cli.child import Stopped, Watcher
+from stead_sym.cli.limits import add_limits, display, in_child, wants_child
+from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
 from stead_sym.logic.parser import parse_formula
-from stead_sym.progress import Progress
 from stead_sym.report.data import report_data
 from stead_sym.report.partial import known_verdicts, message, print_known
-from stead_sym.report.progress import ProgressDisplay, progress_line
+from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on, print_error
 from stead_sym.report.terminal import print_verdicts, print_verification
 from stead_sym.symbolic.bdd.manager import says_out_of_memory
@@ -60,10 +60,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
     )
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop after so long; status 3")
-    parser.add_argument(
-        "--memory", type=positive, metavar="MIB", help="stop past so much resident memory; status 3"
-    )
+    add_limits(parser)
     parser.add_argument(
         "--findings",
         choices=("on", "off"),
@@ -84,15 +81,12 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 def _verify(options: argparse.Namespace) -> int:
     _refuse_conflicts(options)
-    limited = options.timeout is not None or options.memory is not None
-    if limited and not AVAILABLE:
-        raise InputError("--timeout and --memory need a POSIX system; leave them out")
-    if AVAILABLE and options.watcher is None and (limited or options.as_command):
+    if wants_child(options):
         return _verify_in_child(options)
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     asked = None if options.spec is None and options.formula is None else _asked(options)
-    with _display(options) as progress:
+    with display(options) as progress:
         if progress is not None:
             progress("plan")
         with _told_of_memory(options):
@@ -131,7 +125,7 @@ def _verify_in_child(options: argparse.Namespace) -> int:
     """The same in a process that can be stopped at any time. Where it ends before it has printed its report,
     what it had established is reported here: status 1 where a specification fails, which is a fact however
     the run ended, else 3, or 130 after Ctrl-C."""
-    ended = watched(options.words, Limits(options.timeout, options.memory), _display(options))
+    ended = in_child(options)
     if not isinstance(ended, Stopped):
         return ended
     verdicts = known_verdicts(ended.kept, ended.reason)
@@ -176,14 +170,6 @@ def _told_of_memory(options: argparse.Namespace) -> Iterator[None]:
         if options.watcher is not None and says_out_of_memory(error):
             options.watcher.give_up("memory has run out: make room")
         raise
-
-
-def _display(options: argparse.Namespace) -> AbstractContextManager[Progress | None]:
-    """Where progress goes: to the parent, to stderr, or nowhere."""
-    if options.watcher is not None:
-        parent: Watcher = options.watcher
-        return parent
-    return nullcontext() if options.quiet else ProgressDisplay(console_on(sys.stderr))
 
 
 def _refuse_conflicts(options: argparse.Namespace) -> None:

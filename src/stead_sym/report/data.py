@@ -126,9 +126,14 @@ def error_data(
     """
     trace = error.trace if isinstance(error, DefinitionError) else None
     reached: dict[str, Json] = {"progress": {"phase": phase, "counts": dict(counts)}} if phase else {}
-    start: dict[str, Json] = {"start": _texts(trace.start)} if trace else {}
+    run: dict[str, Json] = run_data(trace) if trace else {"trace": []}
     known: dict[str, Json] = {"specs": dict(specs)} if specs else {}
-    return {"error": str(error), "trace": _steps(trace), **start, **reached, **known}
+    return {"error": str(error), **run, **reached, **known}
+
+
+def run_data(trace: Trace) -> dict[str, Json]:
+    """A run from the state in which it starts."""
+    return {"start": _texts(trace.start), "trace": _steps(trace)}
 
 
 def bug_data(error: Exception) -> dict[str, Json]:
