@@ -14,6 +14,7 @@ from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.blaming import Blame, blame
+from stead_sym.bounds import Bounds, SortBound, least_bounds
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
 from stead_sym.deployment.deployment import Deployment
@@ -60,6 +61,7 @@ from stead_sym.evidence.tree import Evidence
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
+from stead_sym.hypotheses import Hypotheses, Hypothesis, Widened
 from stead_sym.logic.compose import (
     AF,
     AG,
@@ -277,6 +279,13 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "report_data",
     "report_schema",
     "verify",
+    # what verdicts rest on
+    "Bounds",
+    "Hypotheses",
+    "Hypothesis",
+    "SortBound",
+    "Widened",
+    "least_bounds",
     # errors
     "AgentError",
     "BoundExceeded",

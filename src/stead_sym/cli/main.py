@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from stead_sym import __version__
 from stead_sym.cli.audit import add_audit
 from stead_sym.cli.blame import add_blame
+from stead_sym.cli.bounds import add_bounds
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.explain import add_explain
@@ -130,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
             epilog="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
         )
     )
+    add_bounds(commands.add_parser("bounds", help="find the least bounds that a deployment keeps"))
 
     add_decisions(
         commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
