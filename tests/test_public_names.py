@@ -31,9 +31,11 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Finding Verdict Verification report_data report_schema verify
+AgentRun Blame Evidence Finding Replayed Verdict Verification blame replay report_data report_schema verify
 
 Export exported to_promela to_smv to_storm
+
+Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 
 AgentError BoundExceeded DeclarationError DefinitionError InputError KeyBroken ModelError NoEffect
 NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError Undecided

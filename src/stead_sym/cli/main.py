@@ -16,6 +16,8 @@ from typing import Any, NoReturn
 
 from stead_sym import __version__
 from stead_sym.cli.audit import add_audit
+from stead_sym.cli.blame import add_blame
+from stead_sym.cli.bounds import add_bounds
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.explain import add_explain
@@ -120,6 +122,9 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("explain", help="print what the symbolic engine will work on, without exploring")
     )
 
+    add_blame(
+        commands.add_parser("blame", help="without which decisions would a failing specification hold?")
+    )
     add_replay(
         commands.add_parser(
             "replay",
@@ -127,6 +132,7 @@ def _parser() -> argparse.ArgumentParser:
             epilog="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
         )
     )
+    add_bounds(commands.add_parser("bounds", help="find the least bounds that a deployment keeps"))
 
     add_export(
         commands.add_parser(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
@@ -54,6 +55,15 @@ class ExplicitEngine:
     def transitions(self) -> int:
         """The number of pairs D → D' in R."""
         return self._graph.transitions
+
+    @cached_property
+    def most_active(self) -> Mapping[str, int]:
+        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S."""
+        deployment, states = self._graph.deployment, self._graph.states
+        return {
+            sort: max(len(deployment.outside(sort, state.active_domain[sort])) for state in states)
+            for sort in deployment.bounds
+        }
 
     @property
     def statistics(self) -> Mapping[str, int]:

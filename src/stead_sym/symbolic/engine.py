@@ -79,6 +79,19 @@ class SymbolicEngine:
         """The number of pairs D → D' in R."""
         return self._model.pairs
 
+    @cached_property
+    @deep_stack()
+    def most_active(self) -> Mapping[str, int]:
+        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S. No reached state exceeds the bound, so
+        that there is nothing above it to look for."""
+        model, outside = self._model, self._model.deployment.outside
+        return {
+            sort: model.encoding.most_active(
+                model.reached, outside(sort, self.restriction.values[sort]), bound
+            )
+            for sort, bound in model.deployment.bounds.items()
+        }
+
     @property
     @deep_stack()
     def statistics(self) -> Mapping[str, int]:
