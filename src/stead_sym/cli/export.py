@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.child import Stopped
+from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
 from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
 from stead_sym.errors import InputError
 from stead_sym.export.graph import MAX_STATES
@@ -46,6 +48,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         default=MAX_STATES,
         help=f"write at most so many states (default: {MAX_STATES})",
     )
+    add_limits(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but what goes to stdout")
 
 
@@ -53,15 +56,21 @@ def _export(options: argparse.Namespace) -> int:
     refuse_without_model(options)
     if options.smv is None and options.tra is None and options.promela is None:
         raise InputError("nothing says what to write; give --smv OUT, --tra DIR or --promela OUT")
+    if wants_child(options):
+        ended = in_child(options)
+        return ended if not isinstance(ended, Stopped) else stopped(ended)
     deployment = load(options.file)
-    result = verify(
-        deployment,
-        chosen_agents(deployment, options),
-        asked(options),
-        engine=options.engine,
-        domain=domain(options.domain),
-        findings=False,
-    )
+    agents = chosen_agents(deployment, options)
+    with display(options) as progress:
+        result = verify(
+            deployment,
+            agents,
+            asked(options),
+            engine=options.engine,
+            domain=domain(options.domain),
+            progress=progress,
+            findings=False,
+        )
     export = exported(result, options.max_states)
     if options.smv is not None:
         _write(options.smv, to_smv(export))
