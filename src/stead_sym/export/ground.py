@@ -42,10 +42,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
+from stead_sym.export.connectives import both, either, negation
 from stead_sym.export.graph import StateGraph
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Same, Slot
 from stead_sym.logic.evaluate import compares, declared, value_of
@@ -70,16 +72,13 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
-    Path,
     Term,
     Truth,
     Until,
     Use,
     children,
-    conjunction,
-    conjuncts,
-    disjunction,
     free_variables,
+    subformulas,
     unexpanded,
 )  # fmt: skip
 from stead_sym.logic.syntax import Same as SameRelation
@@ -111,7 +110,10 @@ class Grounding:
     def sentence(self, formula: Expanded) -> Formula:
         """g(f) in the empty layer. Raises `Undecided` where it has more than `MAX_PARTS` parts."""
         self._parts = 0
-        return self._ground(formula, {}, ())
+        ground = self._ground(formula, {}, ())
+        for _ in subformulas(ground):
+            self._count()
+        return ground
 
     @property
     def _layered(self) -> bool:
@@ -188,8 +190,8 @@ class Grounding:
             case _:
                 assert_never(formula)
 
-    def _count(self) -> None:
-        self._parts += 1
+    def _count(self, parts: int = 1) -> None:
+        self._parts += parts
         if self._parts > MAX_PARTS:
             raise Undecided(
                 f"a specification has more than {MAX_PARTS:,} parts once its quantifiers are written out;"
@@ -249,10 +251,10 @@ class Grounding:
         """At least so many of the members hold."""
         if number > len(members):
             return FALSE
+        self._count(comb(len(members), number))
         enough: list[Formula] = [TRUE, *[FALSE] * number]  # enough[k]: k of the members seen so far
         for member in members:
             for k in range(number, 0, -1):
-                self._count()
                 enough[k] = either(enough[k], both(member, enough[k - 1]))
         return enough[number]
 
@@ -325,45 +327,6 @@ def held_layers(formulas: Iterable[Expanded], mortal: frozenset[str]) -> frozens
 def next_slot(layer: Layer, sort: str) -> Slot:
     """The slot for one more value."""
     return Slot(len(layer) + 1, sort)
-
-
-def both(*parts: Formula) -> Formula:
-    """The conjunction, without what is true in it and flat."""
-    kept = [part for conjunct in parts for part in conjuncts(conjunct) if part != TRUE]
-    return FALSE if FALSE in kept else conjunction(tuple(dict.fromkeys(kept)))
-
-
-def either(*parts: Formula) -> Formula:
-    """The disjunction, without what is false in it and flat."""
-    kept: dict[Formula, None] = {}
-    for part in parts:
-        kept.update(dict.fromkeys(part.parts if isinstance(part, Or) else (part,)))
-    kept.pop(FALSE, None)
-    return TRUE if TRUE in kept else disjunction(tuple(kept))
-
-
-def negation(formula: Formula) -> Formula:
-    """¬f, with the negation inside as far as it goes."""
-    match formula:
-        case Truth(value):
-            return Truth(not value)
-        case Not(body):
-            return body
-        case And(parts):
-            return either(*map(negation, parts))
-        case Or(parts):
-            return both(*map(negation, parts))
-        case Next(path, body):
-            return Next(_DUAL[path], negation(body))
-        case Future(path, body):
-            return Globally(_DUAL[path], negation(body))
-        case Globally(path, body):
-            return Future(_DUAL[path], negation(body))
-        case _:
-            return Not(formula)
-
-
-_DUAL: Mapping[Path, Path] = {"A": "E", "E": "A"}
 
 
 def _may_be(denoted: Sequence[Denoted], args: Sequence[Value]) -> bool:

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache
 
-from stead_sym.export.ground import either, negation
+from stead_sym.export.connectives import either, negation
 from stead_sym.export.layers import Node
 from stead_sym.export.model import Export, Question
 from stead_sym.export.names import Holds, plain
