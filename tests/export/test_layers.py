@@ -1,0 +1,106 @@
+"""Every operator in every layer, on a clock: no state has a step to itself. So an operator that took a step
+between layers for one of the deployment, or looked at nodes of another layer, would find what is not there.
+"""
+
+from __future__ import annotations
+
+import pytest
+from peers import assert_agree, nusmv, ours, storm
+
+import stead_sym as st
+
+CLOCK = """
+deployment clock
+sort job
+relation Job(job)
+relation Done(job)
+relation Even()
+bound job 2
+init Even()
+tool create()
+  guard Even() & atmost 1 j: job. Job(j) | Done(j)
+  effect
+    clear Even
+    fresh j: job
+    insert Job(j)
+tool create_two()
+  guard Even() & ~exists j: job. Job(j) | Done(j)
+  effect
+    clear Even
+    fresh j: job
+    fresh k: job
+    insert Job(j)
+    insert Job(k)
+tool finish(j: job)
+  guard Even() & Job(j)
+  effect
+    clear Even
+    delete Job(j)
+    insert Done(j)
+tool forget()
+  guard Even() & exists j: job. Done(j)
+  effect
+    clear Even, Done
+tool tock()
+  guard ~Even()
+  effect insert Even()
+"""
+LAYERED = "EF exists h, i, j, k: job. EX (Job(h) & Job(i) & Job(j) & Job(k))"
+"""The sentences stand beside this one, so that there is a layer above each of theirs."""
+SENTENCES = (
+    "AG (Even() -> AX ~Even())",
+    "EF (Even() & EX Even())",
+    "EF (~Even() & ~EX ~Even() & AX AX Even())",
+    "EF (Even() & AX Even())",
+    "AG (Even() -> ~EF (Even() & ~EX ~Even()))",
+    "E[Even() U exists j: job. Job(j)]",
+    "EG (Even() | EX (Even() & EX ~Even()))",
+    "EG ~EX (Even() & EX Even())",
+    "EF EG (Even() | AX (Even() & exists j: job. Job(j)))",
+    "AF exists j: job. AX Job(j)",
+    "AG forall j: job. Even() -> ~EX (Even() & Job(j))",
+    "AG forall j: job. ~EX (Even() & EX (Even() & ~Job(j)))",
+    "AG forall j: job. Job(j) -> E[Job(j) U Done(j)]",
+    "AG forall j: job. Job(j) -> A[Job(j) U Done(j)]",
+    "AG forall j: job. Job(j) -> A[Job(j) W Done(j)]",
+    "AG forall j: job. Job(j) -> A[Job(j) W Done(j) & AX Done(j)]",
+    "AG forall j: job. Done(j) -> EF (~Done(j) & EX Job(j))",
+    "AG forall j: job. Done(j) -> AG ~Job(j)",
+    "AG forall j: job. Job(j) -> EG Job(j)",
+    "AG forall j: job. Job(j) -> EG (Job(j) & ~AX (Even() & AX Even()))",
+    "EF exists j: job. EG (Job(j) & EF Done(j))",
+    "EF exists j: job. EF AX (~Job(j) & ~Done(j))",
+    "EF exists j: job. Job(j) & E[~(AX Done(j)) U Done(j)]",
+    "AG forall j, k: job. j != k & Job(j) & Job(k) -> ~EF (Done(j) & Done(k) & ~(exists i: job. EX Done(i)))",
+    "EF exists j, k: job. j != k & EF (~Job(j) & ~Done(j) & EF (Job(j) & ~Job(k) & ~Done(k)))",
+    "AG forall j, k: job. AG (j = k | AX (Job(j) | ~Job(j)))",
+    "EF exists j, k: job. Job(k) & EX (~Even() & EX (Even() & j != k))",
+    "AG atmost 1 j: job. EX Done(j)",
+    "EF exactly 2 j: job. EX (Even() & EX Done(j))",
+    "EF atleast 1 j: job. exists k: job. j != k & AX AX (Done(j) | Done(k))",
+    "AG exists j: job. forall k: job. AX (Job(k) <-> Job(j))",
+    "EF (exists j: job. AX Job(j)) & AG exists j: job. j = j | ~EX Job(j)",
+)
+
+
+@pytest.mark.parametrize("peer", [nusmv, storm])
+@pytest.mark.parametrize("domain", ["theorem", "normal"])
+def test_every_operator_in_every_layer(domain, peer, tmp_path):
+    clock = st.parse_deployment(CLOCK)
+    result = st.verify(clock, "any", [LAYERED, *SENTENCES], domain=domain, findings=False)
+    export = st.exported(result)
+    assert len(export.layers) == (1 if domain == "theorem" else 5)
+    assert_agree(peer(export, tmp_path), result, export)
+
+
+def test_no_step_leads_back_to_its_state():
+    result = st.verify(st.parse_deployment(CLOCK), "any", [], findings=False)
+    steps = st.exported(result).graph.steps
+    assert len(steps) > 10
+    assert all(i not in out for i, out in enumerate(steps))
+
+
+def test_both_verdicts_are_there():
+    clock = st.parse_deployment(CLOCK)
+    answers = ours(st.verify(clock, "any", SENTENCES, findings=False)).answers.values()
+    assert min(sum(answers), len(answers) - sum(answers)) > 8
