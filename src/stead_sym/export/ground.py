@@ -20,11 +20,11 @@ are then triples (V, D, ν) of a *layer* V (which slots hold values), a state D 
     moves          (V, D, ν) → (V, D', ν')               where D → D' and ν' is ν after that step;
     assignments    (V, D, ν) → (V ∪ {x}, D, ν[x := u])   for each u active in D.
 
-No edge leads back to a smaller layer. So a path that is in layer V has been there since it came, or all
-along; and a path that stays in V is a run of (D, ν). Write V for the proposition `the layer is V`. Then
+No edge leads back to a smaller layer. So a path from a node of layer V that ends in V has been in V all the
+time, and is a run of (D, ν). Write V for the proposition `the layer is V`. Then
 
     g(exists x. f) = EX (V ∪ {x} ∧ g(f)),
-    g(EX f) = EX (V ∧ g(f)),   g(E[f U h]) = E[V ∧ g(f) U V ∧ g(h)],   g(EG f) = EG (V ∧ g(f)),
+    g(EX f) = EX (V ∧ g(f)),   g(E[f U h]) = E[g(f) U V ∧ g(h)],   g(EG f) = EG (V ∧ g(f)),
 
 and the other operators by duality. By induction over f: (V, D, ν) ⊨ g(f) iff (D, ν) ⊨ f.
 
@@ -281,10 +281,8 @@ class Grounding:
         return Next("E", both(self._in(layer), f))
 
     def _until(self, f: Formula, h: Formula, layer: Layer) -> Formula:
-        goal = both(self._in(layer), h)
-        if f == TRUE:  # no path comes back to a layer, so that one that ends in it has been in it
-            return Future("E", goal)
-        return Until("E", both(self._in(layer), f), goal)
+        goal = both(self._in(layer), h)  # a path that ends in a layer has been in it all the time
+        return Future("E", goal) if f == TRUE else Until("E", f, goal)
 
     def _globally(self, f: Formula, layer: Layer) -> Formula:
         return Globally("E", both(self._in(layer), f))
