@@ -13,6 +13,7 @@ from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
+from stead_sym.blaming import Blame, blame
 from stead_sym.bounds import Bounds, SortBound, least_bounds
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
@@ -55,6 +56,8 @@ from stead_sym.errors import (
     StoreError,
     Undecided,
 )
+from stead_sym.evidence.replay import Replayed, replay
+from stead_sym.evidence.tree import Evidence
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
@@ -265,9 +268,14 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "explain",
     # verdicts
     "AgentRun",
+    "Blame",
+    "Evidence",
     "Finding",
+    "Replayed",
     "Verdict",
     "Verification",
+    "blame",
+    "replay",
     "report_data",
     "report_schema",
     "verify",

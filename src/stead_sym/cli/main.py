@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from stead_sym import __version__
 from stead_sym.cli.audit import add_audit
+from stead_sym.cli.blame import add_blame
 from stead_sym.cli.bounds import add_bounds
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.decisions import add_decisions
@@ -121,6 +122,9 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("explain", help="print what the symbolic engine will work on, without exploring")
     )
 
+    add_blame(
+        commands.add_parser("blame", help="without which decisions would a failing specification hold?")
+    )
     add_replay(
         commands.add_parser(
             "replay",
