@@ -31,7 +31,7 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Finding Verdict Verification report_data report_schema verify
+AgentRun Finding Verdict Verification report_data report_schema verify verify_apart
 
 Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 
