@@ -32,6 +32,7 @@ Derivation Restriction normal_restriction theorem_restriction
 Engine Explanation Progress StateSet explain
 
 AgentRun Blame Evidence Finding Replayed Verdict Verification blame replay report_data report_schema verify
+verify_apart
 
 Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 

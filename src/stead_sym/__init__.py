@@ -62,6 +62,7 @@ from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
 from stead_sym.hypotheses import Hypotheses, Hypothesis, Widened
+from stead_sym.isolated import verify_apart
 from stead_sym.logic.compose import (
     AF,
     AG,
@@ -279,6 +280,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "report_data",
     "report_schema",
     "verify",
+    "verify_apart",
     # what verdicts rest on
     "Bounds",
     "Hypotheses",

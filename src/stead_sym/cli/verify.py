@@ -104,8 +104,9 @@ def _verify(options: argparse.Namespace) -> int:
                 findings=options.findings == "on",
                 established=_teller(deployment, asked, options),
             )
+            report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
-        print(json.dumps(report_data(result), indent=2))
+        print(report)
     elif options.quiet:
         print_verdicts(result, console_on(sys.stdout))
         for finding in result.findings if options.strict else ():
@@ -128,7 +129,7 @@ def _verify_in_child(options: argparse.Namespace) -> int:
     ended = in_child(options)
     if not isinstance(ended, Stopped):
         return ended
-    verdicts = known_verdicts(ended.kept, ended.reason)
+    verdicts = () if ended.printing else known_verdicts(ended.kept, ended.reason)
     if not options.json and any(known.established for known in verdicts):
         print_known(verdicts, console_on(sys.stdout), quiet=options.quiet)
     sys.stdout.flush()
@@ -139,7 +140,8 @@ def _verify_in_child(options: argparse.Namespace) -> int:
         reached = "every verdict stands, the findings are missing (--findings off leaves them out)"
     error = Undecided(f"unknown: {ended.reason}; {reached}")
     specs: dict[str, Json] = {known.spec: dict(known.data) for known in verdicts}
-    print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts, specs=specs)
+    as_json = options.json and not ended.printing
+    print_error(error, as_json=as_json, phase=ended.phase, counts=ended.counts, specs=specs)
     if ended.interrupted:
         raise KeyboardInterrupt
     return 1 if any(known.word == "fails" for known in verdicts) else error.exit_status
@@ -152,13 +154,17 @@ def _teller(
     if options.watcher is None:
         return None
     parent: Watcher = options.watcher
-    console = console_on(sys.stdout)
+    console = None if options.json else console_on(sys.stdout)
     asking, chosen = deployment.asked(asked)
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in chosen:
         open_question = Verdict(spec.name, written[spec.name], None)
-        parent.keep(spec.name, message(open_question, None, console))
-    return lambda verdict, moves: parent.keep(verdict.spec, message(verdict, moves, console))
+        parent.keep(spec.name, message(open_question, None, None, established=False))
+
+    def tell(verdict: Verdict, moves: Moves) -> None:
+        parent.keep(verdict.spec, message(verdict, moves if options.json else None, console))
+
+    return tell
 
 
 @contextmanager
