@@ -58,6 +58,10 @@ from stead_sym.errors import (
 )
 from stead_sym.evidence.replay import Replayed, replay
 from stead_sym.evidence.tree import Evidence
+from stead_sym.export.model import Export, exported
+from stead_sym.export.promela import to_promela
+from stead_sym.export.smv import to_smv
+from stead_sym.export.storm import to_storm
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
@@ -281,6 +285,12 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "report_schema",
     "verify",
     "verify_apart",
+    # other checkers
+    "Export",
+    "exported",
+    "to_promela",
+    "to_smv",
+    "to_storm",
     # what verdicts rest on
     "Bounds",
     "Hypotheses",

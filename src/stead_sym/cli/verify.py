@@ -12,17 +12,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from stead_sym.agent.backends import KINDS
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, wants_model
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.limits import add_limits, display, in_child, wants_child
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive
+from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
-from stead_sym.logic.parser import parse_formula
 from stead_sym.report.data import report_data
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
@@ -44,9 +42,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     )
     add_model_options(parser)
     add_specs(parser)
-    parser.add_argument(
-        "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
-    )
+    add_formulas(parser)
     parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     add_domain(
         parser,
@@ -85,7 +81,7 @@ def _verify(options: argparse.Namespace) -> int:
         return _verify_in_child(options)
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
-    asked = None if options.spec is None and options.formula is None else _asked(options)
+    questions = asked(options)
     with display(options) as progress:
         if progress is not None:
             progress("plan")
@@ -93,7 +89,7 @@ def _verify(options: argparse.Namespace) -> int:
             result = verify(
                 deployment,
                 agents,
-                asked,
+                questions,
                 engine=options.engine,
                 domain=domain(options.domain),
                 force=options.force,
@@ -102,7 +98,7 @@ def _verify(options: argparse.Namespace) -> int:
                 progress=progress,
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
-                established=_teller(deployment, asked, options),
+                established=_teller(deployment, questions, options),
             )
             report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
@@ -114,12 +110,6 @@ def _verify(options: argparse.Namespace) -> int:
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
     return _status(result, strict=options.strict)
-
-
-def _asked(options: argparse.Namespace) -> list[Question]:
-    """The specifications and formulas that are asked for."""
-    formulas = (parse_formula(text, source="--formula") for text in options.formula or ())
-    return [*(options.spec or ()), *formulas]
 
 
 def _verify_in_child(options: argparse.Namespace) -> int:
@@ -186,9 +176,7 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":
         raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
-    for name in ("prompts", "store", "tolerance"):
-        if getattr(options, name) is not None and not wants_model(options):
-            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
+    refuse_without_model(options)
     if domain(options.domain) == "normal" and options.engine != "symbolic":
         raise InputError(
             "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"
