@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import decoded
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import Written, read_evidence, text_digest
-from stead_sym.evidence.replay import Replayed, recorded_wrappers, replay
+from stead_sym.evidence.replay import Replayed, decisions_that_differ, recorded_wrappers, replay
 from stead_sym.files import load
 
 
@@ -50,7 +51,11 @@ def _replay(options: argparse.Namespace) -> int:
     results: list[tuple[Written, Replayed]] = []
     for written in found:
         wrappers = asked if asked is not None else _recorded(deployment, written)
-        results.append((written, replay(deployment, wrappers, written.evidence)))
+        replayed = replay(deployment, wrappers, written.evidence)
+        differing = decisions_that_differ(deployment, wrappers, written.agents)
+        if replayed.confirmed and differing:
+            replayed = replace(replayed, fault=differing[0])
+        results.append((written, replayed))
     if options.json:
         print(json.dumps([_data(*result) for result in results], indent=2))
     else:

@@ -13,13 +13,12 @@ from typing import assert_never
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import Wrappers
-from stead_sym.agent.selection import selection
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import is_initial
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import around, normal_restriction
-from stead_sym.deployment.semantics import breaks_claim, leads_to
+from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.errors import InputError
@@ -91,6 +90,35 @@ def recorded_wrappers(deployment: Deployment, agents: Mapping[str, Recorded | No
     }
 
 
+def decisions_that_differ(
+    deployment: Deployment, wrappers: Wrappers, agents: Mapping[str, Recorded | None]
+) -> tuple[str, ...]:
+    """What is recorded otherwise than the wrapped agents decide, a line for each."""
+    lines: list[str] = []
+    for role in deployment.agents:
+        wrapper, recorded = wrappers[role.name], agents.get(role.name)
+        whose = f"agent {role.name}" if role.name else "the agent"
+        if wrapper is None or recorded is None:
+            if wrapper is not None or recorded is not None:
+                lines.append(f"{whose} may select anything in one of the two, and not in the other")
+            continue
+        contexts = {
+            DecisionContext(Instance(deployment.schema, facts), offered): selected
+            for (facts, offered), selected in recorded.decisions.items()
+        }
+        for (context, selected), decision in zip(contexts.items(), wrapper.decide([*contexts]), strict=True):
+            if decision.canonical != context:
+                lines.append(f"{whose} is recorded for {context}, which is no canonical context")
+            elif decision.selected != selected:
+                is_so, is_said = _calls(decision.selected), _calls(selected)
+                lines.append(f"{whose} selects {is_so} in {context}, and is recorded to select {is_said}")
+    return tuple(lines)
+
+
+def _calls(calls: Collection[Call]) -> str:
+    return ", ".join(map(str, sorted(calls))) or "nothing"
+
+
 def _answering(deployment: Deployment, role: AgentRole, recorded: Recorded) -> CanonicalWrapper:
     agent = _RecordedAgent(recorded)
     return CanonicalWrapper(agent, deployment.schema, deployment.tools_of(role), recorded.known)
@@ -128,7 +156,7 @@ class _Replay:
         self._deployment = deployment
         self._wrappers = wrappers
         self._restriction = normal_restriction(deployment)
-        self._selected: dict[Instance, Mapping[Call, str | None]] = {}
+        self._calls: dict[tuple[Instance, str | None], frozenset[Call]] = {}
         self.steps: set[tuple[Instance, Step]] = set()
         self.claims: set[int] = set()
         self.unshown: list[Node] = []
@@ -239,20 +267,37 @@ class _Replay:
             return
         deployment = self._deployment
         where = f"step {number}, {step.label}"
-        if state not in self._selected:
-            self._selected[state] = selection(deployment, self._wrappers, state)
-        may = self._selected[state]
-        if step.call not in may:
-            raise _refuted(node, f"fails at {where}: the call is not offered, or not selected, in {state}")
-        if may[step.call] != step.actor:
-            who = "an event" if may[step.call] is None else f"a call of {may[step.call] or 'the agent'}"
-            raise _refuted(node, f"fails at {where}: this is {who}")
+        if step.call not in self._possible(state, step.actor):
+            who = "the agent" if step.actor == "" else step.actor
+            what = (
+                "no such event is enabled"
+                if step.actor is None
+                else f"{who} is not offered, or does not select, the call"
+            )
+            raise _refuted(node, f"fails at {where}: {what} in {state}")
         near = around(deployment, self._restriction, state, step.state)
         if not leads_to(deployment, step.call, state, step.state, near):
             raise _refuted(node, f"fails at {where}: it does not lead from {state} to {step.state}")
         if breaks_claim(deployment, step.state):
             raise _refuted(node, f"fails at {where}: {step.state} is past a bound, or breaks a key")
         self.steps.add((state, step))
+
+    def _possible(self, state: Instance, actor: str | None) -> frozenset[Call]:
+        """The calls that an agent may make in a state, or for None the events that are enabled."""
+        key = state, actor
+        if key not in self._calls:
+            self._calls[key] = (
+                enabled(self._deployment, state) if actor is None else self._selected(state, actor)
+            )
+        return self._calls[key]
+
+    def _selected(self, state: Instance, actor: str) -> frozenset[Call]:
+        deployment = self._deployment
+        role = next((role for role in deployment.agents if role.name == actor), None)
+        if role is None or not (offered := offer(deployment, state, role)):
+            return frozenset()
+        wrapper = self._wrappers[actor]
+        return offered if wrapper is None else wrapper.calls(view(deployment, state, role), offered)
 
     def _loop(self, node: Node, run: Run, states: Sequence[Instance]) -> None:
         """The loop closes and meets every fairness constraint; without constraints a run that ends needs
