@@ -50,6 +50,8 @@ def test_truth_does_not_depend_on_it(formula, state, value, other):
         ("P(x) | Q(y, x)", {}, True, {"c0", "n", "m"}),
         ("P(x) | y = y", {}, True, None),
         ("P(x) -> Q(x, y)", {}, False, {"c0"}),
+        ("P(x) -> Q(x, y)", {}, True, None),
+        ("~P(x) -> Q(x, y)", {}, True, {"c0", "n"}),
         ("exists y. Q(x, y) & P(y)", {"y": "n"}, True, {"c0", "n"}),
         ("exists x. P(x)", {}, True, None),
         ("x = y", {"y": "m"}, True, {"m"}),

@@ -289,8 +289,7 @@ def _valued(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _variable(node: Node) -> str:
-    assert isinstance(node.formula, Quantified), f"{node.formula} has no variable of its own"
-    return node.formula.binder.name
+    return node.formula.binder.name if isinstance(node.formula, Quantified) else "value"
 
 
 def _is(node: Node) -> str:

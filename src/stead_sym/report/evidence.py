@@ -7,8 +7,9 @@ stands. Only facts of large states are left out, and counted.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -18,7 +19,7 @@ from rich.text import Text
 from stead_sym.agent.wrapper import Decision
 from stead_sym.deployment.tool import Call
 from stead_sym.evidence.moves import Move
-from stead_sym.evidence.outline import Leg, Numbered, Outline, Place, Remark, outline
+from stead_sym.evidence.outline import Leg, Numbered, Outline, Remark, outline
 from stead_sym.evidence.tree import Evidence, Node
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Formula
@@ -28,6 +29,9 @@ from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
 
 MOST_FACTS = 60
 """So many facts of one state are listed."""
+
+MARKER = "evidence of stead-sym: "
+"""How the text begins."""
 
 _WIDTH = 100
 
@@ -51,17 +55,24 @@ class Subject:
         return f"{self.spec} {self.verdict}, {self.deployment} under {self.agent}"
 
 
+class Checked(Protocol):
+    """What a check found: a mark for each step and each claim, empty for what it did not come to."""
+
+    def step(self, leg: Leg) -> str: ...
+    def claim(self, node: Node) -> str: ...
+
+
 def evidence_text(subject: Subject, moves: MovesOf, width: int = _WIDTH) -> str:
     """All of the evidence as plain text, prompts of language models included."""
     stream = io.StringIO()
     console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False, no_color=True)
     shown = outline(subject.evidence)
-    console.print(Text(printable(subject.title)))
+    console.print(Text(f"{MARKER}{printable(subject.title)}"))
     console.print(Padding(Text(printable(subject.formula)), (0, 0, 1, 2), expand=False))
     console.print(shown_runs(shown, moves, fair=subject.fair))
-    if decisions := list(_decisions(shown, moves)):
+    if decisions := shown_decisions(shown, moves):
         console.print()
-        console.print(Group(*_spaced(_decision(shown, *item) for item in decisions)))
+        console.print(Group(*decisions))
     lines = (line.rstrip() for line in stream.getvalue().splitlines())
     return "\n".join(lines).rstrip() + "\n"
 
@@ -71,12 +82,14 @@ def shown_runs(
     moves: MovesOf,
     *,
     fair: Sequence[Formula] = (),
-    check: Callable[[Leg], str] = lambda leg: "",
+    checked: Checked | None = None,
     ascii_only: bool = False,
 ) -> RenderableType:
-    """The runs with their claims; ``check`` is what to say of each step in front of it."""
+    """The runs with their claims, and with what a check found."""
     return Group(
-        *_spaced(_run(shown, run, moves, fair=fair, check=check, ascii_only=ascii_only) for run in shown.runs)
+        *_spaced(
+            _run(shown, run, moves, fair=fair, checked=checked, ascii_only=ascii_only) for run in shown.runs
+        )
     )
 
 
@@ -107,7 +120,7 @@ def _run(
     moves: MovesOf,
     *,
     fair: Sequence[Formula],
-    check: Callable[[Leg], str],
+    checked: Checked | None,
     ascii_only: bool,
 ) -> RenderableType:
     parts: list[RenderableType] = []
@@ -124,7 +137,7 @@ def _run(
                 *run.changes(k),
                 moves(run.states[k], leg.step),
                 run.loop is not None and k >= run.loop,
-                check(leg),
+                checked.step(leg) if checked else "",
             )
             for k, leg in enumerate(run.legs)
         ]
@@ -136,13 +149,12 @@ def _run(
     if run.fair_part:
         notes.add_row("fair", Text(f"{run.fair_part}: there only to show that the run goes on fairly"))
     for constraint, steps in constraints_met(run, fair):
-        where = shown.words(Place(run.number, steps))
-        notes.add_row("fair", Text(printable(f"{constraint} is met {where}, again and again")))
+        notes.add_row("fair", Text(printable(f"{constraint} is met {_here(run, steps)}, again and again")))
     if run.legs and any(run.remarks):
         parts, notes = [*parts, *([notes] if notes.row_count else []), Text("")], _grid()
     for steps, remarks in enumerate(run.remarks):
         if remarks:
-            notes.add_row(_here(run, steps), Group(*map(_remark, remarks)))
+            notes.add_row(_here(run, steps), Group(*(_remark(remark, checked) for remark in remarks)))
     return Group(*parts, notes)
 
 
@@ -153,8 +165,10 @@ def _here(run: Numbered, steps: int) -> str:
     return "at the start" if run.begins is None else "where it begins"
 
 
-def _remark(remark: Remark) -> RenderableType:
-    return Padding(Text(printable(remark.text)), (0, 0, 0, 2 * remark.depth), expand=False)
+def _remark(remark: Remark, checked: Checked | None) -> RenderableType:
+    mark = checked.claim(remark.node) if checked else ""
+    text = f"{mark} {printable(remark.text)}" if mark else printable(remark.text)
+    return Padding(Text(text), (0, 0, 0, 2 * remark.depth), expand=False)
 
 
 def _grid() -> Table:
@@ -173,6 +187,12 @@ def _spaced(parts: Iterable[RenderableType]) -> list[RenderableType]:
 
 
 # decisions
+
+
+def shown_decisions(shown: Outline, moves: MovesOf) -> list[RenderableType]:
+    """The decisions on the runs, each with the context as the agent saw it, in the order in which they are
+    taken; empty where no agent decides."""
+    return _spaced(_decision(shown, *item) for item in _decisions(shown, moves))
 
 
 @dataclass(frozen=True, slots=True)
