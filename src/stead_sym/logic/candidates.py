@@ -76,7 +76,7 @@ def candidates(
         case And(parts) | Or(parts):
             return _all(map(of, parts)) if isinstance(formula, And) == truth else _some(map(of, parts))
         case Implies(left, right):
-            sides = of(left, not truth), of(right)
+            sides = (of(*side) for side in ((left, not truth), (right, truth)))
             return _some(sides) if truth else _all(sides)
         case Exists(binder, body) if truth and binder.name != name:
             rest = {other: value for other, value in assignment.items() if other != binder.name}
@@ -92,9 +92,14 @@ def _value(term: Term, assignment: Mapping[str, Value]) -> Value | None:
 
 
 def _all(sets: Iterable[frozenset[Value] | None]) -> frozenset[Value] | None:
-    """The values that none of the sets leaves out."""
-    known = [values for values in sets if values is not None]
-    return frozenset.intersection(*known) if known else None
+    """The values that none of the sets leaves out; once there is one at most, that is few enough."""
+    found: frozenset[Value] | None = None
+    for values in sets:
+        if values is not None:
+            found = values if found is None else found & values
+            if len(found) <= 1:
+                break
+    return found
 
 
 def _some(sets: Iterable[frozenset[Value] | None]) -> frozenset[Value] | None:
