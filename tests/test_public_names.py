@@ -31,7 +31,7 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Finding Verdict Verification report_data report_schema verify
+AgentRun Drawing Finding Verdict Verification draw report_data report_schema verify write_evidence
 
 AgentError BoundExceeded DeclarationError DefinitionError InputError KeyBroken ModelError NoEffect
 NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError Undecided

@@ -119,6 +119,8 @@ from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomor
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
+from stead_sym.report.drawing import Drawing, draw
+from stead_sym.report.folder import write_evidence
 from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
 
@@ -263,12 +265,15 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "explain",
     # verdicts
     "AgentRun",
+    "Drawing",
     "Finding",
     "Verdict",
     "Verification",
+    "draw",
     "report_data",
     "report_schema",
     "verify",
+    "write_evidence",
     # errors
     "AgentError",
     "BoundExceeded",

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from stead_sym.agent.backends import KINDS
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, wants_model
@@ -21,6 +22,7 @@ from stead_sym.files import load
 from stead_sym.logic.parser import parse_formula
 from stead_sym.progress import Progress
 from stead_sym.report.data import report_data
+from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.progress import ProgressDisplay, progress_line
 from stead_sym.report.streams import console_on, print_error
 from stead_sym.report.terminal import print_verdicts, print_verification
@@ -70,6 +72,11 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="fail with status 1 where there is any finding, after the verdicts",
     )
+    parser.add_argument(
+        "--evidence",
+        metavar="DIR",
+        help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -86,6 +93,8 @@ def _verify(options: argparse.Namespace) -> int:
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     asked = None if options.spec is None and options.formula is None else _asked(options)
+    if options.evidence is not None:
+        prepare(Path(options.evidence), [spec.name for spec in deployment.asked(asked)[1]])
     with _display(options) as progress:
         if progress is not None:
             progress("plan")
@@ -110,6 +119,8 @@ def _verify(options: argparse.Namespace) -> int:
             print(f"stead-sym: finding: {finding}", file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout))
+    if options.evidence is not None:
+        write_evidence(result, Path(options.evidence))
     return _status(result, strict=options.strict)
 
 

@@ -12,10 +12,14 @@ from html import escape
 from typing import Literal
 
 from stead_sym.evidence.outline import outline
-from stead_sym.report.evidence import Subject
+from stead_sym.report.evidence import Subject, subject
 from stead_sym.report.layout import LINE, MARGIN, Arrow, Box, Line, Mark, Path, Picture, picture
 from stead_sym.report.printable import printable
 from stead_sym.report.steps import MovesOf
+from stead_sym.verification import Verification
+
+MARKER = '<svg xmlns="http://www.w3.org/2000/svg" class="stead-evidence"'
+"""How a drawing begins."""
 
 _LIGHT = {
     "ink": "#1f2328",
@@ -61,6 +65,12 @@ class Drawing:
         return self.svg
 
 
+def draw(result: Verification, spec: str) -> Drawing:
+    """The drawing of the evidence for one verdict. `InputError` where there is none, and for an unknown
+    specification."""
+    return evidence_drawing(subject(result, spec), result.moves)
+
+
 def evidence_drawing(subject: Subject, moves: MovesOf) -> Drawing:
     """The drawing of all runs of the evidence, the same for the same evidence."""
     heading = (subject.title, subject.formula)
@@ -70,8 +80,7 @@ def evidence_drawing(subject: Subject, moves: MovesOf) -> Drawing:
     size = f'width="{drawn.width:.0f}" height="{height:.0f}" viewBox="0 0 {drawn.width:.0f} {height:.0f}"'
     title = printable(subject.title)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="stead-evidence" {size} role="group"'
-        f' aria-label="{escape(f"evidence: {title}")}">',
+        f'{MARKER} {size} role="group" aria-label="{escape(f"evidence: {title}")}">',
         f"<title>{escape(title)}</title>",
         f"<desc>{escape(printable(subject.formula))}</desc>",
         f"<style>{_style()}</style>",

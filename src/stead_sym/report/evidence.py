@@ -18,14 +18,17 @@ from rich.text import Text
 
 from stead_sym.agent.wrapper import Decision
 from stead_sym.deployment.tool import Call
+from stead_sym.errors import InputError
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.outline import Leg, Numbered, Outline, Remark, outline
 from stead_sym.evidence.tree import Evidence, Node
 from stead_sym.logic.evaluate import holds
+from stead_sym.logic.names import check_known
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.printable import printable
 from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
+from stead_sym.verification import Verification
 
 MOST_FACTS = 60
 """So many facts of one state are listed."""
@@ -53,6 +56,24 @@ class Subject:
     def title(self) -> str:
         """ "auth fails, desk under baseline"."""
         return f"{self.spec} {self.verdict}, {self.deployment} under {self.agent}"
+
+
+def subject(result: Verification, spec: str) -> Subject:
+    """What the evidence for a verdict is about. `InputError` where there is none."""
+    check_known("spec", spec, list(result.verdicts))
+    verdict, deployment = result[spec], result.deployment
+    if verdict.evidence is None:
+        raise InputError(f"there is no evidence for {spec}: {verdict.reason or verdict.word}")
+    name = spec if spec.isidentifier() else "the formula"
+    return Subject(
+        deployment.name,
+        result.agent,
+        name,
+        str(verdict.formula),
+        verdict.word,
+        verdict.evidence,
+        deployment.fair,
+    )
 
 
 class Checked(Protocol):
