@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from evidence_cases import NESTED
 
 import stead_sym as st
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError
 from stead_sym.report.folder import file_names, prepare, write_evidence
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 UNFAIR = """
 deployment unfair
@@ -149,3 +154,40 @@ def test_a_folder_that_is_gone_is_one_line(tmp_path):
     result = st.verify(st.load("refund"), "any", findings=False)
     with pytest.raises(InputError, match=r"cannot be written \(No such file or directory\)"):
         write_evidence(result, tmp_path / "gone")
+
+
+def alike(text):
+    """The lines without what differs from run to run: the choice among alike names."""
+    text = re.sub(r"\b(case|task|s|a|[A-Z]+_)\d+\b", r"\1N", text)
+    return [" ".join(line.split()) for line in text.strip().splitlines()]
+
+
+def test_the_page_on_evidence_shows_what_the_program_does(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "evidence.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        for command, expected in re.findall(r"^\$ ([^\n]*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            program, *words = command.split()
+            capsys.readouterr()
+            if program == "cat":
+                print((tmp_path / words[0]).read_text(encoding="utf-8"))
+            else:
+                assert program == "stead-sym"
+                main(words)
+            assert alike(capsys.readouterr().out) == alike(expected)
+    drawing = (DOCS / "evidence.svg").read_text(encoding="utf-8")
+    assert alike((tmp_path / "out" / "auth.svg").read_text(encoding="utf-8")) == alike(drawing)
+
+
+def test_the_page_on_evidence_names_every_part_of_the_json(tmp_path):
+    page = (DOCS / "evidence.md").read_text(encoding="utf-8").split("## The JSON")[1]
+    named = set(re.findall(r"`(\w+)`", page))
+    path = tmp_path / "nested.stead"
+    path.write_text(NESTED, encoding="utf-8")
+    main(["verify", str(path), "--policy", "slow", "--evidence", str(tmp_path / "out"), "--quiet"])
+    for file in (tmp_path / "out").glob("*.json"):
+        data = json.loads(file.read_text(encoding="utf-8"))
+        runs = [node["run"] for node in data["nodes"] if "run" in node]
+        rows = [data, *data["nodes"], *runs, *(step for run in runs for step in run["steps"])]
+        assert {name for row in rows for name in row} <= named
+        assert all(node["because"] in page for node in data["nodes"])

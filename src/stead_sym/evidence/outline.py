@@ -88,6 +88,11 @@ class Numbered:
         return f"{_steps(self.loop, len(self.legs))} {'repeats' if one else 'repeat'} for ever"
 
     @property
+    def is_only_fair(self) -> bool:
+        """Whether the run is there only to show that another goes on fairly."""
+        return bool(self.legs) and all(leg.fairly for leg in self.legs)
+
+    @property
     def fair_part(self) -> str:
         """Which steps only show that the run goes on fairly, counted from 1; empty where none do."""
         fair = [index for index, leg in enumerate(self.legs) if leg.fairly]
@@ -234,11 +239,11 @@ class _Walk:
                 for values, below in _valued(node):
                     rest(below, f"{values}: ")
             case Run() as run if not run.steps:
-                say("this very state shows it")
+                say("shown by this very state")
                 for claim in run.along[-1] if run.along else ():
                     rest(claim)
             case Run() as run:
-                say(self._where(number, state, node, run))
+                say(f"shown by {self._where(number, state, node, run)}")
                 for claim in _throughout(run):
                     when = "for ever" if run.ends is None else "until then"
                     remarks.append(Remark(depth + 1, f"{when}: {claim.claim}", claim))

@@ -147,10 +147,12 @@ def _run(
     parts: list[RenderableType] = []
     if len(shown.runs) > 1:
         begins = "" if run.begins is None else f", from the state {shown.words(run.begins)}"
-        parts.append(Text(f"run {run.number} of {len(shown.runs)}{begins}", "bold"))
+        why = ", only to go on fairly" if run.is_only_fair else ""
+        parts.append(Text(f"run {run.number} of {len(shown.runs)}{begins}{why}", "bold"))
     notes = _grid()
     if run.begins is None:
-        notes.add_row("begins in", Text(some_facts(run.start)))
+        one_of = "one of several initial states: " if shown.evidence.of_many else ""
+        notes.add_row("begins in", Text(f"{one_of}{some_facts(run.start)}"))
     if run.legs:
         rows = [
             StepRow(
@@ -167,7 +169,7 @@ def _run(
         notes = _grid()
     if run.repeats:
         notes.add_row("loop", Text(f"{'*' if ascii_only else '↺'} {run.repeats}"))
-    if run.fair_part:
+    if run.fair_part and not run.is_only_fair:
         notes.add_row("fair", Text(f"{run.fair_part}: there only to show that the run goes on fairly"))
     for constraint, steps in constraints_met(run, fair):
         notes.add_row("fair", Text(printable(f"{constraint} is met {_here(run, steps)}, again and again")))

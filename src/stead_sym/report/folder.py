@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stead_sym.agent.digest import digest
 from stead_sym.errors import InputError
-from stead_sym.evidence.data import FORMAT, evidence_data
+from stead_sym.evidence.data import FORMAT, Json, evidence_data
 from stead_sym.report.drawing import MARKER as DRAWING_MARKER
 from stead_sym.report.drawing import evidence_drawing
 from stead_sym.report.evidence import MARKER, evidence_text, subject
@@ -92,7 +92,19 @@ def _texts(result: Verification, verdict: Verdict, folder: Path, name: str) -> d
     about = subject(result, verdict.spec)
     text = evidence_text(about, result.moves)
     drawing = evidence_drawing(about, result.moves).svg
-    return dict(zip(paths, (json.dumps(data, indent=1) + "\n", text, drawing), strict=True))
+    return dict(zip(paths, (_lines(data), text, drawing), strict=True))
+
+
+def _lines(data: Mapping[str, Json]) -> str:
+    """JSON with a line for each part, and one for each item of a part that is a list."""
+    parts: list[str] = []
+    for name, part in data.items():
+        if isinstance(part, list) and part:
+            items = ",\n  ".join(map(json.dumps, part))
+            parts.append(f'"{name}": [\n  {items}\n ]')
+        else:
+            parts.append(f'"{name}": {json.dumps(part)}')
+    return "{\n " + ",\n ".join(parts) + "\n}\n"
 
 
 def _refuse_other(path: Path) -> None:

@@ -198,7 +198,8 @@ class _Layout:
             again = steps == 0 and run.begins is not None
             if steps == 0:
                 facts = () if again else _start_facts(state)
-                label = f"the state {words}" if again else "the start"
+                first = "the start, one of several" if self.shown.evidence.of_many else "the start"
+                label = f"the state {words}" if again else first
                 states.append(_State(label, _title(state, None), facts, tuple(claims), again))
                 continue
             label = f"after step {steps}"
@@ -214,7 +215,7 @@ class _Layout:
             move = self.moves(run.states[steps - 1], leg.step)
             arrow = [_Text(printable(leg.step.call), "call")]
             arrow += [_Text(words, "who") for words in _branching(move)]
-            if leg.fairly:
+            if leg.fairly and not run.is_only_fair:
                 arrow.append(_Text("only to go on fairly", "quiet"))
             states.append(
                 _State(
@@ -240,7 +241,9 @@ class _Layout:
         begins = next((box for box in self.boxes if box.place == run.begins), None)
         y = max(y, begins.y) if begins else y
         if len(self.shown.runs) > 1:
-            self.lines.append(Line(x, y + 12, f"run {run.number}", "title"))
+            self.lines.append(
+                Line(x, y + 12, f"run {run.number}{', only to go on fairly' * run.is_only_fair}", "title")
+            )
             y += LINE + 6
         own: list[Box] = []
         for steps, text in enumerate(texts):

@@ -17,6 +17,8 @@ from stead_sym.evidence.moves import Move
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.printable import printable
 
+_MOST_ROOM = 24
+
 MovesOf = Callable[[Instance, Step], Move | None]
 """What is known of a step from a state, None where nothing is."""
 
@@ -46,10 +48,12 @@ def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
     table.add_column("step", justify="right", no_wrap=True)
     if by_whom:
         table.add_column("by", overflow="fold")
-    table.add_column("call", overflow="fold")
+    names = [f"{row.step.call.tool}(" for row in rows]
+    table.add_column("call", overflow="fold", min_width=_room(names))
     if own_column:
         table.add_column("branched", overflow="fold")
-    table.add_column("facts", overflow="fold")
+    signed = [f"+ {fact.relation}(" for row in rows for fact in (*row.added, *row.removed)]
+    table.add_column("facts", overflow="fold", min_width=_room(signed))
     for number, (row, words) in enumerate(zip(rows, branched, strict=True), 1):
         cells = [Text(("*" if ascii_only else "↺") if row.repeats else "")]
         cells += [Text(row.check)] * checked
@@ -60,6 +64,11 @@ def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
         cells += [Text(words, "dim")] * own_column
         table.add_row(*cells, _changes(row))
     return table
+
+
+def _room(names: Sequence[str]) -> int:
+    """The width in which no name is broken, within limits."""
+    return min(max(map(len, names), default=0), _MOST_ROOM)
 
 
 def actor_word(step: Step) -> str:

@@ -174,7 +174,8 @@ def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> Rendera
 def _evidence(verdict: Verdict, trace: Trace, moves: MovesOf, *, ascii_only: bool) -> RenderableType:
     title = Text.assemble((verdict.spec, "bold"), " ", (verdict.word, _MARKS[verdict.word][2]))
     body = [Text(str(verdict.formula), "dim"), _run(trace, moves, ascii_only=ascii_only)]
-    if more := len(outline(verdict.evidence).runs) - 1 if verdict.evidence else 0:
+    runs = outline(verdict.evidence).runs[1:] if verdict.evidence else ()
+    if more := sum(not run.is_only_fair for run in runs):
         body.append(Text(f"{_plural(more, 'more run')}: --evidence DIR has all", "dim"))
     return Group(title, indented(Group(*body)))
 
