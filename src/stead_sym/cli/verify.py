@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
@@ -22,6 +23,7 @@ from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
 from stead_sym.report.data import report_data
+from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on, print_error
@@ -71,6 +73,11 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
     )
+    parser.add_argument(
+        "--evidence",
+        metavar="DIR",
+        help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -82,6 +89,8 @@ def _verify(options: argparse.Namespace) -> int:
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     questions = asked(options)
+    if options.evidence is not None:
+        prepare(Path(options.evidence), [spec.name for spec in deployment.asked(questions)[1]])
     with display(options) as progress:
         if progress is not None:
             progress("plan")
@@ -109,6 +118,8 @@ def _verify(options: argparse.Namespace) -> int:
             print(f"stead-sym: finding: {finding}", file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
+    if options.evidence is not None:
+        write_evidence(result, Path(options.evidence))
     return _status(result, strict=options.strict)
 
 
@@ -152,7 +163,7 @@ def _teller(
         parent.keep(spec.name, message(open_question, None, None, established=False))
 
     def tell(verdict: Verdict, moves: Moves) -> None:
-        parent.keep(verdict.spec, message(verdict, moves if options.json else None, console))
+        parent.keep(verdict.spec, message(verdict, moves, console))
 
     return tell
 
