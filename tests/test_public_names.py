@@ -31,7 +31,8 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Blame Evidence Finding Replayed Verdict Verification blame replay report_data report_schema verify
+AgentRun Blame Drawing Evidence Finding Replayed Verdict Verification blame draw replay report_data
+report_schema verify verify_apart write_evidence
 
 Export exported to_promela to_smv to_storm
 

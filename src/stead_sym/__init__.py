@@ -66,6 +66,7 @@ from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
 from stead_sym.hypotheses import Hypotheses, Hypothesis, Widened
+from stead_sym.isolated import verify_apart
 from stead_sym.logic.compose import (
     AF,
     AG,
@@ -128,6 +129,8 @@ from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomor
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
+from stead_sym.report.drawing import Drawing, draw
+from stead_sym.report.folder import write_evidence
 from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
 
@@ -273,16 +276,20 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     # verdicts
     "AgentRun",
     "Blame",
+    "Drawing",
     "Evidence",
     "Finding",
     "Replayed",
     "Verdict",
     "Verification",
     "blame",
+    "draw",
     "replay",
     "report_data",
     "report_schema",
     "verify",
+    "verify_apart",
+    "write_evidence",
     # other checkers
     "Export",
     "exported",

@@ -1,12 +1,15 @@
 """Limits and Ctrl-C: a verification ends when it should, says why, and leaves no process behind."""
 
+import fcntl
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -338,6 +341,26 @@ def test_where_memory_runs_out_what_was_established_is_reported(mixed: str) -> N
     reasons = "the library of diagrams ran out of memory|memory has run out|the process was ended by signal"
     [line] = [line for line in ended.stderr.splitlines() if line.startswith("stead-sym")]
     assert re.match(f"stead-sym: unknown: ({reasons})", line)
+
+
+@linux
+def test_a_child_that_ends_while_it_prints_is_not_spoken_over() -> None:
+    with running("verify", "bank", "--policy", "fast", "--json", "--quiet") as process:
+        assert process.stdout is not None
+        size = fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        written = array("i", [0])
+        until = time.monotonic() + 6 * GRACE
+        while written[0] < size:  # the report is larger than the pipe, and nobody reads
+            assert time.monotonic() < until
+            time.sleep(0.05)
+            fcntl.ioctl(process.stdout, termios.FIONREAD, written)
+        os.kill(children(process.pid)[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert len(out.encode()) == size
+    assert out.startswith('{\n  "deployment": "bank"')
+    assert '"error"' not in out
+    assert err.startswith("stead-sym: unknown: the process was ended by signal 9 (Killed), perhaps for lack")
 
 
 @linux

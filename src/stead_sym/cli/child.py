@@ -65,7 +65,7 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """Why a run has ended without an answer, how far it had come after so many seconds, and what it had told
-    by then, in its order. ``interrupted``: by Ctrl-C."""
+    by then, in its order. ``interrupted``: by Ctrl-C. ``printing``: part of its report may be printed."""
 
     reason: str
     phase: str
@@ -73,6 +73,7 @@ class Stopped:
     seconds: float
     kept: Sequence[Mapping[str, Json]] = ()
     interrupted: bool = False
+    printing: bool = False
 
 
 # the parent's side
@@ -118,7 +119,7 @@ def watched(
         ended = f"the process was ended by signal {-status} ({signal.strsignal(-status)})"
         return watch.stopped(", ".join(filter(None, (ended, _ADVICE.get(-status)))))
     if status == 1 and not watch.answered:
-        if watch.started:  # whoever calls exit(1) there is not Python
+        if watch.has_begun:  # whoever calls exit(1) there is not Python
             return watch.stopped(_OUT_OF_MEMORY)
         raise RuntimeError("the child process has ended before it had an answer")
     return status
@@ -147,19 +148,18 @@ class _Watch:
                 return self._given_up
             if reason := self._exceeded():
                 return reason
-            if progress is not None and self.started:
+            if progress is not None and self.has_begun:
                 progress(self._phase, **self._counts)
 
     @property
-    def started(self) -> bool:
+    def has_begun(self) -> bool:
         """The child has begun to work."""
         return self._phase != _START_PHASE
 
     def stopped(self, reason: str) -> Stopped:
         """What to report of a run that ends now for this reason."""
-        # A child that was about to print may have printed: what it has told must not be printed again.
-        kept = () if self.answered else tuple(self._kept.values())
-        return Stopped(reason, self._phase, self._counts, time.monotonic() - self._started, kept)
+        seconds, kept = time.monotonic() - self._started, tuple(self._kept.values())
+        return Stopped(reason, self._phase, self._counts, seconds, kept, printing=self.answered)
 
     def _read(self) -> bool:
         """Read messages of the child; False once it is about to print or has ended."""

@@ -20,6 +20,7 @@ from stead_sym.cli.blame import add_blame
 from stead_sym.cli.bounds import add_bounds
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.decisions import add_decisions
+from stead_sym.cli.diff import add_diff
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
 from stead_sym.cli.replay import add_replay
@@ -132,6 +133,10 @@ def _parser() -> argparse.ArgumentParser:
             epilog="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
         )
     )
+    add_diff(
+        commands.add_parser("diff", help="compare two reports: verdicts, decisions, where two runs part")
+    )
+
     add_bounds(commands.add_parser("bounds", help="find the least bounds that a deployment keeps"))
 
     add_export(

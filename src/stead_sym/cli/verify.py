@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
@@ -22,6 +23,7 @@ from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
 from stead_sym.report.data import report_data
+from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on, print_error
@@ -71,6 +73,11 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
     )
+    parser.add_argument(
+        "--evidence",
+        metavar="DIR",
+        help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -82,6 +89,8 @@ def _verify(options: argparse.Namespace) -> int:
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     questions = asked(options)
+    if options.evidence is not None:
+        prepare(Path(options.evidence), [spec.name for spec in deployment.asked(questions)[1]])
     with display(options) as progress:
         if progress is not None:
             progress("plan")
@@ -100,14 +109,17 @@ def _verify(options: argparse.Namespace) -> int:
                 findings=options.findings == "on",
                 established=_teller(deployment, questions, options),
             )
+            report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
-        print(json.dumps(report_data(result), indent=2))
+        print(report)
     elif options.quiet:
         print_verdicts(result, console_on(sys.stdout))
         for finding in result.findings if options.strict else ():
             print(f"stead-sym: finding: {finding}", file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
+    if options.evidence is not None:
+        write_evidence(result, Path(options.evidence))
     return _status(result, strict=options.strict)
 
 
@@ -118,7 +130,7 @@ def _verify_in_child(options: argparse.Namespace) -> int:
     ended = in_child(options)
     if not isinstance(ended, Stopped):
         return ended
-    verdicts = known_verdicts(ended.kept, ended.reason)
+    verdicts = () if ended.printing else known_verdicts(ended.kept, ended.reason)
     if not options.json and any(known.established for known in verdicts):
         print_known(verdicts, console_on(sys.stdout), quiet=options.quiet)
     sys.stdout.flush()
@@ -129,7 +141,8 @@ def _verify_in_child(options: argparse.Namespace) -> int:
         reached = "every verdict stands, the findings are missing (--findings off leaves them out)"
     error = Undecided(f"unknown: {ended.reason}; {reached}")
     specs: dict[str, Json] = {known.spec: dict(known.data) for known in verdicts}
-    print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts, specs=specs)
+    as_json = options.json and not ended.printing
+    print_error(error, as_json=as_json, phase=ended.phase, counts=ended.counts, specs=specs)
     if ended.interrupted:
         raise KeyboardInterrupt
     return 1 if any(known.word == "fails" for known in verdicts) else error.exit_status
@@ -142,13 +155,17 @@ def _teller(
     if options.watcher is None:
         return None
     parent: Watcher = options.watcher
-    console = console_on(sys.stdout)
+    console = None if options.json else console_on(sys.stdout)
     asking, chosen = deployment.asked(asked)
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in chosen:
         open_question = Verdict(spec.name, written[spec.name], None)
-        parent.keep(spec.name, message(open_question, None, console))
-    return lambda verdict, moves: parent.keep(verdict.spec, message(verdict, moves, console))
+        parent.keep(spec.name, message(open_question, None, None, established=False))
+
+    def tell(verdict: Verdict, moves: Moves) -> None:
+        parent.keep(verdict.spec, message(verdict, moves, console))
+
+    return tell
 
 
 @contextmanager

@@ -21,7 +21,8 @@ from stead_sym.verification import Verdict
 @dataclass(frozen=True, slots=True)
 class KnownVerdict:
     """A verdict as it is printed: ``shown`` says in a few words what shows it, ``evidence`` is what stands
-    below the table, ``data`` its part of the report. ``established``: there is a verdict."""
+    below the table, ``data`` its part of the report. ``established``: there is a verdict; else the question
+    is open."""
 
     spec: str
     established: bool
@@ -35,13 +36,18 @@ class KnownVerdict:
         return str(self.data["verdict"])
 
 
-def message(verdict: Verdict, moves: Moves | None, console: Console) -> dict[str, Json]:
-    """The verdict as it is printed on ``console``, to be passed on as JSON; without ``moves`` there is none
-    yet."""
-    with console.capture() as printed:
-        print_evidence(verdict, console)
-    data = verdict_data(verdict, moves)
-    return asdict(KnownVerdict(verdict.spec, moves is not None, shown_by(verdict), printed.get(), data))
+def message(
+    verdict: Verdict, moves: Moves | None, console: Console | None, *, established: bool = True
+) -> dict[str, Json]:
+    """The verdict, to be passed on as JSON: as it is printed on ``console``, or, where that is None, with its
+    evidence as data, which ``moves`` complete."""
+    text = ""
+    if console is not None:
+        with console.capture() as printed:
+            print_evidence(verdict, moves, console)
+        text = printed.get()
+    data = verdict_data(verdict, moves if console is None else None)
+    return asdict(KnownVerdict(verdict.spec, established, shown_by(verdict), text, data))
 
 
 def known_verdicts(messages: Iterable[Mapping[str, Json]], reason: str) -> tuple[KnownVerdict, ...]:
