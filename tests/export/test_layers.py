@@ -94,6 +94,8 @@ SENTENCES = (
     "AG forall j: job. Old(j) -> AG EF Old(j)",
     "AG forall j: job. AG (j = c -> ~EF Job(j))",
     "AG atmost 1 j: job. EX Done(j)",
+    "EF atleast 2 j: job. AX (Job(j) | Done(j))",
+    "EF atleast 3 j: job. AX (Job(j) | Done(j))",
     "EF exactly 2 j: job. EX (Even() & EX Done(j))",
     "EF atleast 1 j: job. exists k: job. j != k & AX AX (Done(j) | Done(k))",
     "AG exists j: job. forall k: job. AX (Job(k) <-> Job(j))",
