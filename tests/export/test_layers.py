@@ -78,6 +78,8 @@ SENTENCES = (
     "AG forall j: job. Job(j) -> A[Job(j) U Done(j)]",
     "AG forall j: job. Job(j) -> A[Job(j) W Done(j)]",
     "AG forall j: job. Job(j) -> A[Job(j) W Done(j) & AX Done(j)]",
+    "AG forall j: job. Done(j) -> A[Done(j) W Job(j)]",
+    "A[Even() W exists j: job. Done(j)]",
     "AG forall j: job. Done(j) -> EF (~Done(j) & EX Job(j))",
     "AG forall j: job. Done(j) -> AG ~Job(j)",
     "AG forall j: job. Job(j) -> EG Job(j)",
