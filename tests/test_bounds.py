@@ -109,6 +109,31 @@ def test_a_sort_that_grows_has_a_run_past_the_limit_and_no_claim() -> None:
     replay(tried, theorem_restriction(tried, ()), None, run, leaves_domain=True)
 
 
+SLOWER = """
+tool prepare()
+  effect insert Ready()
+tool a_batch()
+  guard Ready()
+  effect
+    fresh x: item
+    insert Held(x)
+"""
+FASTER = """
+tool take()
+  effect
+    fresh x: item
+    insert Held(x)
+"""
+HEAD = "deployment d\nsort item\nrelation Held(item)\nrelation Ready()\n"
+
+
+@pytest.mark.parametrize("tools", [SLOWER + FASTER, FASTER + SLOWER])
+def test_the_run_past_the_limit_is_a_shortest_whatever_the_order_of_tools(tools: str) -> None:
+    found = st.least_bounds(st.parse_deployment(HEAD + tools), limit=3)
+    assert found.run is not None
+    assert [step.call.tool for step in found.run.steps] == ["take"] * 4
+
+
 def test_where_any_database_is_the_first_the_bound_is_a_choice() -> None:
     found = st.least_bounds(st.load("ward_repaired"), {"bed_agent": "careful", "discharge_agent": "careful"})
     assert {sort: bound.least for sort, bound in found.sorts.items()} == {"patient": 2, "bed": 4}
