@@ -58,6 +58,10 @@ from stead_sym.errors import (
 )
 from stead_sym.evidence.replay import Replayed, replay
 from stead_sym.evidence.tree import Evidence
+from stead_sym.export.model import Export, exported
+from stead_sym.export.promela import to_promela
+from stead_sym.export.smv import to_smv
+from stead_sym.export.storm import to_storm
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
@@ -125,6 +129,8 @@ from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomor
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
+from stead_sym.report.drawing import Drawing, draw
+from stead_sym.report.folder import write_evidence
 from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
 
@@ -270,17 +276,26 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     # verdicts
     "AgentRun",
     "Blame",
+    "Drawing",
     "Evidence",
     "Finding",
     "Replayed",
     "Verdict",
     "Verification",
     "blame",
+    "draw",
     "replay",
     "report_data",
     "report_schema",
     "verify",
     "verify_apart",
+    "write_evidence",
+    # other checkers
+    "Export",
+    "exported",
+    "to_promela",
+    "to_smv",
+    "to_storm",
     # what verdicts rest on
     "Bounds",
     "Hypotheses",

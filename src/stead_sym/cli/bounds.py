@@ -14,13 +14,12 @@ from stead_sym.agent.roles import wrap_all
 from stead_sym.bounds import LIMIT, least_bounds
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
 from stead_sym.cli.child import Stopped
-from stead_sym.cli.limits import add_limits, display, in_child, wants_child
+from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
 from stead_sym.cli.options import add_file, positive
 from stead_sym.errors import Undecided
 from stead_sym.files import load
 from stead_sym.report.bounds import bounds_data, print_bounds
-from stead_sym.report.progress import progress_line
-from stead_sym.report.streams import console_on, print_error
+from stead_sym.report.streams import console_on
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +44,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 def _bounds(options: argparse.Namespace) -> int:
     if wants_child(options):
         ended = in_child(options)
-        return ended if not isinstance(ended, Stopped) else _stopped(ended, options)
+        return ended if not isinstance(ended, Stopped) else stopped(ended, as_json=options.json)
     deployment = load(options.file)
     wrappers = wrap_all(deployment, chosen_agents(deployment, options))
     names = {name: "any" if made is None else made.agent.name for name, made in wrappers.items()}
@@ -58,12 +57,3 @@ def _bounds(options: argparse.Namespace) -> int:
     else:
         print_bounds(deployment.name, agent, bounds, console_on(sys.stdout))
     return 0 if bounds.outgrown is None else Undecided.exit_status
-
-
-def _stopped(ended: Stopped, options: argparse.Namespace) -> int:
-    """The line of a run that was ended before it had an answer."""
-    if ended.interrupted:
-        raise KeyboardInterrupt
-    error = Undecided(f"unknown: {ended.reason}; {progress_line(ended.phase, ended.counts, ended.seconds)}")
-    print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts)
-    return error.exit_status

@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager, nullcontext
 
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
 from stead_sym.cli.options import positive, seconds
-from stead_sym.errors import InputError
+from stead_sym.errors import InputError, Undecided
 from stead_sym.progress import Progress
-from stead_sym.report.progress import ProgressDisplay
-from stead_sym.report.streams import console_on
+from stead_sym.report.progress import ProgressDisplay, progress_line
+from stead_sym.report.streams import console_on, print_error
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
@@ -45,3 +45,12 @@ def display(options: argparse.Namespace) -> AbstractContextManager[Progress | No
         parent: Watcher = options.watcher
         return parent
     return nullcontext() if options.quiet else ProgressDisplay(console_on(sys.stderr))
+
+
+def stopped(ended: Stopped, *, as_json: bool = False) -> int:
+    """Print the line of a run that was ended before it had an answer; its exit status."""
+    if ended.interrupted:
+        raise KeyboardInterrupt
+    error = Undecided(f"unknown: {ended.reason}; {progress_line(ended.phase, ended.counts, ended.seconds)}")
+    print_error(error, as_json=as_json, phase=ended.phase, counts=ended.counts)
+    return error.exit_status

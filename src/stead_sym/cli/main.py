@@ -22,6 +22,7 @@ from stead_sym.cli.child import Watcher
 from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.diff import add_diff
 from stead_sym.cli.explain import add_explain
+from stead_sym.cli.export import add_export
 from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
 from stead_sym.cli.verify import add_verify
@@ -137,6 +138,14 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     add_bounds(commands.add_parser("bounds", help="find the least bounds that a deployment keeps"))
+
+    add_export(
+        commands.add_parser(
+            "export",
+            help="write what was verified for another model checker: NuSMV, Storm, Spin",
+            usage="stead-sym export FILE [options]",  # as for verify
+        )
+    )
 
     add_decisions(
         commands.add_parser("decisions", help="list, show and export the decisions that models have taken")

@@ -19,15 +19,19 @@ from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import decoded
+from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import Written, read_evidence, text_digest
+from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.replay import Replayed, decisions_that_differ, recorded_wrappers, replay
 from stead_sym.files import load
+from stead_sym.report.replayed import print_replayed
+from stead_sym.report.streams import console_on
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
     """The arguments of `replay`."""
-    parser.set_defaults(run=_replay, quiet=False)
+    parser.set_defaults(run=_replay)
     add_file(parser)
     parser.add_argument(
         "evidence",
@@ -38,6 +42,11 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     add_agents(parser)
     add_model_options(parser)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    detail = parser.add_mutually_exclusive_group()
+    detail.add_argument("--quiet", action="store_true", help="print what was found, and no runs")
+    detail.add_argument(
+        "--verbose", action="store_true", help="print the decisions on the runs too, with their contexts"
+    )
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -48,20 +57,23 @@ def _replay(options: argparse.Namespace) -> int:
         raise InputError(f"{options.evidence}: there is no {what}; give a report of `verify --json`")
     given = any((options.policy, options.agent, options.replay))
     asked = wrap_all(deployment, chosen_agents(deployment, options)) if given else None
-    results: list[tuple[Written, Replayed]] = []
+    results: list[tuple[Written, Replayed, Wrappers]] = []
     for written in found:
         wrappers = asked if asked is not None else _recorded(deployment, written)
         replayed = replay(deployment, wrappers, written.evidence)
         differing = decisions_that_differ(deployment, wrappers, written.agents)
         if replayed.confirmed and differing:
             replayed = replace(replayed, fault=differing[0])
-        results.append((written, replayed))
+        results.append((written, replayed, wrappers))
     if options.json:
-        print(json.dumps([_data(*result) for result in results], indent=2))
+        print(json.dumps([_data(written, replayed) for written, replayed, _ in results], indent=2))
     else:
-        for written, replayed in results:
+        for written, replayed, wrappers in results:
             _print(deployment, written, replayed)
-    return 0 if all(replayed.confirmed for _, replayed in results) else 1
+            if not options.quiet:
+                moves = Moves(deployment, wrappers, normal_restriction(deployment))
+                print_replayed(written.evidence, replayed, moves, console_on(sys.stdout), options.verbose)
+    return 0 if all(replayed.confirmed for _, replayed, _ in results) else 1
 
 
 def _recorded(deployment: Deployment, written: Written) -> Wrappers:

@@ -11,19 +11,19 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from stead_sym.agent.backends import KINDS
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, wants_model
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.limits import add_limits, display, in_child, wants_child
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive
+from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
-from stead_sym.logic.parser import parse_formula
 from stead_sym.report.data import report_data
+from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on, print_error
@@ -44,9 +44,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     )
     add_model_options(parser)
     add_specs(parser)
-    parser.add_argument(
-        "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
-    )
+    add_formulas(parser)
     parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     add_domain(
         parser,
@@ -75,6 +73,11 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
     )
+    parser.add_argument(
+        "--evidence",
+        metavar="DIR",
+        help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -85,7 +88,9 @@ def _verify(options: argparse.Namespace) -> int:
         return _verify_in_child(options)
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
-    asked = None if options.spec is None and options.formula is None else _asked(options)
+    questions = asked(options)
+    if options.evidence is not None:
+        prepare(Path(options.evidence), [spec.name for spec in deployment.asked(questions)[1]])
     with display(options) as progress:
         if progress is not None:
             progress("plan")
@@ -93,7 +98,7 @@ def _verify(options: argparse.Namespace) -> int:
             result = verify(
                 deployment,
                 agents,
-                asked,
+                questions,
                 engine=options.engine,
                 domain=domain(options.domain),
                 force=options.force,
@@ -102,7 +107,7 @@ def _verify(options: argparse.Namespace) -> int:
                 progress=progress,
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
-                established=_teller(deployment, asked, options),
+                established=_teller(deployment, questions, options),
             )
             report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
@@ -113,13 +118,9 @@ def _verify(options: argparse.Namespace) -> int:
             print(f"stead-sym: finding: {finding}", file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
+    if options.evidence is not None:
+        write_evidence(result, Path(options.evidence))
     return _status(result, strict=options.strict)
-
-
-def _asked(options: argparse.Namespace) -> list[Question]:
-    """The specifications and formulas that are asked for."""
-    formulas = (parse_formula(text, source="--formula") for text in options.formula or ())
-    return [*(options.spec or ()), *formulas]
 
 
 def _verify_in_child(options: argparse.Namespace) -> int:
@@ -162,7 +163,7 @@ def _teller(
         parent.keep(spec.name, message(open_question, None, None, established=False))
 
     def tell(verdict: Verdict, moves: Moves) -> None:
-        parent.keep(verdict.spec, message(verdict, moves if options.json else None, console))
+        parent.keep(verdict.spec, message(verdict, moves, console))
 
     return tell
 
@@ -186,9 +187,7 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":
         raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
-    for name in ("prompts", "store", "tolerance"):
-        if getattr(options, name) is not None and not wants_model(options):
-            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
+    refuse_without_model(options)
     if domain(options.domain) == "normal" and options.engine != "symbolic":
         raise InputError(
             "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"

@@ -23,6 +23,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import Recorded
+from stead_sym.evidence.outline import outline
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, states_along
 from stead_sym.logic.evaluate import declared, holds
 from stead_sym.logic.syntax import (
@@ -51,12 +52,18 @@ from stead_sym.relational.schema import Value
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """What a replay found: the first thing that is not as the evidence says (``fault``, empty where all is),
-    how many steps and claims were checked, and the claims about all runs that no run shows."""
+    how many steps and claims were checked, and the claims about all runs that no run shows.
+
+    ``done`` are the steps, each with the state it leads from, that were confirmed. ``at`` is the claim that
+    the fault is about; where it is a step of its run, with the number of the step, from 0.
+    """
 
     fault: str
     steps: int
     claims: int
     unshown: tuple[Node, ...] = ()
+    done: frozenset[tuple[Instance, Step]] = frozenset()
+    at: tuple[Node, int | None] | None = None
 
     @property
     def confirmed(self) -> bool:
@@ -69,13 +76,14 @@ def replay(deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> Re
 
     Whatever an agent raises passes through, such as an `AgentError`.
     """
-    checking = _Replay(deployment, wrappers)
-    fault = ""
+    checking = _Replay(deployment, wrappers, evidence)
+    fault, at = "", None
     try:
-        checking.root(evidence.root)
+        checking.check()
     except _Refuted as refuted:
-        fault = str(refuted)
-    return Replayed(fault, len(checking.steps), len(checking.claims), tuple(checking.unshown))
+        fault, at = str(refuted), refuted.at
+    done = frozenset(checking.steps)
+    return Replayed(fault, len(done), len(checking.claims), tuple(checking.unshown), done, at)
 
 
 def recorded_wrappers(deployment: Deployment, agents: Mapping[str, Recorded | None]) -> Wrappers:
@@ -145,23 +153,29 @@ class _RecordedAgent:
 
 
 class _Refuted(Exception):
-    """The evidence does not show what it claims; the text says where and why."""
+    """The evidence does not show what it claims; the text says where and why. ``at`` is as in `Replayed`."""
+
+    def __init__(self, text: str, at: tuple[Node, int | None] | None = None) -> None:
+        super().__init__(text)
+        self.at = at
 
 
 class _Replay:
     """What has been checked so far: ``steps``, each with the state it leads from, and ``claims``, nodes by
     their identity."""
 
-    def __init__(self, deployment: Deployment, wrappers: Wrappers) -> None:
+    def __init__(self, deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> None:
         self._deployment = deployment
         self._wrappers = wrappers
+        self._evidence = evidence
         self._restriction = normal_restriction(deployment)
         self._calls: dict[tuple[Instance, str | None], frozenset[Call]] = {}
         self.steps: set[tuple[Instance, Step]] = set()
         self.claims: set[int] = set()
         self.unshown: list[Node] = []
 
-    def root(self, node: Node) -> None:
+    def check(self) -> None:
+        node = self._evidence.root
         if not is_initial(self._deployment, node.state):
             raise _Refuted(f"the run begins in {node.state}, which is no initial state")
         self._claim(node, node.state, {})
@@ -256,17 +270,26 @@ class _Replay:
             shown = {(claim.formula, claim.holds) for claim in claims}
             wanted = at_end if number == run.ends else during
             for formula, truth in wanted - shown:
+                where = f"after {self._words(node, number)}" if number else "where its run begins"
                 raise _refuted(
-                    node,
-                    f"needs {formula} to be {str(truth).lower()} after step {number}, which is not shown",
+                    node, f"needs {formula} to be {str(truth).lower()} {where}, which is not shown"
                 )
 
     def _step(self, node: Node, number: int, state: Instance, step: Step) -> None:
         """D → D' by a call that may be made."""
         if (state, step) in self.steps:
             return
+        try:
+            fault = self._step_fault(state, step)
+        except _Refuted as refuted:  # of the recorded decisions
+            fault = str(refuted)
+        if fault:
+            raise _refuted(node, f"fails at {self._words(node, number)}, {step.label}: {fault}", number)
+        self.steps.add((state, step))
+
+    def _step_fault(self, state: Instance, step: Step) -> str:
+        """Why the step cannot be taken from the state; empty where it can."""
         deployment = self._deployment
-        where = f"step {number}, {step.label}"
         if step.call not in self._possible(state, step.actor):
             who = "the agent" if step.actor == "" else step.actor
             what = (
@@ -274,13 +297,17 @@ class _Replay:
                 if step.actor is None
                 else f"{who} is not offered, or does not select, the call"
             )
-            raise _refuted(node, f"fails at {where}: {what} in {state}")
+            return f"{what} in {state}"
         near = around(deployment, self._restriction, state, step.state)
         if not leads_to(deployment, step.call, state, step.state, near):
-            raise _refuted(node, f"fails at {where}: it does not lead from {state} to {step.state}")
-        if breaks_claim(deployment, step.state):
-            raise _refuted(node, f"fails at {where}: {step.state} is past a bound, or breaks a key")
-        self.steps.add((state, step))
+            return f"it does not lead from {state} to {step.state}"
+        return (
+            f"{step.state} is past a bound, or breaks a key" if breaks_claim(deployment, step.state) else ""
+        )
+
+    def _words(self, node: Node, number: int) -> str:
+        """Step ``number``, from 1, of the run that is the reason of a node, as a reader counts it."""
+        return outline(self._evidence).step(node, number - 1)
 
     def _possible(self, state: Instance, actor: str | None) -> frozenset[Call]:
         """The calls that an agent may make in a state, or for None the events that are enabled."""
@@ -310,7 +337,7 @@ class _Replay:
                 raise _refuted(node, "needs a fair run, and no loop meets the constraints")
             return
         if not run.loop < len(run.steps) or states[run.loop] != states[-1]:
-            raise _refuted(node, f"has a loop from step {run.loop + 1} on that does not close")
+            raise _refuted(node, f"has a loop from {self._words(node, run.loop + 1)} on that does not close")
         for constraint in fair:
             if not any(holds(constraint, state, {}) for state in states[run.loop :]):
                 raise _refuted(node, f"has a loop that never meets {constraint}")
@@ -341,8 +368,9 @@ class _Replay:
 _Aim = tuple[Formula, bool]
 
 
-def _refuted(node: Node, why: str) -> _Refuted:
-    return _Refuted(f"the claim that {node.claim} {why}")
+def _refuted(node: Node, why: str, step: int | None = None) -> _Refuted:
+    """What is wrong with a claim; ``step`` is the number of the step of its run, from 1, that it is about."""
+    return _Refuted(f"the claim that {node.claim} {why}", (node, None if step is None else step - 1))
 
 
 def _listed(values: Mapping[str, Value]) -> str:

@@ -133,20 +133,13 @@ class Evidence:
     def trace(self) -> Trace:
         """The one run through the tree that shows most: where a claim rests on several, that of the first
         with a run, and after a run the last claim about its last state."""
-        node = self.root
         steps: tuple[Step, ...] = ()
         bindings: dict[str, Value] = {}
-        while True:
+        node = self.root
+        for node in followed(self.root):
             match node.reason:
-                case Evaluated() | Unshown():
-                    break
-                case Parts(nodes):
-                    node = _telling([node for _, node in nodes])
-                case Values(nodes):
-                    if not _is_witness(node):
-                        break
-                    name, [(value, node)] = _variable(node.formula), nodes
-                    bindings[name] = value
+                case Values(((value, _),)) if is_witness(node):
+                    bindings[_variable(node.formula)] = value
                 case Run(ahead, along, None, loop):
                     assert loop is not None, "a run that never ends has a loop"
                     shown = along[0][0]
@@ -155,11 +148,8 @@ class Evidence:
                     return Trace(
                         self.root.state, steps + ahead, len(steps) + loop, bindings, claim, self.of_many
                     )
-                case Run(ahead, along, ends):
+                case Run(ahead, _, ends):
                     steps += ahead[:ends]
-                    node = along[-1][-1]
-                case _:
-                    assert_never(node.reason)
         return Trace(self.root.state, steps, None, bindings, node.claim, self.of_many)
 
     def __str__(self) -> str:
@@ -167,6 +157,22 @@ class Evidence:
 
     def _repr_html_(self) -> str:
         return self.trace._repr_html_()
+
+
+def followed(node: Node) -> Iterator[Node]:
+    """The claims that a single run can show, from one on: where a claim rests on several, the first with a
+    run, and after a run the last claim about its end."""
+    while True:
+        yield node
+        match node.reason:
+            case Parts(((_, _), *_) as nodes):
+                node = _telling([below for _, below in nodes])
+            case Values(((_, below),)) if is_witness(node):
+                node = below
+            case Run(_, (*_, (*_, last)), int()):
+                node = last
+            case _:
+                return
 
 
 def runs(evidence: Evidence) -> Iterator[tuple[Node, Run]]:
@@ -198,7 +204,7 @@ def _telling(nodes: Sequence[Node]) -> Node:
     return next(with_run, None) or next(temporal, nodes[0])
 
 
-def _is_witness(node: Node) -> bool:
+def is_witness(node: Node) -> bool:
     """Whether one value decides: it makes an ∃ true, or a ∀ false."""
     return isinstance(node.formula, Exists if node.holds else Forall)
 

@@ -39,14 +39,14 @@ class KnownVerdict:
 def message(
     verdict: Verdict, moves: Moves | None, console: Console | None, *, established: bool = True
 ) -> dict[str, Json]:
-    """The verdict, to be passed on as JSON: with its evidence as data, unless ``moves`` is None, and as it is
-    printed on ``console``, unless that is None."""
+    """The verdict, to be passed on as JSON: as it is printed on ``console``, or, where that is None, with its
+    evidence as data, which ``moves`` complete."""
     text = ""
     if console is not None:
         with console.capture() as printed:
-            print_evidence(verdict, console)
+            print_evidence(verdict, moves, console)
         text = printed.get()
-    data = verdict_data(verdict, moves)
+    data = verdict_data(verdict, moves if console is None else None)
     return asdict(KnownVerdict(verdict.spec, established, shown_by(verdict), text, data))
 
 

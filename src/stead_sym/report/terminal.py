@@ -16,7 +16,9 @@ from rich.text import Text
 from stead_sym.agent.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
+from stead_sym.evidence.outline import outline
 from stead_sym.hypotheses import Hypotheses
+from stead_sym.report.steps import MovesOf, StepRow, step_table
 from stead_sym.verification import AgentRun, Domain, Verdict, Verification
 
 _CLOSEST = 3
@@ -49,7 +51,7 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
         console.print()
         console.print(_closest(closest[:_CLOSEST], several=len(result.agents) > 1))
     for verdict in result.verdicts.values():
-        print_evidence(verdict, console)
+        print_evidence(verdict, result.moves, console)
 
 
 def print_verdicts(result: Verification, console: Console) -> None:
@@ -58,11 +60,11 @@ def print_verdicts(result: Verification, console: Console) -> None:
         console.print(str(verdict), soft_wrap=True)
 
 
-def print_evidence(verdict: Verdict, console: Console) -> None:
+def print_evidence(verdict: Verdict, moves: MovesOf | None, console: Console) -> None:
     """What shows a verdict, below an empty line; nothing where nothing does."""
     if verdict.trace is not None:
         console.print()
-        console.print(_evidence(verdict, verdict.trace, ascii_only=_is_ascii(console)))
+        console.print(_evidence(verdict, verdict.trace, moves, ascii_only=_is_ascii(console)))
 
 
 def print_trace(trace: Trace, console: Console) -> None:
@@ -210,26 +212,28 @@ def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> Rendera
     return Group(Text("closest decisions of the model"), indented(table))
 
 
-def _evidence(verdict: Verdict, trace: Trace, *, ascii_only: bool) -> RenderableType:
+def _evidence(verdict: Verdict, trace: Trace, moves: MovesOf | None, *, ascii_only: bool) -> RenderableType:
     title = Text.assemble((verdict.spec, "bold"), " ", (verdict.word, _MARKS[verdict.word][2]))
-    body = Group(Text(str(verdict.formula), "dim"), _run(trace, ascii_only=ascii_only))
-    return Group(title, indented(body))
+    body = [Text(str(verdict.formula), "dim"), _run(trace, moves, ascii_only=ascii_only)]
+    runs = outline(verdict.evidence).runs[1:] if verdict.evidence else ()
+    if more := sum(not run.is_only_fair for run in runs):
+        body.append(Text(f"{_plural(more, 'more run')}: --evidence DIR has all", "dim"))
+    return Group(title, indented(Group(*body)))
 
 
-def _run(trace: Trace, *, ascii_only: bool) -> RenderableType:
+def _run(trace: Trace, moves: MovesOf | None = None, *, ascii_only: bool) -> RenderableType:
     """The steps as a table, a mark at those that repeat, and the remarks below it."""
     mark = "*" if ascii_only else "↺"
-    steps = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    steps.add_column("", no_wrap=True)
-    steps.add_column("step", justify="right", no_wrap=True)
-    by_whom = any(step.actor != "" for step in trace.steps)
-    for column in ("by", "call", "facts") if by_whom else ("call", "facts"):
-        steps.add_column(column, overflow="fold")
-    for index, step in enumerate(trace.steps):
-        repeated = trace.loop is not None and index >= trace.loop
-        actor = [Text("event" if step.actor is None else step.actor or "agent", "dim")] if by_whom else []
-        number, call = str(index + 1), Text(str(step.call))
-        steps.add_row(mark if repeated else "", number, *actor, call, _changes(trace, index))
+    rows = [
+        StepRow(
+            step,
+            *trace.changes(index),
+            None if moves is None else moves(trace.states[index], step),
+            trace.loop is not None and index >= trace.loop,
+        )
+        for index, step in enumerate(trace.steps)
+    ]
+    steps = step_table(rows, ascii_only=ascii_only)
     remarks = Table.grid(padding=(0, 2))
     remarks.add_column(style="dim", no_wrap=True)
     remarks.add_column(overflow="fold")
@@ -237,10 +241,3 @@ def _run(trace: Trace, *, ascii_only: bool) -> RenderableType:
         remarks.add_row(label, Text(f"{mark} {text}" if label == "loop" else text))
     start = [Text(f"from {trace.start}", "dim")] if trace.of_many else []
     return Group(*start, steps, remarks) if trace.steps else Group(*start, remarks)
-
-
-def _changes(trace: Trace, index: int) -> Text:
-    """The facts that a step adds and removes, one per line."""
-    added, removed = trace.changes(index)
-    lines = [Text(f"+ {fact}", "green") for fact in added] + [Text(f"- {fact}", "red") for fact in removed]
-    return Text("\n").join(lines) if lines else Text("no change", "dim")
