@@ -199,6 +199,11 @@ def test_the_report_is_by_the_schema_and_needs_no_line_where_all_are_constants(
     assert "no line is needed" in capsys.readouterr().out
 
 
+def test_options_of_a_model_are_refused_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bounds", "refund", "--tolerance", "1"]) == 2
+    assert "--tolerance is for a language model" in capsys.readouterr().err
+
+
 def test_a_limit_of_time_ends_it_with_the_bounds_that_it_had_come_to(tmp_path: Path) -> None:
     path = tmp_path / "growing.stead"
     path.write_text(GROWING.replace("Held(item)", "Held(item)\nrelation Pair(item, item)") + """
@@ -206,10 +211,10 @@ tool pair(x: item, y: item)
   effect insert Pair(x, y)
 """, encoding="utf-8")  # fmt: skip
     command = [sys.executable, "-m", "stead_sym", "bounds", str(path), "--agent", "any", "--limit", "400"]
-    ended = subprocess.run([*command, "--timeout", "4"], capture_output=True, text=True, check=False)
+    ended = subprocess.run([*command, "--timeout", "9"], capture_output=True, text=True, check=False)
     assert ended.returncode == 3
     line = ended.stderr.splitlines()[-1]
     assert re.match(
-        r"stead-sym: unknown: stopped at the limit of 4 s \(--timeout\); bounds item \d+, box \d: ", line
+        r"stead-sym: unknown: stopped at the limit of 9 s \(--timeout\); bounds item \d+, box \d: ", line
     )
     assert ended.stdout == ""
