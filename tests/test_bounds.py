@@ -109,6 +109,31 @@ def test_a_sort_that_grows_has_a_run_past_the_limit_and_no_claim() -> None:
     replay(tried, theorem_restriction(tried, ()), None, run, leaves_domain=True)
 
 
+SLOWER = """
+tool prepare()
+  effect insert Ready()
+tool a_batch()
+  guard Ready()
+  effect
+    fresh x: item
+    insert Held(x)
+"""
+FASTER = """
+tool take()
+  effect
+    fresh x: item
+    insert Held(x)
+"""
+HEAD = "deployment d\nsort item\nrelation Held(item)\nrelation Ready()\n"
+
+
+@pytest.mark.parametrize("tools", [SLOWER + FASTER, FASTER + SLOWER])
+def test_the_run_past_the_limit_is_a_shortest_whatever_the_order_of_tools(tools: str) -> None:
+    found = st.least_bounds(st.parse_deployment(HEAD + tools), limit=3)
+    assert found.run is not None
+    assert [step.call.tool for step in found.run.steps] == ["take"] * 4
+
+
 def test_where_any_database_is_the_first_the_bound_is_a_choice() -> None:
     found = st.least_bounds(st.load("ward_repaired"), {"bed_agent": "careful", "discharge_agent": "careful"})
     assert {sort: bound.least for sort, bound in found.sorts.items()} == {"patient": 2, "bed": 4}
@@ -174,6 +199,11 @@ def test_the_report_is_by_the_schema_and_needs_no_line_where_all_are_constants(
     assert "no line is needed" in capsys.readouterr().out
 
 
+def test_options_of_a_model_are_refused_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bounds", "refund", "--tolerance", "1"]) == 2
+    assert "--tolerance is for a language model" in capsys.readouterr().err
+
+
 def test_a_limit_of_time_ends_it_with_the_bounds_that_it_had_come_to(tmp_path: Path) -> None:
     path = tmp_path / "growing.stead"
     path.write_text(GROWING.replace("Held(item)", "Held(item)\nrelation Pair(item, item)") + """
@@ -181,10 +211,10 @@ tool pair(x: item, y: item)
   effect insert Pair(x, y)
 """, encoding="utf-8")  # fmt: skip
     command = [sys.executable, "-m", "stead_sym", "bounds", str(path), "--agent", "any", "--limit", "400"]
-    ended = subprocess.run([*command, "--timeout", "4"], capture_output=True, text=True, check=False)
+    ended = subprocess.run([*command, "--timeout", "9"], capture_output=True, text=True, check=False)
     assert ended.returncode == 3
     line = ended.stderr.splitlines()[-1]
     assert re.match(
-        r"stead-sym: unknown: stopped at the limit of 4 s \(--timeout\); bounds item \d+, box \d: ", line
+        r"stead-sym: unknown: stopped at the limit of 9 s \(--timeout\); bounds item \d+, box \d: ", line
     )
     assert ended.stdout == ""

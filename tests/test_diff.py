@@ -145,6 +145,16 @@ def test_margins_stand_with_the_choices() -> None:
     )
 
 
+def test_a_margin_that_moved_is_no_other_decision_but_the_least_one_is_told() -> None:
+    before, after = copy.deepcopy(BASELINE), copy.deepcopy(BASELINE)
+    for data, margins in ((before, (3.0, 1.5, 2.0, None)), (after, (3.0, 0.25, 2.0, None))):
+        for decision, margin in zip(data["decisions"], margins, strict=True):
+            decision["margin"] = margin
+    found = difference(before, after)
+    assert found.decisions == ()
+    assert found.facts == {"least margin": ("1.5", "0.25")}
+
+
 # where runs part
 
 

@@ -58,9 +58,9 @@ def test_it_is_the_same_report(name: str, agent: Any, specs: Any) -> None:
 
 
 def test_at_a_limit_it_reports_what_was_established() -> None:
-    report: Any = st.verify_apart(st.parse_deployment(HARD), timeout=6)
+    report: Any = st.verify_apart(st.parse_deployment(HARD), timeout=12)
     jsonschema.validate(report, st.report_schema())
-    assert "stopped at the limit of 6 s" in report["error"]
+    assert "stopped at the limit of 12 s" in report["error"]
     assert {spec: verdict["verdict"] for spec, verdict in report["specs"].items()} == {
         "empty": "holds", "slow": "unknown"
     }  # fmt: skip

@@ -301,12 +301,12 @@ def test_a_crash_after_verdicts_that_hold_leaves_the_rest_unknown(mixed: str) ->
 
 @linux
 def test_a_limit_keeps_what_was_established(mixed: str) -> None:
-    with running("verify", mixed, "--agent", "any", "--timeout", "6", "--quiet") as process:
+    with running("verify", mixed, "--agent", "any", "--timeout", "12", "--quiet") as process:
         out, err = process.communicate(timeout=60)
     assert process.returncode == 1
-    missing = "unknown: not reached: stopped at the limit of 6 s (--timeout)"
+    missing = "unknown: not reached: stopped at the limit of 12 s (--timeout)"
     assert out.splitlines() == ["quick holds", "wrong fails", f"slow {missing}", f"last {missing}"]
-    assert err.startswith("stead-sym: unknown: stopped at the limit of 6 s (--timeout); check: ")
+    assert err.startswith("stead-sym: unknown: stopped at the limit of 12 s (--timeout); check: ")
 
 
 @linux

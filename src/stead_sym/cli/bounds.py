@@ -12,7 +12,7 @@ import sys
 
 from stead_sym.agent.roles import wrap_all
 from stead_sym.bounds import LIMIT, least_bounds
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
 from stead_sym.cli.options import add_file, positive
@@ -42,6 +42,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 
 
 def _bounds(options: argparse.Namespace) -> int:
+    refuse_without_model(options)
     if wants_child(options):
         ended = in_child(options)
         return ended if not isinstance(ended, Stopped) else stopped(ended, as_json=options.json)

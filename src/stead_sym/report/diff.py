@@ -154,6 +154,7 @@ def _facts(before: Recorded, after: Recorded) -> Iterator[tuple[str, Change]]:
         ("deployment", before.deployment, after.deployment),
         *((f"agent {name}".strip(), *pair) for name, pair in _pairs(before.agents, after.agents)),
         *((name, *pair) for name, pair in _pairs(before.counts, after.counts)),
+        ("least margin", before.least_margin, after.least_margin),
         *((f"domain {sort}", *pair) for sort, pair in _pairs(before.domain, after.domain)),
         *((f"bounded {sort}", *pair) for sort, pair in _pairs(before.active, after.active)),
         *((name, *pair) for name, pair in _pairs(before.hypotheses, after.hypotheses)),

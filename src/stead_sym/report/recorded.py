@@ -111,6 +111,12 @@ class Recorded:
     hypotheses: Mapping[str, str] = field(default_factory=dict)
     findings: frozenset[RecordedFinding] = frozenset()
 
+    @property
+    def least_margin(self) -> str | None:
+        """The least margin of a decision, as text; None where no decision has one."""
+        margins = [choice.margin for choice in self.choices.values() if choice.margin is not None]
+        return f"{min(margins):.4g}" if margins else None
+
     def word(self, spec: str) -> str | None:
         """The verdict of a specification; `unknown` where the run has ended before it had one, None where it
         was not asked for."""

@@ -8,7 +8,7 @@ make true or false have no bits: each is true in every state or false in every s
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -82,6 +82,7 @@ class Encoding(Values):
         self._atoms: dict[tuple[Fact, bool], Bdd] = {}
         self._relations: dict[tuple[str, tuple[Vector | Value, ...], bool], Bdd] = {}
         self._active: dict[tuple[str, Vector | Value, bool], Bdd] = {}
+        self._tables: dict[tuple[int, tuple[Value, ...]], Sequence[Bdd]] = {}
         manager.declare_bottom(
             name for field in self.fields for bit in field.bits for name in (bit, self.primed(bit))
         )
@@ -200,20 +201,25 @@ class Encoding(Values):
 
     def more_active(self, number: int, values: Iterable[Value]) -> Bdd:
         """The states with more than ``number`` of the values, which are no numerals, active."""
-        return self.manager.at_least(number + 1, self._each_active(values))
+        return self._thresholds(number + 1, tuple(values))[-1]
 
     def most_active(self, states: Bdd, values: Iterable[Value], limit: int) -> int:
         """max { |ad(D) ∩ values| : D ∈ states }, or ``limit`` where that is less; 0 without any state. The
         values are no numerals."""
-        thresholds = self.manager.thresholds(limit, self._each_active(values))
+        thresholds = self._thresholds(limit + 1, tuple(values))
         if limit and not states <= ~thresholds[limit]:  # an inclusion builds no diagram
             return limit
         return bisect_left(range(limit), True, key=lambda k: states <= ~thresholds[k + 1])
 
-    def _each_active(self, values: Iterable[Value]) -> Iterator[Bdd]:
-        """For each of the values, no numerals, the states in which it is active."""
-        holding = (self._facts_holding.get(value, ()) for value in values)
-        return (self.manager.disj(map(self.atom, facts)) for facts in holding)
+    def _thresholds(self, number: int, values: tuple[Value, ...]) -> Sequence[Bdd]:
+        """At position k, for k up to ``number``: the states with at least k of the values active. They are
+        kept: that a bound is kept, and how many values there are at most, is read off the same table."""
+        key = (number, values)
+        if key not in self._tables:
+            holding = (self._facts_holding.get(value, ()) for value in values)
+            active = (self.manager.disj(map(self.atom, facts)) for facts in holding)
+            self._tables[key] = self.manager.thresholds(number, active)
+        return self._tables[key]
 
     @cached_property
     def doubled_keys(self) -> Bdd:
