@@ -33,7 +33,7 @@ def prepare(folder: Path, specs: Iterable[str]) -> None:
         probe.unlink()
         for name in file_names(specs).values():
             for path in _paths(folder, name):
-                pass
+                _refuse_other(path)
     except FileExistsError:
         raise InputError(f"{folder}: is no folder; give one") from None
     except OSError as error:
