@@ -13,6 +13,8 @@ from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
+from stead_sym.blaming import Blame, blame
+from stead_sym.bounds import Bounds, SortBound, least_bounds
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
 from stead_sym.deployment.deployment import Deployment
@@ -54,9 +56,17 @@ from stead_sym.errors import (
     StoreError,
     Undecided,
 )
+from stead_sym.evidence.replay import Replayed, replay
+from stead_sym.evidence.tree import Evidence
+from stead_sym.export.model import Export, exported
+from stead_sym.export.promela import to_promela
+from stead_sym.export.smv import to_smv
+from stead_sym.export.storm import to_storm
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
+from stead_sym.hypotheses import Hypotheses, Hypothesis, Widened
+from stead_sym.isolated import verify_apart
 from stead_sym.logic.compose import (
     AF,
     AG,
@@ -265,15 +275,34 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "explain",
     # verdicts
     "AgentRun",
+    "Blame",
     "Drawing",
+    "Evidence",
     "Finding",
+    "Replayed",
     "Verdict",
     "Verification",
+    "blame",
     "draw",
+    "replay",
     "report_data",
     "report_schema",
     "verify",
+    "verify_apart",
     "write_evidence",
+    # other checkers
+    "Export",
+    "exported",
+    "to_promela",
+    "to_smv",
+    "to_storm",
+    # what verdicts rest on
+    "Bounds",
+    "Hypotheses",
+    "Hypothesis",
+    "SortBound",
+    "Widened",
+    "least_bounds",
     # errors
     "AgentError",
     "BoundExceeded",

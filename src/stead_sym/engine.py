@@ -5,10 +5,11 @@ Both engines implement it, and neither knows of the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Step
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
@@ -54,6 +55,12 @@ class Engine(Protocol):
     @property
     def transitions(self) -> int: ...
     @property
+    def most_active(self) -> Mapping[str, int]:
+        """Per unbounded sort the largest number of its values outside C that are active in a reachable
+        state."""
+        ...
+
+    @property
     def statistics(self) -> Mapping[str, int]: ...
     @property
     def restriction(self) -> Restriction: ...
@@ -70,6 +77,14 @@ class Engine(Protocol):
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered in D }, or with ``selected`` for one that an
         agent may make there. An event is offered and selected wherever it is enabled. ``condition`` is
         first-order over the parameters of the tool."""
+        ...
+
+    def starts(self) -> Iterator[Instance]:
+        """The initial states, one by one."""
+        ...
+
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D', for a reachable state D."""
         ...
 
     def evidence(self, formula: Formula, holds: bool) -> Evidence:

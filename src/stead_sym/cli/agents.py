@@ -58,6 +58,13 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def refuse_without_model(options: argparse.Namespace) -> None:
+    """Raise `InputError` for arguments about a model where no agent is one."""
+    for name in ("prompts", "store", "tolerance"):
+        if getattr(options, name) is not None and not wants_model(options):
+            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
+
+
 def wants_model(options: argparse.Namespace) -> bool:
     """Whether some agent is a language model, asked now or recorded."""
     words = options.agent or ()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Step
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
@@ -54,6 +56,15 @@ class ExplicitEngine:
         """The number of pairs D → D' in R."""
         return self._graph.transitions
 
+    @cached_property
+    def most_active(self) -> Mapping[str, int]:
+        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S."""
+        deployment, states = self._graph.deployment, self._graph.states
+        return {
+            sort: max(len(deployment.outside(sort, state.active_domain[sort])) for state in states)
+            for sort in deployment.bounds
+        }
+
     @property
     def statistics(self) -> Mapping[str, int]:
         """What the answer took: calls on the edges."""
@@ -74,6 +85,17 @@ class ExplicitEngine:
     def calling(self, tool: str, condition: Expanded, *, selected: bool) -> ExplicitStateSet:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
         return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
+
+    def starts(self) -> Iterator[Instance]:
+        """The initial states."""
+        return iter(self._graph.states[: self._graph.initial])
+
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D'."""
+        source = self._graph.index[state]
+        first = {target: call for call, target in reversed(self._graph.edges[source])}
+        for target, call in first.items():
+            yield self._graph.step(source, call, target)
 
     def evidence(self, formula: Expanded, holds: bool) -> Evidence:
         """Why the sentence holds, or fails, at an initial state: of several one with a run as short as

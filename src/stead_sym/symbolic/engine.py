@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Step
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula, Future, Globally, Not
@@ -78,6 +79,19 @@ class SymbolicEngine:
         """The number of pairs D → D' in R."""
         return self._model.pairs
 
+    @cached_property
+    @deep_stack()
+    def most_active(self) -> Mapping[str, int]:
+        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S. No reached state exceeds the bound, so
+        that there is nothing above it to look for."""
+        model, outside = self._model, self._model.deployment.outside
+        return {
+            sort: model.encoding.most_active(
+                model.reached, outside(sort, self.restriction.values[sort]), bound
+            )
+            for sort, bound in model.deployment.bounds.items()
+        }
+
     @property
     @deep_stack()
     def statistics(self) -> Mapping[str, int]:
@@ -110,6 +124,16 @@ class SymbolicEngine:
     def calling(self, tool: str, condition: Formula, *, selected: bool) -> SymbolicStateSet:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
         return SymbolicStateSet(self._model, self._model.calling(tool, condition, selected=selected))
+
+    def starts(self) -> Iterator[Instance]:
+        """The initial states; with representatives some of each isomorphism class."""
+        return iter(SymbolicStateSet(self._model, self._model.initial).sample(self.initial))
+
+    @deep_stack()
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D'."""
+        model = self._model
+        return iter([model.step_between(state, after) for after in model.successors(state)])
 
     @deep_stack()
     def evidence(self, formula: Formula, holds: bool) -> Evidence:
