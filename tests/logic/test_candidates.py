@@ -39,6 +39,18 @@ def test_truth_does_not_depend_on_it(formula, state, value, other):
         assert holds(formula, state, sigma) == expected
 
 
+@pytest.mark.parametrize("body", ["P(x)", "~P(x)", "Q(x, y)", "P(x) -> Q(x, x)", "P(x) | ~Q(x, y)", "x = y"])
+@pytest.mark.parametrize(
+    "quantifier", ["exists x.", "forall x.", "exactly 1 x.", "atmost 1 x.", "atleast 2 x."]
+)
+@given(states(), st.sampled_from(POOL["a"]))
+def test_nor_for_any_quantifier(quantifier, body, state, value):
+    formula = resolve(parse_formula(f"{quantifier} {body}"), NAMES, {"y": "a"})
+    expected = holds(formula, state, {"y": value})
+    with patch.object(candidates_module, "MANY", 0), patch.object(evaluate_module, "MANY", 0):
+        assert holds(formula, state, {"y": value}) == expected
+
+
 @pytest.mark.parametrize(
     ("text", "sigma", "truth", "found"),
     [

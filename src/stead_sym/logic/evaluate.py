@@ -83,10 +83,10 @@ def _holds(
             f, state, sigma if binding is None else {**sigma, binding[0]: binding[1]}, after, active
         )
 
-    def range_of(binder: Binder, body: Formula, truth: bool | None = None) -> Collection[Value]:
-        """The values of the variable; with ``truth`` those with which the body can have that truth value."""
+    def range_of(binder: Binder, body: Formula, truth: bool) -> Collection[Value]:
+        """The values of the variable, of many those with which the body can have this truth value."""
         values = declared(state.schema, binder) if binder.declared else active[binder.sort]
-        if truth is None or len(values) < MANY:
+        if len(values) < MANY:
             return values
         return worth_trying(values, body, binder.name, state, sigma, truth)
 
@@ -116,7 +116,7 @@ def _holds(
         case Forall(binder, body):
             return all(here(body, (binder.name, u)) for u in range_of(binder, body, False))
         case Count(comparison, number, binder, body):
-            count = sum(here(body, (binder.name, u)) for u in range_of(binder, body))
+            count = sum(here(body, (binder.name, u)) for u in range_of(binder, body, True))
             return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[
                 comparison
             ]
