@@ -6,10 +6,11 @@ from itertools import product
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import NAMES, POOL, SCHEMA, states, well_sorted
 
+from engine_pairs import examples
 from stead_sym.logic import candidates as candidates_module
 from stead_sym.logic import evaluate as evaluate_module
 from stead_sym.logic.candidates import candidates, worth_trying
@@ -43,6 +44,7 @@ def test_truth_does_not_depend_on_it(formula, state, value, other):
 @pytest.mark.parametrize(
     "quantifier", ["exists x.", "forall x.", "exactly 1 x.", "atmost 1 x.", "atleast 2 x."]
 )
+@settings(max_examples=examples(20))
 @given(states(), st.sampled_from(POOL["a"]))
 def test_nor_for_any_quantifier(quantifier, body, state, value):
     formula = resolve(parse_formula(f"{quantifier} {body}"), NAMES, {"y": "a"})
