@@ -58,7 +58,10 @@ FIRST = {
         "tests/symbolic/plan/test_guess.py",
     ),
     "check/held_values": ("tests/symbolic/check/test_held_values.py",),
+    "check/witness": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
     "check": ("tests/symbolic/check",),
+    "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
+    "/blaming": ("tests/test_blaming.py",),
 }
 """The tests that are asked first, by the beginning of a module's path below `symbolic/`."""
 LIMIT = 300
@@ -281,8 +284,8 @@ MUTATIONS = (
     Mutation(
         "more than n are n or more",
         "encode/encoding.py",
-        "number + 1, (self.manager.disj(map(self.atom, facts))",
-        "number, (self.manager.disj(map(self.atom, facts))",
+        "return self.manager.at_least(number + 1, self._each_active(values))",
+        "return self.manager.at_least(number, self._each_active(values))",
     ),
     Mutation(
         "the literal domain lacks a value",
@@ -613,8 +616,8 @@ MUTATIONS = (
     Mutation(
         "a step of a witness need not go on fairly",
         "check/witness.py",
-        "self._step_into(self.checker.fairly(satisfying), self",
-        "self._step_into(satisfying, self",
+        "self.step_into(self.checker.fairly(satisfying), self",
+        "self.step_into(satisfying, self",
     ),
     Mutation(
         "a run of a witness need not go on fairly",
@@ -1004,6 +1007,152 @@ MUTATIONS = (
         "explore/reach.py",
         "agents = (agent for agent in self.deployment.agents if self.wrappers[agent.name] is None)",
         "agents = iter(self.deployment.agents)",
+    ),
+    # evidence: what it is built of, and what its replay asks for
+    Mutation(
+        "lassos are as they were found",
+        "check/witness.py",
+        "return found if self.checker.constraints else search.shorter(state, *found)",
+        "return found",
+    ),
+    Mutation(
+        "a run that ends is not followed by a fair one",
+        "/evidence/build.py",
+        "if not self.model.is_constrained:",
+        "if True:",
+    ),
+    Mutation(
+        "a broken until is shown without what it waits for",
+        "/evidence/build.py",
+        "(never,), (never, (left, False)))",
+        "(), ((left, False),))",
+    ),
+    Mutation(
+        "where all parts matter one is shown",
+        "/evidence/build.py",
+        "        if all_matter:",
+        "        if False:",
+    ),
+    Mutation(
+        "evidence may begin anywhere",
+        "/evidence/replay.py",
+        "if not is_initial(self._deployment, node.state):",
+        "if False:",
+    ),
+    Mutation(
+        "a claim may be about another state", "/evidence/replay.py", "if node.state != state:", "if False:"
+    ),
+    Mutation(
+        "a claim may hold other values",
+        "/evidence/replay.py",
+        "if node.assignment != wanted:",
+        "if False:",
+    ),
+    Mutation(
+        "what is evaluated is believed",
+        "/evidence/replay.py",
+        "if holds(node.formula, state, wanted) != node.holds:",
+        "if False:",
+    ),
+    Mutation(
+        "anything may be left unshown",
+        "/evidence/replay.py",
+        "if not _is_about_all(node.formula, node.holds):",
+        "if False:",
+    ),
+    Mutation(
+        "parts need not decide",
+        "/evidence/replay.py",
+        "if _connected(node.formula, [known.get(k) for k in range(len(parts))]) != node.holds:",
+        "if False:",
+    ),
+    Mutation(
+        "values need not decide",
+        "/evidence/replay.py",
+        "if _quantified(node.formula, known, len(among)) != node.holds:",
+        "if False:",
+    ),
+    Mutation(
+        "values may be any",
+        "/evidence/replay.py",
+        "            if u not in among:",
+        "            if False:",
+    ),
+    Mutation(
+        "what an operator asks of a state need not be shown",
+        "/evidence/replay.py",
+        "for formula, truth in wanted - shown:",
+        "for formula, truth in frozenset[_Aim]():",
+    ),
+    Mutation(
+        "any call may be made",
+        "/evidence/replay.py",
+        "if step.call not in self._possible(state, step.actor):",
+        "if False:",
+    ),
+    Mutation(
+        "a call may lead anywhere",
+        "/evidence/replay.py",
+        "if not leads_to(deployment, step.call, state, step.state, near):",
+        "if False:",
+    ),
+    Mutation(
+        "steps may leave the bounds",
+        "/evidence/replay.py",
+        "if breaks_claim(deployment, step.state):",
+        "if False:",
+    ),
+    Mutation(
+        "a loop need not close",
+        "/evidence/replay.py",
+        "if not run.loop < len(run.steps) or states[run.loop] != states[-1]:",
+        "if not run.loop < len(run.steps):",
+    ),
+    Mutation(
+        "a loop need not be fair",
+        "/evidence/replay.py",
+        "if not any(holds(constraint, state, {}) for state in states[run.loop :]):",
+        "if False:",
+    ),
+    Mutation(
+        "a fair run needs no loop", "/evidence/replay.py", "            if fair:", "            if False:"
+    ),
+    Mutation(
+        "recorded decisions are not compared",
+        "/evidence/replay.py",
+        "elif decision.selected != selected:",
+        "elif False:",
+    ),
+    Mutation(
+        "decisions may be recorded for any context",
+        "/evidence/replay.py",
+        "if decision.canonical != context:",
+        "if False:",
+    ),
+    # blame
+    Mutation(
+        "only one decision is ever changed",
+        "/blaming.py",
+        "            failing = still\n",
+        "            failing = []\n",
+    ),
+    Mutation(
+        "single calls are not tried",
+        "/blaming.py",
+        "    if len(others) > 1:\n        yield from",
+        "    if False:\n        yield from",
+    ),
+    Mutation(
+        "a decision is never widened",
+        "/blaming.py",
+        "decision, widen=not seen_through",
+        "decision, widen=False",
+    ),
+    Mutation(
+        "what breaks in exchange is not looked at",
+        "/blaming.py",
+        "if others else None",
+        "if False else None",
     ),
 )
 
