@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
 from xml.etree import ElementTree
 
+import families
 import pytest
 from evidence_cases import changes, nested, steps, told, verifications, with_evidence
 from hypothesis import event, given, settings
@@ -25,9 +24,6 @@ from stead_sym.report.drawing import draw, evidence_drawing
 from stead_sym.report.evidence import Subject
 from stead_sym.report.layout import CHAR, LINE, picture
 from stead_sym.report.printable import printable
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import families
 
 SVG = "{http://www.w3.org/2000/svg}"
 

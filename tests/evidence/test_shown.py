@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+import families
 import pytest
 from evidence_cases import NESTED, changes, nested, steps, told, verifications, with_evidence
 from hypothesis import given, settings
@@ -77,24 +78,54 @@ def test_the_numbered_runs_are_the_runs_of_the_tree(result):
     """Each step of a run of the tree is one step of a numbered run; run 1 begins as the trace does; each run
     begins in a state of another, and each claim that is said is about the state at which it is said."""
     for name in with_evidence(result):
-        evidence = result[name].evidence
-        shown = outline(evidence)
-        legs = Counter((id(leg.node), leg.index) for run in shown.runs for leg in run.legs)
-        assert legs == Counter((id(node), k) for node, run in runs(evidence) for k in range(len(run.steps)))
-        trace = evidence.trace
-        first = shown.runs[0]
-        assert tuple(leg.step for leg in first.legs)[: len(trace.steps)] == trace.steps
-        assert trace.loop is None or first.loop == trace.loop
-        for run in shown.runs:
-            if run.begins is not None:
-                assert shown.runs[run.begins.run - 1].states[run.begins.steps] == run.start
-                assert run.begins.run < run.number
-            for before, leg in zip(run.states, run.legs, strict=False):
-                assert before == (leg.node.state, *(s.state for s in leg.node.reason.steps))[leg.index]
-                assert leg.fairly == (leg.node.reason.ends is not None and leg.index >= leg.node.reason.ends)
-            assert run.loop is None or run.states[run.loop] == run.states[-1]
-            for state, remarks in zip(run.states, run.remarks, strict=True):
-                assert all(remark.node.state == state for remark in remarks)
+        assert_numbered(result[name].evidence)
+
+
+FIRST = """
+deployment first
+relation N()
+tool on()
+  effect insert N()
+tool rest()
+spec left A[AX ~N() U AF N()]
+spec right A[N() U AF N()]
+"""
+
+
+def test_so_it_is_where_runs_begin_in_several_ways():
+    """Run 1 is that of the last claim about the end of a run, not of the first, and a run that only shows
+    fairness has a loop of its own."""
+    first = st.verify(st.parse_deployment(FIRST), findings=False)
+    bank = st.verify(st.load("bank"), "any", findings=False)
+    for result in (first, bank, nested(), nested("slow")):
+        for name in with_evidence(result):
+            assert_numbered(result[name].evidence)
+    [_, fair] = outline(bank["eventually_paid"].evidence).runs
+    assert fair.is_only_fair
+    assert fair.loop
+    trace = first["left"].trace
+    assert [step.call.tool for step in trace.steps] == ["on"]
+    assert len(outline(first["left"].evidence).runs) == 2
+
+
+def assert_numbered(evidence):
+    shown = outline(evidence)
+    legs = Counter((id(leg.node), leg.index) for run in shown.runs for leg in run.legs)
+    assert legs == Counter((id(node), k) for node, run in runs(evidence) for k in range(len(run.steps)))
+    trace = evidence.trace
+    first = shown.runs[0]
+    assert tuple(leg.step for leg in first.legs)[: len(trace.steps)] == trace.steps
+    assert trace.loop is None or first.loop == trace.loop
+    for run in shown.runs:
+        if run.begins is not None:
+            assert shown.runs[run.begins.run - 1].states[run.begins.steps] == run.start
+            assert run.begins.run < run.number
+        for before, leg in zip(run.states, run.legs, strict=False):
+            assert before == (leg.node.state, *(s.state for s in leg.node.reason.steps))[leg.index]
+            assert leg.fairly == (leg.node.reason.ends is not None and leg.index >= leg.node.reason.ends)
+        assert run.loop is None or run.states[run.loop] == run.states[-1]
+        for state, remarks in zip(run.states, run.remarks, strict=True):
+            assert all(remark.node.state == state for remark in remarks)
 
 
 def test_what_a_claim_rests_on_stands_below_it_and_further_in():
@@ -106,6 +137,17 @@ def test_what_a_claim_rests_on_stands_below_it_and_further_in():
                 if isinstance(remark.node.reason, Parts) and "as above" not in remark.text:
                     below = [r.node for r in remarks[k + 1 :] if r.depth == remark.depth + 1]
                     assert all(part in below for part in remark.node.children)
+
+
+def test_what_holds_all_along_a_run_is_said_once_and_what_its_end_shows_there():
+    text = text_of(nested(), "weak")
+    assert len(re.findall(r"until then: ~Alert\(\) is true$", text, re.M)) == 1
+    assert text.count(" ~Alert() is true\n") == 1
+    until = text_of(nested(), "until")
+    assert re.search(r"^ +until then: exists t: ticket\. Open\(t\) is false$", until, re.M)
+    assert re.search(
+        r"^after step 1 +exists t: ticket\. Open\(t\) is false\n +~Alert\(\) is false$", until, re.M
+    )
 
 
 def test_the_tail_that_is_only_fair_and_what_it_meets_are_said():
@@ -142,14 +184,15 @@ def test_decisions_are_there_with_what_the_agent_saw():
 
 
 def test_one_decision_at_several_steps_is_one():
-    result = nested("slow")
-    text = text_of(result, "alerts")
-    contexts = {
-        (m.decision.canonical.view, m.decision.canonical.calls)
-        for state, step in steps(result["alerts"].evidence)
-        if (m := result.moves(state, step)).decision is not None
-    }
-    assert len(re.findall(r"^decision \d+ of the agent$", text, re.M)) == len(contexts) > 0
+    """What the agent is not shown may differ."""
+    result = st.verify(families.desks(3), "baseline", ["prog"], findings=False)
+    text = text_of(result, "prog")
+    wanted = steps(result["prog"].evidence)
+    decisions = [result.moves(state, step).decision for state, step in wanted]
+    contexts = {(decision.canonical.view, decision.canonical.calls) for decision in decisions}
+    assert len(re.findall(r"^decision \d+ of the agent$", text, re.M)) == len(contexts)
+    assert len(contexts) < len({state for state, _ in wanted})
+    assert len(re.findall(r"\bstep \d", text.split("decision 1")[1])) == len(wanted)
 
 
 def test_the_margin_and_the_prompt_of_a_model():

@@ -6,11 +6,13 @@ from itertools import product
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import NAMES, POOL, SCHEMA, states, well_sorted
 
-from stead_sym.logic import candidates as module
+from engine_pairs import examples
+from stead_sym.logic import candidates as candidates_module
+from stead_sym.logic import evaluate as evaluate_module
 from stead_sym.logic.candidates import candidates, worth_trying
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.parser import parse_formula
@@ -34,8 +36,21 @@ def test_no_value_is_left_out_that_some_assignment_needs(formula, state, truth, 
 def test_truth_does_not_depend_on_it(formula, state, value, other):
     sigma = {"v": value, "w": "c0", "u": other}
     expected = holds(formula, state, sigma)
-    with patch.object(module, "MANY", 0):
+    with patch.object(candidates_module, "MANY", 0), patch.object(evaluate_module, "MANY", 0):
         assert holds(formula, state, sigma) == expected
+
+
+@pytest.mark.parametrize("body", ["P(x)", "~P(x)", "Q(x, y)", "P(x) -> Q(x, x)", "P(x) | ~Q(x, y)", "x = y"])
+@pytest.mark.parametrize(
+    "quantifier", ["exists x.", "forall x.", "exactly 1 x.", "atmost 1 x.", "atleast 2 x."]
+)
+@settings(max_examples=examples(20))
+@given(states(), st.sampled_from(POOL["a"]))
+def test_nor_for_any_quantifier(quantifier, body, state, value):
+    formula = resolve(parse_formula(f"{quantifier} {body}"), NAMES, {"y": "a"})
+    expected = holds(formula, state, {"y": value})
+    with patch.object(candidates_module, "MANY", 0), patch.object(evaluate_module, "MANY", 0):
+        assert holds(formula, state, {"y": value}) == expected
 
 
 @pytest.mark.parametrize(

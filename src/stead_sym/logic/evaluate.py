@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Set
 from typing import TypeVar, assert_never
 
-from stead_sym.logic.candidates import worth_trying
+from stead_sym.logic.candidates import MANY, worth_trying
 from stead_sym.logic.syntax import (
     RESOLVE_FIRST,
     And,
@@ -83,11 +83,12 @@ def _holds(
             f, state, sigma if binding is None else {**sigma, binding[0]: binding[1]}, after, active
         )
 
-    def range_of(binder: Binder) -> Collection[Value]:
-        return declared(state.schema, binder) if binder.declared else active[binder.sort]
-
-    def tried(binder: Binder, body: Formula, truth: bool) -> Collection[Value]:
-        return worth_trying(range_of(binder), body, binder.name, state, sigma, truth)
+    def range_of(binder: Binder, body: Formula, truth: bool) -> Collection[Value]:
+        """The values of the variable, of many those with which the body can have this truth value."""
+        values = declared(state.schema, binder) if binder.declared else active[binder.sort]
+        if len(values) < MANY:
+            return values
+        return worth_trying(values, body, binder.name, state, sigma, truth)
 
     match formula:
         case Truth(value):
@@ -111,11 +112,11 @@ def _holds(
         case Iff(left, right):
             return here(left) == here(right)
         case Exists(binder, body):
-            return any(here(body, (binder.name, u)) for u in tried(binder, body, True))
+            return any(here(body, (binder.name, u)) for u in range_of(binder, body, True))
         case Forall(binder, body):
-            return all(here(body, (binder.name, u)) for u in tried(binder, body, False))
+            return all(here(body, (binder.name, u)) for u in range_of(binder, body, False))
         case Count(comparison, number, binder, body):
-            count = sum(here(body, (binder.name, u)) for u in range_of(binder))
+            count = sum(here(body, (binder.name, u)) for u in range_of(binder, body, True))
             return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[
                 comparison
             ]

@@ -91,7 +91,7 @@ def evidence_text(subject: Subject, moves: MovesOf, width: int = _WIDTH) -> str:
     console.print(Text(f"{MARKER}{printable(subject.title)}"))
     console.print(Padding(Text(printable(subject.formula)), (0, 0, 1, 2), expand=False))
     console.print(shown_runs(shown, moves, fair=subject.fair))
-    if decisions := shown_decisions(shown, moves):
+    if decisions := shown_decisions(shown, moves, prompts=True):
         console.print()
         console.print(Group(*decisions))
     lines = (line.rstrip() for line in stream.getvalue().splitlines())
@@ -212,10 +212,10 @@ def _spaced(parts: Iterable[RenderableType]) -> list[RenderableType]:
 # decisions
 
 
-def shown_decisions(shown: Outline, moves: MovesOf) -> list[RenderableType]:
+def shown_decisions(shown: Outline, moves: MovesOf, *, prompts: bool) -> list[RenderableType]:
     """The decisions on the runs, each with the context as the agent saw it, in the order in which they are
     taken; empty where no agent decides."""
-    return _spaced(_decision(shown, *item) for item in _decisions(shown, moves))
+    return _spaced(_decision(shown, *item, prompts=prompts) for item in _decisions(shown, moves))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def _decisions(shown: Outline, moves: MovesOf) -> Iterable[tuple[int, _Taken]]:
     return enumerate(found.values(), 1)
 
 
-def _decision(shown: Outline, number: int, taken: _Taken) -> RenderableType:
+def _decision(shown: Outline, number: int, taken: _Taken, *, prompts: bool) -> RenderableType:
     """A decision with the context as the agent saw it, and the names of the context at each step."""
     decision, answer = taken.move.decision, taken.move.answer
     assert decision is not None
@@ -265,7 +265,7 @@ def _decision(shown: Outline, number: int, taken: _Taken) -> RenderableType:
         steps.setdefault(", ".join(named), []).append(shown.step(node, index))
     for names, where in steps.items():
         grid.add_row("taken", Text(printable(f"at {', '.join(where)}{f': {names}' if names else ''}")))
-    prompt = () if answer is None else answer.prompt
+    prompt = answer.prompt if prompts and answer is not None else ()
     parts = [Text(f"[{message.role}]\n{_lines(message.content)}") for message in prompt]
     return Group(title, grid, *parts)
 

@@ -44,7 +44,7 @@ def print_replayed(
             )
         )
     )
-    if verbose and (decisions := shown_decisions(shown, known)):
+    if verbose and (decisions := shown_decisions(shown, known, prompts=False)):
         console.print()
         console.print(indented(Group(*decisions)))
     console.print()
