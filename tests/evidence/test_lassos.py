@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine_pairs import both, by_name, examples
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import Undecided
+from stead_sym.evidence.tree import runs
 from stead_sym.logic.syntax import Globally
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import Signature, formulas
@@ -99,3 +100,30 @@ def test_a_lasso_on_a_graph_is_a_shortest_one(targets, avoided):
     deployment = parse_deployment(TOKEN.format(edges="\n  ".join(edges)))
     body = deployment.formula(" & ".join(f"~At({value})" for value in sorted(avoided)) or "true")
     assert_shortest(deployment, "any", body)
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.lists(st.lists(nodes, min_size=1, max_size=3), min_size=8, max_size=8),
+    st.lists(st.sets(nodes, min_size=1, max_size=3), min_size=1, max_size=3),
+    nodes,
+)
+def test_a_lasso_on_a_graph_meets_every_constraint(targets, constraints, begin):
+    """Wherever on the graph it begins."""
+    edges = (f"Edge({x}, {y})" for x, ahead in enumerate(targets) for y in sorted(set(ahead)))
+    met = [" | ".join(f"At({value})" for value in sorted(values)) for values in constraints]
+    text = TOKEN.format(edges="\n  ".join(edges)) + "".join(f"fair {condition}\n" for condition in met)
+    deployment = parse_deployment(text)
+    pair = both(deployment, "any")
+    formula = deployment.formula(f"EF (At({begin}) & EG true)")
+    if not pair.explicit.holds(formula):
+        reject()
+    for engine in pair:
+        lassos = [run for _, run in runs(engine.evidence(formula, True)) if run.ends is None]
+        assert lassos
+        for run in lassos:
+            loop = [step.state for step in run.steps[run.loop :]]
+            event(f"loop of {min(len(loop), 4)} states")
+            for values in constraints:
+                met = any((str(value),) in state.tuples("At") for state in loop for value in values)
+                assert met, engine.name

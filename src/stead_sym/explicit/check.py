@@ -316,7 +316,7 @@ class Labelling:
         If some successor is in both ``goal`` and ``preferred``, the run is a step to such a one.
         """
         for call, target in self.graph.edges[start]:
-            if goal & preferred >> target & 1:
+            if (goal & preferred) >> target & 1:
                 return (self.graph.step(start, call, target),)
         run = self._search(start, through, goal)
         if run is None:
