@@ -32,7 +32,10 @@ def test_a_report_replays(capsys, tmp_path, agents):
     assert status == 0
     for name, spec in data["specs"].items():
         word = "nothing to replay" if spec["verdict"] == "holds" else "confirmed"
-        assert any(f"{name} {spec['verdict']}: {word}" in line for line in printed.out.splitlines())
+        line = next(line for line in printed.out.splitlines() if line.startswith(f"{name} "))
+        assert line.startswith(
+            f"{name} {spec['verdict']} under {agents[1].replace('any', 'any agent')}: {word}"
+        )
 
 
 def test_one_piece_of_evidence_is_a_file_too(capsys, tmp_path):
@@ -48,7 +51,7 @@ def test_a_question_replays(capsys, tmp_path):
     path, _ = report(capsys, tmp_path, "refund", "--policy", "approving", "--formula", question)
     status, printed = replayed(capsys, "refund", path)
     assert status == 0
-    assert f"{question} holds: confirmed" in printed.out
+    assert f"{question} holds under approving: confirmed" in printed.out
     assert not printed.err  # the file is the one that was verified
 
 
@@ -56,7 +59,7 @@ def test_another_agent_would_not_have_done_it(capsys, tmp_path):
     path, _ = report(capsys, tmp_path, "refund", "--policy", "baseline")
     status, printed = replayed(capsys, "refund", path, "--policy", "approving")
     assert status == 1
-    assert "auth fails: NOT confirmed" in printed.out
+    assert "auth fails under approving: NOT confirmed" in printed.out
     assert "step 2, issue_refund(task1)" in printed.out
     assert (
         replayed(capsys, "refund", path, "--agent", "any", "--spec", "auth")[0] == 1

@@ -321,7 +321,7 @@ def test_a_quiet_replay_is_a_line_and_a_verbose_one_has_decisions(tmp_path, caps
         capsys.readouterr()
         assert main(["replay", "refund", str(tmp_path / "auth.json"), *filter(None, [option])]) == 0
         outs[option] = capsys.readouterr().out
-    assert outs["--quiet"] == "auth fails: confirmed, 2 steps, 6 claims\n"
+    assert outs["--quiet"] == "auth fails under baseline: confirmed, 2 steps, 6 claims\n"
     assert "decision 2 of the agent" in outs["--verbose"]
     assert "decision" not in outs[""]
     assert outs["--verbose"].startswith(outs[""].rstrip())

@@ -7,11 +7,12 @@ import json
 import sys
 
 from stead_sym.blaming import MOST_SOLVED, blame
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.child import Stopped
+from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, tolerance
 from stead_sym.files import load
 from stead_sym.report.blame import blame_data, print_blame
-from stead_sym.report.progress import ProgressDisplay
 from stead_sym.report.streams import console_on
 from stead_sym.verification import verify
 
@@ -19,12 +20,13 @@ from stead_sym.verification import verify
 def add_blame(parser: argparse.ArgumentParser) -> None:
     """The arguments of `blame`."""
     parser.usage = "stead-sym blame FILE [options]"
-    parser.set_defaults(run=_blame, quiet=False)
+    parser.set_defaults(run=_blame)
     add_file(parser)
     add_agents(parser)
     add_model_options(parser)
     add_specs(parser)
     add_domain(parser, "as for verify (default: normal)")
+    add_limits(parser)
     parser.add_argument(
         "--near",
         type=tolerance,
@@ -36,12 +38,17 @@ def add_blame(parser: argparse.ArgumentParser) -> None:
         "--limit", type=positive, default=MOST_SOLVED, metavar="N", help="solve so many variants at most"
     )
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    parser.add_argument("--quiet", action="store_true", help="no notes, no progress")
 
 
 def _blame(options: argparse.Namespace) -> int:
+    refuse_without_model(options)
+    if wants_child(options):
+        ended = in_child(options)
+        return ended if not isinstance(ended, Stopped) else stopped(ended, as_json=options.json)
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
-    with ProgressDisplay(console_on(sys.stderr)) as progress:
+    with display(options) as progress:
         result = verify(deployment, agents, domain=domain(options.domain), progress=progress, findings=False)
         asked = deployment.chosen(options.spec)
         failing = [spec.name for spec in asked if result[spec.name].holds is False]

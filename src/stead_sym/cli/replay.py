@@ -11,20 +11,18 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from stead_sym.agent.roles import Wrappers, wrap, wrap_all
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.language import decoded
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import Written, read_evidence, text_digest
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.replay import Replayed, decisions_that_differ, recorded_wrappers, replay
-from stead_sym.files import load
+from stead_sym.files import load, load_json
 from stead_sym.report.replayed import print_replayed
 from stead_sym.report.streams import console_on
 
@@ -69,7 +67,7 @@ def _replay(options: argparse.Namespace) -> int:
         print(json.dumps([_data(written, replayed) for written, replayed, _ in results], indent=2))
     else:
         for written, replayed, wrappers in results:
-            _print(deployment, written, replayed)
+            _print(deployment, written, replayed, wrappers)
             if not options.quiet:
                 moves = Moves(deployment, wrappers, normal_restriction(deployment))
                 print_replayed(written.evidence, replayed, moves, console_on(sys.stdout), options.verbose)
@@ -88,7 +86,7 @@ def _recorded(deployment: Deployment, written: Written) -> Wrappers:
 
 def _evidence(deployment: Deployment, options: argparse.Namespace) -> Iterator[Written]:
     """All the evidence in the file that is asked for."""
-    data = _json(options.evidence)
+    data = load_json(options.evidence, "a report of `verify --json`")
     if isinstance(data, dict) and "specs" in data:
         reports: Mapping[str, Any] = data["specs"] if isinstance(data["specs"], dict) else {}
         parts = [
@@ -105,26 +103,15 @@ def _evidence(deployment: Deployment, options: argparse.Namespace) -> Iterator[W
                 yield written
 
 
-def _json(source: str) -> object:
-    """The JSON in a file, or with `-` on stdin."""
-    try:
-        text = decoded(sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes(), source)
-        return json.loads(text)
-    except OSError as error:
-        raise InputError(
-            f"{source}: cannot be read ({error.strerror or error}); name a report of `verify --json`"
-        ) from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{source}: no JSON; name a report of `verify --json`") from None
-
-
-def _print(deployment: Deployment, written: Written, replayed: Replayed) -> None:
+def _print(deployment: Deployment, written: Written, replayed: Replayed, wrappers: Wrappers) -> None:
     if written.digest != text_digest(deployment):
         print(
             f"stead-sym: the evidence for {written.spec} is of another text of the deployment",
             file=sys.stderr,
         )
-    verdict = f"{written.spec} {'holds' if written.evidence.root.holds else 'fails'}"
+    who = {name: "any agent" if w is None else w.agent.name for name, w in wrappers.items()}
+    agents = ", ".join(f"{name}={agent}" if name else agent for name, agent in who.items())
+    verdict = f"{written.spec} {'holds' if written.evidence.root.holds else 'fails'} under {agents}"
     if not replayed.confirmed:
         print(f"{verdict}: NOT confirmed: {replayed.fault}")
         return
