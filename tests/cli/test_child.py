@@ -355,6 +355,9 @@ def test_a_child_that_ends_while_it_prints_is_not_spoken_over() -> None:
             time.sleep(0.05)
             fcntl.ioctl(process.stdout, termios.FIONREAD, written)
         os.kill(children(process.pid)[0], signal.SIGKILL)
+        while children(process.pid):  # one that is still there would write on as soon as somebody reads
+            assert time.monotonic() < until
+            time.sleep(0.05)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 3
     assert len(out.encode()) == size

@@ -55,6 +55,32 @@ def test_a_question_replays(capsys, tmp_path):
     assert not printed.err  # the file is the one that was verified
 
 
+def test_one_initial_state_is_not_all_of_them(capsys, tmp_path):
+    question = "EF exists p, b. LiesIn(p, b)"
+    path, data = report(capsys, tmp_path, "ward", "--agent", "any", "--formula", question)
+    assert data["initial"] > 1
+    status, printed = replayed(capsys, "ward", path)
+    assert status == 0
+    assert "shown at one initial state" in printed.out or data["specs"][question]["verdict"] == "fails"
+    holds = "EF (exists b. Bed(b, single) | Bed(b, shared)) | true"
+    path, data = report(capsys, tmp_path, "ward", "--agent", "any", "--formula", holds)
+    assert data["specs"][holds]["verdict"] == "holds"
+    assert "shown at one initial state" in replayed(capsys, "ward", path)[1].out
+
+
+@pytest.mark.parametrize("calls", [[["obtain_approval", "x"]], [["no_such_tool"]], [[]]])
+def test_recorded_calls_fit_the_tools(capsys, tmp_path, calls):
+    path, data = report(capsys, tmp_path, "refund", "--policy", "baseline")
+    [some, *_] = data["specs"]["auth"]["evidence"]["agents"][""]["decisions"]
+    for key, value in (("offered", calls), ("facts", [["PartOf", "x"]])):
+        kept, some[key] = some[key], value
+        path.write_text(json.dumps(data), encoding="utf-8")
+        status, printed = replayed(capsys, "refund", path)
+        some[key] = kept
+        assert status == 2
+        assert f"agents..decisions[0].{key}" in printed.err
+
+
 def test_another_agent_would_not_have_done_it(capsys, tmp_path):
     path, _ = report(capsys, tmp_path, "refund", "--policy", "baseline")
     status, printed = replayed(capsys, "refund", path, "--policy", "approving")

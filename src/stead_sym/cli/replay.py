@@ -119,6 +119,8 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
         print(f"{verdict}: nothing to replay, since it is about all runs")
         return
     print(f"{verdict}: confirmed, {replayed.steps} steps, {replayed.claims} claims")
+    if replayed.only_here:
+        print("  shown at one initial state; to hold it has to hold at all of them")
     for node in replayed.unshown:
         print(f"  not shown by a run, since it is about all runs: {node.claim}")
 
@@ -131,5 +133,6 @@ def _data(written: Written, replayed: Replayed) -> dict[str, object]:
         "fault": replayed.fault,
         "steps": replayed.steps,
         "claims": replayed.claims,
+        "only_here": replayed.only_here,
         "unshown": [node.claim for node in replayed.unshown],
     }

@@ -384,10 +384,21 @@ class _Reader:
         relation, args = self._atom(data, place)
         if not self._schema.has_relation(relation):
             raise self._fault(place, f"has a relation {relation}, which the deployment has not")
+        self._count(len(args), self._schema.relation(relation).arity, relation, place)
         return Fact(relation, args)
 
     def _call(self, data: object, place: str) -> Call:
-        return Call(*self._atom(data, place))
+        name, args = self._atom(data, place)
+        try:
+            tool = self._deployment.tool(name)
+        except DeclarationError as error:
+            raise self._fault(place, f"has a call of an {error.message}") from None
+        self._count(len(args), len(tool.params), name, place)
+        return Call(name, args)
+
+    def _count(self, given: int, wanted: int, name: str, place: str) -> None:
+        if given != wanted:
+            raise self._fault(place, f"has {name} with {given} values, which takes {wanted}")
 
     def _atom(self, data: object, place: str) -> tuple[str, tuple[Value, ...]]:
         words = [self._text(word, place) for word in self._list(data, place)]

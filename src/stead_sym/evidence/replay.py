@@ -55,7 +55,8 @@ class Replayed:
     how many steps and claims were checked, and the claims about all runs that no run shows.
 
     ``done`` are the steps, each with the state it leads from, that were confirmed. ``at`` is the claim that
-    the fault is about; where it is a step of its run, with the number of the step, from 0.
+    the fault is about; where it is a step of its run, with the number of the step, from 0. ``only_here``: a
+    sentence that holds has to do so at every initial state, and the evidence is about one of several.
     """
 
     fault: str
@@ -64,10 +65,12 @@ class Replayed:
     unshown: tuple[Node, ...] = ()
     done: frozenset[tuple[Instance, Step]] = frozenset()
     at: tuple[Node, int | None] | None = None
+    only_here: bool = False
 
     @property
     def confirmed(self) -> bool:
-        """Whether the evidence shows what it claims, but for the claims that are ``unshown``."""
+        """Whether the evidence shows what it claims of its initial state, but for the claims that are
+        ``unshown``."""
         return not self.fault
 
 
@@ -83,7 +86,8 @@ def replay(deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> Re
     except _Refuted as refuted:
         fault, at = str(refuted), refuted.at
     done = frozenset(checking.steps)
-    return Replayed(fault, len(done), len(checking.claims), tuple(checking.unshown), done, at)
+    only_here = evidence.root.holds and deployment.initially is not None
+    return Replayed(fault, len(done), len(checking.claims), tuple(checking.unshown), done, at, only_here)
 
 
 def recorded_wrappers(deployment: Deployment, agents: Mapping[str, Recorded | None]) -> Wrappers:
