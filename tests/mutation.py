@@ -284,8 +284,8 @@ MUTATIONS = (
     Mutation(
         "more than n are n or more",
         "encode/encoding.py",
-        "return self.manager.at_least(number + 1, self._each_active(values))",
-        "return self.manager.at_least(number, self._each_active(values))",
+        "return self._thresholds(number + 1, tuple(values))[-1]",
+        "return self._thresholds(number, tuple(values))[-1]",
     ),
     Mutation(
         "the literal domain lacks a value",
@@ -1099,8 +1099,8 @@ MUTATIONS = (
     Mutation(
         "steps may leave the bounds",
         "/evidence/replay.py",
-        "if breaks_claim(deployment, step.state):",
-        "if False:",
+        'breaks a key" if breaks_claim(deployment, step.state) else',
+        'breaks a key" if False else',
     ),
     Mutation(
         "a loop need not close",
