@@ -1,0 +1,44 @@
+"""What a check of a certificate ends in: an account of what was checked, or the first obligation that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stead_sym.errors import SteadError
+from stead_sym.relational.instance import Instance
+
+
+class CertificateRejected(SteadError):
+    """An obligation of a certificate does not hold. ``str(error)`` is one line: which obligation, where, and,
+    if there is one, a state that shows it."""
+
+    exit_status = 1
+
+    def __init__(self, obligation: str, place: str = "", state: Instance | None = None) -> None:
+        shown = "" if state is None else f"; not so in {state}"
+        super().__init__(f"rejected: {place}{': ' * bool(place)}{obligation}{shown}")
+        self.obligation = obligation
+        self.place = place
+        self.state = state
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCertificate:
+    """A certificate whose obligations all hold.
+
+    ``verdicts`` are the words of the specifications that it proves. ``obligations`` counts what was checked
+    per part; ``nodes`` are those of the diagrams that the certificate consists of.
+    """
+
+    deployment: str
+    mode: str
+    verdicts: Mapping[str, str]
+    obligations: Mapping[str, int]
+    facts: int
+    nodes: int
+    seconds: float
+
+    def __str__(self) -> str:
+        words = ", ".join(f"{spec} {word}" for spec, word in self.verdicts.items())
+        return f"accepted: {self.deployment} ({self.mode}): {words}"
