@@ -102,10 +102,11 @@ class Converter:
 
     # sets
 
-    def diagrams(self, sets: Sets, states: Bdd) -> Diagrams:
-        """The sets in their order, and at last R, a set of states in which no two facts of a field hold."""
+    def diagrams(self, sets: Sets, *states: Bdd) -> Diagrams:
+        """The sets in their order, and at last some sets of states, cut down to those in which no two facts of
+        a field hold."""
         with deep(4 * self.manager.variables + 1000):
-            roots = [*map(self._node, sets.functions), self._exactly(states, 0)]
+            roots = [*map(self._node, sets.functions), *(self._exactly(one, 0) for one in states)]
         used = sorted({level for level, _, _ in self.table.nodes})
         place = {level: number for number, level in enumerate(used)}
         nodes = [(place[level], low, high) for level, low, high in self.table.nodes]

@@ -102,7 +102,8 @@ def read_diagrams(data: object, source: str, known: Iterable[str]) -> Diagrams:
     order = _order(levels)
     if order is None:
         raise wrong("the levels of the variables are not 0, 1, 2, …")
-    if strange := next((name for name in order if name not in frozenset(known)), None):
+    bits = frozenset(known)
+    if strange := next((name for name in order if name not in bits), None):
         raise wrong(f"no bit of this certificate is called {strange[:80]!r}")
     numbers: dict[int, int] = {}
     nodes: list[tuple[int, int, int]] = []

@@ -158,7 +158,8 @@ class Claim:
 class Certificate:
     """A certificate. ``domain`` has the values of every sort, those of C first; ``facts`` are those that may
     come and go, ``static`` those that hold in every state; ``order`` is a hint where their variables, and
-    those for values, may stand: texts of facts, and `sort=value`. ``reached`` is R. ``fair`` bounds the states
+    those for values, may stand: texts of facts, and `sort=value`. ``reached`` is R, and
+    ``within`` a larger set with a small diagram, in which formulas are read. ``fair`` bounds the states
     from which a fair run starts."""
 
     package: str
@@ -172,5 +173,6 @@ class Certificate:
     order: tuple[str, ...]
     agents: tuple[AgentTable, ...]
     reached: Set
+    within: Set
     fair: Bounds
     claims: tuple[Claim, ...]

@@ -105,6 +105,7 @@ def document_data(certificate: Certificate) -> dict[str, Any]:
             for a in c.agents
         ],
         "reached": c.reached,
+        "within": c.within,
         "fair": _bounds(c.fair),
         "specs": [
             {
@@ -249,6 +250,7 @@ class _Reader:
             order=self.items(self.part(data, "order"), self.text),
             agents=self.items(self.part(data, "agents"), self.agent),
             reached=self.number(self.part(data, "reached")),
+            within=self.number(self.part(data, "within")),
             fair=self.bounds(self.part(data, "fair")),
             claims=self.items(self.part(data, "specs"), self.claim),
         )

@@ -59,7 +59,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
         claims.append(Claim(name, text, "holds" if verdict.holds else "fails", proof, bounds))
     fair = prover.fair()
     converter = Converter(model.encoding, model.restriction.members)
-    diagrams = converter.diagrams(sets, model.reached)
+    diagrams = converter.diagrams(sets, model.reached, model.encoding.care)
     certificate = Certificate(
         package=_version(),
         deployment=deployment.name,
@@ -72,6 +72,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
         order=tuple(_order(model, converter)),
         agents=tuple(_tables(deployment, model.wrappers)),
         reached=len(sets.functions),
+        within=len(sets.functions) + 1,
         fair=fair,
         claims=tuple(claims),
     )

@@ -99,8 +99,9 @@ class Checker:
         holding = {fact: space.now(fact) for fact in space.atoms}
         holding |= dict.fromkeys(space.static, self.manager.true)
         self.facts = Facts(schema, holding)
-        self.formulas = Formulas(space, schema, self.facts)
-        self.reached = self.set(certificate.reached)
+        self.reached, within = self.set(certificate.reached), self.set(certificate.within)
+        self.ledger.within(self.reached, within, "R is within the set that formulas are read in", "reached states")
+        self.formulas = Formulas(space, schema, self.facts, within=within)
         constants = dict(self.deployment.constants)
         self.steps = Steps(space, schema, self.formulas, constants, self.reached)
 

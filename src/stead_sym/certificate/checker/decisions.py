@@ -85,7 +85,7 @@ class Decisions:
         self._shown = dict(self._views(grounding.formulas))
         self._calls: dict[str, list[Leaf]] = {name: [] for name in role.tools}
         for call, where in offered.items():
-            self._calls[call.tool].append((call.args, where))
+            self._calls[call.tool].append((call.args, grounding.reached & where))
         self._few: dict[tuple[str, int], Bdd] = {}
 
     def _views(self, formulas: Formulas) -> Iterator[tuple[str, list[Leaf]]]:
@@ -101,7 +101,8 @@ class Decisions:
                     scope = {p.name: u for p, u in zip(line.params, fact.args, strict=True)}
                     shown = shown | formulas(line.where, scope)
                 shown = shown & self.grounding.facts.holding[fact]
-                if self.grounding.possible(shown):
+                shown = shown & self.grounding.reached
+                if shown != self.manager.false:
                     leaves.append((fact.args, shown))
             yield relation.name, leaves
 

@@ -54,7 +54,7 @@ class Ensuring:
         )
         space = self.space
         wide = type(space)(self.manager, self.values_of(), space.atoms, space.static, space.mortal)
-        self.joint = Formulas(wide, schema, grounding.facts, self.after)
+        self.joint = Formulas(wide, schema, grounding.facts, self.after, grounding.formulas.within)
         self.later = Formulas(wide, schema, self.after)
 
     def values_of(self) -> Mapping[str, tuple[Value, ...]]:

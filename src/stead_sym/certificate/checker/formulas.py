@@ -82,14 +82,25 @@ class Facts:
 
 
 class Formulas:
-    """⟦f⟧ over the bits of D and of the vectors in scope; with ``after``, over D ⊕ D' (an `ensure`)."""
+    """⟦f⟧ over the bits of D and of the vectors in scope; with ``after``, over D ⊕ D' (an `ensure`).
 
-    def __init__(self, space: Space, schema: Schema, facts: Facts, after: Facts | None = None) -> None:
+    It is right for the states D of ``within``, by default all: over states that no run reaches, a quantified
+    conjunction may be far too large."""
+
+    def __init__(
+        self,
+        space: Space,
+        schema: Schema,
+        facts: Facts,
+        after: Facts | None = None,
+        within: Bdd | None = None,
+    ) -> None:
         self.space = space
         self.manager = space.manager
         self.schema = schema
         self.facts = facts
         self.successor = after
+        self.within = space.manager.true if within is None else within
         self._memo: dict[tuple[object, ...], Bdd] = {}
         self._free: dict[int, tuple[Formula, tuple[str, ...]]] = {}
         self._active: dict[tuple[str, Value], Bdd] = {}
@@ -204,7 +215,7 @@ class Formulas:
             there = self.manager.true if binder.declared else self.active(binder.sort, value)
             if there != self.manager.false:
                 held = self(body, {**scope, binder.name: value})
-                yield there & (held if positive else ~held)
+                yield self.within & there & (held if positive else ~held)
 
     def candidates(
         self, binder: Binder, body: Formula, scope: Scope, positive: bool = True

@@ -69,10 +69,16 @@ def _names(deployment: Deployment, table: AgentTable) -> Mapping[str, int]:
 def rearranged(space: Space, diagrams: Diagrams, certificate: Certificate) -> list[Bdd]:
     """The sets of the certificate, over the variables in the order of the checker."""
     manager, bits = space.manager, space.bits
-    manager.declare_bottom(chain(diagrams.order, (bit for bit in bits if bit not in set(diagrams.order))))
+    manager.declare_bottom(diagrams.order)
     sets = diagrams.build(manager)
     own = list(dict.fromkeys(chain(_hinted(space, certificate), bits)))
-    manager.rearrange(own)
+    manager.rearrange([bit for bit in own if manager.has(bit)])
+    for above, bit in zip(("", *own), own, strict=False):
+        if not manager.has(bit):
+            if above:
+                manager.declare_below(bit, above)
+            else:
+                manager.declare_top([bit])
     for bit in space.atoms.values():
         manager.declare_below(copy_of(bit), bit)
     held = [v for v in space.vectors.values() if v.mortal]
@@ -86,14 +92,25 @@ def rearranged(space: Space, diagrams: Diagrams, certificate: Certificate) -> li
 
 
 def _hinted(space: Space, certificate: Certificate) -> Iterator[str]:
-    """The bits in the order of the hints, backwards; a hint that is none is passed over."""
+    """The bits in the order of the hints, each record backwards; a hint that is none is passed over.
+
+    A record starts with values, after which the facts about them come. The order of all hints backwards takes
+    long to get to where the diagrams are large."""
     facts = set(space.atoms.values())
     beside: dict[str, list[str]] = {}
     for vector in space.vectors.values():
         for value, bit in vector.bits.items():
             beside.setdefault(f"{vector.sort}={value}", []).append(bit)
-    for hint in reversed(certificate.order):
-        if hint in facts:
-            yield hint
-        else:
-            yield from beside.get(hint, ())
+    record: list[str] = []
+    for hint in certificate.order:
+        if hint not in facts and record and record[-1] in facts:
+            yield from reversed(record)
+            record = []
+        record += [hint] if hint in facts else beside.get(hint, ())
+    yield from reversed(record)
+
+
+def _turned(record: list[str], facts: set[str]) -> Iterator[str]:
+    """The bits of a record: those for values backwards, then those of facts backwards."""
+    yield from reversed([bit for bit in record if bit not in facts])
+    yield from reversed([bit for bit in record if bit in facts])

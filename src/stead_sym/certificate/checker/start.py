@@ -50,6 +50,8 @@ def initial_states(space: Space, deployment: Deployment, ledger: Ledger, *, lite
     result = m.true
     for condition in _conditions(space, deployment, holding):
         result = result & condition
+    formulas = Formulas(space, deployment.schema, Facts(deployment.schema, holding), within=result)
+    result = result & formulas(deployment.initially.where, {})
     for fact in space.atoms:
         if fact not in within:
             result = result & ~space.now(fact)
@@ -74,7 +76,6 @@ def _conditions(space: Space, deployment: Deployment, holding: Mapping[Fact, Bdd
     for sort, bound in deployment.bounds.items():
         outside = deployment.outside(sort, space.domain[sort])
         yield ~m.at_least(bound + 1, [formulas.active(sort, value) for value in outside])
-    yield formulas(deployment.initially.where, {})
 
 
 def broken_keys(
