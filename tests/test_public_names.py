@@ -33,8 +33,11 @@ Engine Explanation Progress StateSet explain
 
 AgentRun Finding Verdict Verification report_data report_schema verify
 
-AgentError BoundExceeded DeclarationError DefinitionError InputError KeyBroken ModelError NoEffect
-NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError Undecided
+CheckedCertificate check_certificate write_certificate
+
+AgentError BoundExceeded CertificateRejected DeclarationError DefinitionError InputError KeyBroken
+ModelError NoEffect NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError
+Undecided
 """
 NAMES = LIST.split()
 

@@ -4,9 +4,9 @@ A field of the solver is log-coded: code i says that its i-th fact holds, code 0
 
     "the field has code i"   becomes   the i-th fact holds,   "code 0"   becomes   none of them holds,
 
-the first of several facts deciding. That the facts of a field exclude each other is said in R only: all other
-sets are read within R. One decision: this is a walk over nodes that makes nodes, without a manager; the bits of
-a field stand together in the order of the solver, and so do its facts here.
+the first of several facts deciding. That the facts of a field exclude each other is said in R only: all
+other sets are read within R. One decision: this is a walk over nodes that makes nodes, without a manager;
+the bits of a field stand together in the order of the solver, and so do its facts here.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Converter:
     # sets
 
     def diagrams(self, sets: Sets, *states: Bdd) -> Diagrams:
-        """The sets in their order, and at last some sets of states, cut down to those in which no two facts of
-        a field hold."""
+        """The sets in their order, and at last some sets of states, cut down to those in which no two facts
+        of a field hold."""
         with deep(4 * self.manager.variables + 1000):
             roots = [*map(self._node, sets.functions), *(self._exactly(one, 0) for one in states)]
         used = sorted({level for level, _, _ in self.table.nodes})

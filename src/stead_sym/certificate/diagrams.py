@@ -1,4 +1,5 @@
-"""Diagrams on disk, in the JSON format of `dd`: `dd`'s own loaders read the files, and this module reads `dd`'s.
+"""Diagrams on disk, in the JSON format of `dd`: `dd`'s own loaders read the files, and this module reads
+`dd`'s.
 
     {
     "level_of_var": {"NAME": LEVEL, …},
@@ -7,8 +8,8 @@
     …
     }
 
-A REF, LOW or HIGH is "F", "T", or the number of a node, negative for its negation; ID is that number as a text. A
-node stands below those that it refers to. One decision: files are read here and not by a library in C, since
+A REF, LOW or HIGH is "F", "T", or the number of a node, negative for its negation; ID is that number as a
+text. A node stands below those that it refers to. One decision: files are read here and not by a library in C, since
 they may hold anything, and a node is built as `if VAR then HIGH else LOW`, so that whatever they hold is a
 Boolean function.
 """

@@ -1,7 +1,7 @@
 """A certificate as data: what stands in `certificate.json`, apart from how it is written there.
 
-One decision: sets are numbers, places in the list of roots of `diagrams.json`. Nothing here knows of diagrams.
-The obligations that the parts of a proof stand for are in `certificate.checker`.
+One decision: sets are numbers, places in the list of roots of `diagrams.json`. Nothing here knows of
+diagrams. The obligations that the parts of a proof stand for are in `certificate.checker`.
 """
 
 from __future__ import annotations

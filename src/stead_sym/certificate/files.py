@@ -1,7 +1,7 @@
 """A certificate on disk: the directory with `certificate.json` and `diagrams.json`.
 
-One decision: what is read is looked at piece by piece before anything is made of it. Whatever the files hold, the
-result is a `Certificate` or an `InputError` of one line.
+One decision: what is read is looked at piece by piece before anything is made of it. Whatever the files
+hold, the result is a `Certificate` or an `InputError` of one line.
 """
 
 from __future__ import annotations
@@ -48,10 +48,14 @@ def read_json(path: Path) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); give the directory of a certificate") from None
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); give the directory of a certificate"
+        ) from None
     except (ValueError, RecursionError) as error:
         what = " ".join(str(error).split())[:120]
-        raise InputError(f"{path}: no JSON ({what}); the file is damaged, write the certificate again") from None
+        raise InputError(
+            f"{path}: no JSON ({what}); the file is damaged, write the certificate again"
+        ) from None
 
 
 def digest(text: str) -> str:
@@ -138,9 +142,7 @@ def _bound(bound: Bound) -> dict[str, Any]:
             return {"staying": closed, "visits": [list(rings) for rings in visits]}
         case Leaving(steps):
             return {
-                "leaving": [
-                    {"set": s.leaving, "constraint": s.constraint, "closed": s.closed} for s in steps
-                ]
+                "leaving": [{"set": s.leaving, "constraint": s.constraint, "closed": s.closed} for s in steps]
             }
         case _:
             assert_never(bound)

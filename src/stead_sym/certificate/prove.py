@@ -1,7 +1,7 @@
 """The proofs of verdicts, from the sets that the symbolic engine has computed.
 
-Mirrors `certificate.checker.bounds`: the same walk over a formula, with ⟦f⟧ for both bounds of f. What the engine
-found by a fixpoint becomes a set that one preimage checks, or rings of them.
+Mirrors `certificate.checker.bounds`: the same walk over a formula, with ⟦f⟧ for both bounds of f. What the
+engine found by a fixpoint becomes a set that one preimage checks, or rings of them.
 """
 
 from __future__ import annotations
@@ -180,8 +180,10 @@ class Prover:
             case Globally("E", body):
                 yield "EG", lower, self._globally(pairs, here(body), lower, here(formula))
             case Globally(_, body):
-                yield "EU", not lower, self._until(
-                    pairs, everywhere, without(body), not lower, without(formula)
+                yield (
+                    "EU",
+                    not lower,
+                    self._until(pairs, everywhere, without(body), not lower, without(formula)),
                 )
             case Until("E", left, right, weak):
                 yield "EU", lower, self._until(pairs, here(left), here(right), lower)

@@ -1,10 +1,12 @@
-"""What a check of a certificate ends in: an account of what was checked, or the first obligation that fails."""
+"""What a check of a certificate ends in: an account of what was checked, or the first obligation that
+fails."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import SteadError
 from stead_sym.relational.instance import Instance
 
@@ -27,11 +29,12 @@ class CertificateRejected(SteadError):
 class CheckedCertificate:
     """A certificate whose obligations all hold.
 
-    ``verdicts`` are the words of the specifications that it proves. ``obligations`` counts what was checked
-    per part; ``nodes`` are those of the diagrams that the certificate consists of.
+    ``deployment`` is read from the certificate; ``verdicts`` are the words of the specifications that it
+    proves. ``obligations`` counts what was checked per part; ``nodes`` are those of the diagrams that the
+    certificate consists of.
     """
 
-    deployment: str
+    deployment: Deployment
     mode: str
     verdicts: Mapping[str, str]
     obligations: Mapping[str, int]
@@ -39,6 +42,14 @@ class CheckedCertificate:
     nodes: int
     seconds: float
 
+    @property
+    def summary(self) -> str:
+        """One line without the verdicts."""
+        number = sum(self.obligations.values())
+        return (
+            f"accepted: {self.deployment.name}, mode {self.mode}: {number} obligations"
+            f" over {self.facts} facts and {self.nodes} nodes"
+        )
+
     def __str__(self) -> str:
-        words = ", ".join(f"{spec} {word}" for spec, word in self.verdicts.items())
-        return f"accepted: {self.deployment} ({self.mode}): {words}"
+        return "\n".join([self.summary, *(f"  {spec} {word}" for spec, word in self.verdicts.items())])

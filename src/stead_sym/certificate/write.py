@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
-from stead_sym.certificate.document import (
-    DIAGRAMS,
-    AgentTable,
-    Certificate,
-    Claim,
-    Entry,
-    Named,
-)
+from stead_sym.certificate.document import DIAGRAMS, AgentTable, Certificate, Claim, Entry, Named
 from stead_sym.certificate.files import write_document
 from stead_sym.certificate.prove import Prover
 from stead_sym.deployment.deployment import Deployment
@@ -37,8 +31,8 @@ from stead_sym.verification import Verification
 def write_certificate(result: Verification, directory: str | Path) -> Path:
     """Write the certificate of a verification into a directory, which is made if it is not there; returns it.
 
-    Raises `InputError` where there is nothing to certify: for verdicts of the explicit engine, and where all are
-    `unknown`. Specifications whose verdict is `unknown` are left out.
+    Raises `InputError` where there is nothing to certify: for verdicts of the explicit engine, and where all
+    are `unknown`. Specifications whose verdict is `unknown` are left out.
     """
     engine = result.engine
     if not isinstance(engine, SymbolicEngine):
@@ -87,14 +81,17 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
 
 
 def _version() -> str:
-    from stead_sym import __version__  # the package imports this module
-
-    return __version__
+    try:
+        return version("stead-sym")
+    except PackageNotFoundError:  # it is run from where it is written, without being installed
+        return "unknown"
 
 
 def _without_questions(deployment: Deployment) -> Deployment:
     """The deployment without the sentences that were asked for beside its own specifications."""
-    own = tuple(spec for spec in deployment.written.specs if spec.name.isidentifier() and spec.name not in WORDS)
+    own = tuple(
+        spec for spec in deployment.written.specs if spec.name.isidentifier() and spec.name not in WORDS
+    )
     return replace(deployment, written=replace(deployment.written, specs=own))
 
 
@@ -133,9 +130,7 @@ def _order(model: ReachableStates, converter: Converter) -> Iterator[str]:
         yield from (str(fact) for fact in field.facts if model.restriction.members.issuperset(fact.args))
 
 
-def _tables(
-    deployment: Deployment, wrappers: Mapping[str, CanonicalWrapper | None]
-) -> Iterator[AgentTable]:
+def _tables(deployment: Deployment, wrappers: Mapping[str, CanonicalWrapper | None]) -> Iterator[AgentTable]:
     """The decisions of each agent."""
     for name, wrapper in wrappers.items():
         if wrapper is None:

@@ -12,6 +12,7 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 
 from stead_sym.agent.backends import KINDS
+from stead_sym.certificate.write import write_certificate
 from stead_sym.cli.agents import add_agents, chosen_agents, wants_model
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds, tolerance
@@ -79,6 +80,9 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="fail with status 1 where there is any finding, after the verdicts",
     )
+    parser.add_argument(
+        "--certify", metavar="DIR", help="write a certificate of the verdicts there (see check-certificate)"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -111,6 +115,8 @@ def _verify(options: argparse.Namespace) -> int:
             wrapped=not options.unwrapped,
             findings=options.findings == "on",
         )
+    if options.certify is not None:
+        write_certificate(result, options.certify)
     if options.json:
         print(json.dumps(report_data(result), indent=2))
     elif options.quiet:
@@ -151,6 +157,8 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
     """Raise `InputError` for arguments that do not go together."""
     if options.strict and options.findings == "off":
         raise InputError("--strict fails on findings; leave out --findings off, or --strict")
+    if options.certify is not None and options.engine != "symbolic":
+        raise InputError("--certify is for the symbolic engine; leave it out with --engine explicit")
     if options.max_states is not None and options.engine != "explicit":
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":

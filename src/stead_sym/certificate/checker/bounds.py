@@ -1,20 +1,21 @@
 """Bounds of formulas from below and from above, each temporal node by a set of the certificate.
 
-`bound(f, lower)` is a set over the states of R and the assignments to the free variables of f, a part of ⟦f⟧ if
-``lower`` and one that ⟦f⟧ is a part of if not. First-order formulas are compiled; ¬ exchanges the two sides; the
-other connectives, ∃, ∀ and "at least n" are monotone. The temporal operators come down to three, with E =
-R × assignments, F the states from which a fair run starts, and F_k those of the constraints:
+`bound(f, lower)` is a set over the states of R and the assignments to the free variables of f, a part of ⟦f⟧
+if ``lower`` and one that ⟦f⟧ is a part of if not. First-order formulas are compiled; ¬ exchanges the two
+sides; the other connectives, ∃, ∀ and "at least n" are monotone. The temporal operators come down to three,
+with E = R × assignments, F the states from which a fair run starts, and F_k those of the constraints:
 
     EX f           from both sides   pre(f ∩ F)
     E[f U g]       from below        rings T_0 = g ∩ F, T_i ⊆ f ∩ pre(T_{i−1}):  ⋃ T_i
                    from above        U ⊇ g ∩ F, U ⊇ f ∩ pre(U)
-    EG f           from below        Z ⊆ f ∩ pre(Z); for each k rings T_0 = Z ∩ F_k, T_i ⊆ f ∩ pre(T_{i−1}) with
+    EG f           from below        Z ⊆ f ∩ pre(Z); for each k rings T_0 = Z ∩ F_k, T_i ⊆ f ∩ pre(T_{i−1})
+    with
                                      Z ⊆ pre(⋃ T_i)
                    from above        Z_0 = f, Z_{i+1} = Z_i ∖ S_i with S_i ∩ pre(Z_i) = ∅; or for some k and
                                      W ⊇ Z_i ∩ F_k, W ⊇ Z_i ∩ pre(W) with S_i ∩ pre(W) = ∅
 
-and AX f = ¬EX ¬f, AF f = ¬EG ¬f, AG f = ¬EF ¬f, A[f W g] = ¬E[¬g U ¬f ∧ ¬g], A[f U g] = A[f W g] ∧ AF g,
-E[f W g] = E[f U g] ∨ EG f. None of it is a fixpoint. The address of a node is its place in the formula (`0.1` is
+and AX f = ¬EX ¬f, AF f = ¬EG ¬f, AG f = ¬EF ¬f, A[f W g] = ¬E[¬g U ¬f ∧ ¬g], A[f U g] = A[f W g] ∧ AF g, E[f
+W g] = E[f U g] ∨ EG f. None of it is a fixpoint. The address of a node is its place in the formula (`0.1` is
 the second child of the first child), its operator and its side: `0.1 EU lower`.
 """
 
@@ -168,9 +169,9 @@ class Bounding:
         lower: bool,
         positive: bool,
     ) -> tuple[Vector, Bdd]:
-        """A vector for the bound variable, and where it names an active (for `x in s` any) value that satisfies
-        the body (or, not ``positive``, its negation). It is not dead then: no bit says that it and another
-        variable hold the same dead value."""
+        """A vector for the bound variable, and where it names an active (for `x in s` any) value that
+        satisfies the body (or, not ``positive``, its negation). It is not dead then: no bit says that it and
+        another variable hold the same dead value."""
         vector = self.space.unused(binder.sort, scope.values())
         inner = {**scope, binder.name: vector}
         held = self.bound(body, (*at, 0), inner, lower if positive else not lower)
@@ -251,7 +252,9 @@ class Bounding:
         for number, ring in enumerate(rings, 1):
             members = pairs.everywhere & self.sets(ring)
             step = f & pairs.preimage(last)
-            self.ledger.within(members, step, f"each member of ring {number} has a step to the one before", place)
+            self.ledger.within(
+                members, step, f"each member of ring {number} has a step to the one before", place
+            )
             last = members
             found = found | members
         return found
@@ -267,7 +270,9 @@ class Bounding:
             case Staying(number, visits) if lower:
                 stay = pairs.everywhere & self.sets(number)
                 self.ledger.within(stay, f, "the set that runs stay in satisfies the formula", place)
-                self.ledger.within(stay, pairs.preimage(stay), "each member has a successor in the set", place)
+                self.ledger.within(
+                    stay, pairs.preimage(stay), "each member has a successor in the set", place
+                )
                 constraints = self.fairness.constraints
                 self.ledger.true(len(visits) == len(constraints), "each constraint is visited", place)
                 for constraint, rings in zip(constraints, visits, strict=True):
@@ -284,7 +289,9 @@ class Bounding:
                     else:
                         ahead = pairs.everywhere & self.sets(step.closed)
                         constraint = self.fairness.constraints[step.constraint]
-                        self.ledger.within(left & constraint, ahead, "the closed set holds the constraint", place)
+                        self.ledger.within(
+                            left & constraint, ahead, "the closed set holds the constraint", place
+                        )
                         into = left & pairs.preimage(ahead)
                         self.ledger.within(into, ahead, "the set is closed under predecessors", place)
                     blocked = leaving & pairs.preimage(ahead)

@@ -2,12 +2,14 @@
 
     1  The domains are C and names, as many of them as the theorem (or mode `normal`) asks for.
     2  Every D0 is in R. From each state of R: some call is offered or event enabled, each of these has a
-       successor, what is selected is what the decision tables say, and every step leads into R. In R the bounds and
-       the declared keys are kept. So R holds all reachable states, and the definition of a deployment is met.
+       successor, what is selected is what the decision tables say, and every step leads into R. In R the
+       bounds and the declared keys are kept. So R holds all reachable states, and the definition of a
+       deployment is met.
     3  The sets F⁻ ⊆ F ⊆ F⁺ bound the states from which a fair run starts, and one starts at each D0.
     4  Each verdict follows from the sets for its formula (`checker.bounds`).
 
-Every obligation is an inclusion between sets that are given, or that one image or preimage of such a set yields.
+Every obligation is an inclusion between sets that are given, or that one image or preimage of such a set
+yields.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import assert_never
 
 from stead_sym.certificate.checker.bounds import Address, Bounding, Fairness
 from stead_sym.certificate.checker.decisions import Decisions, known_values
@@ -69,9 +71,12 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
     diagrams = read_diagrams(data, source, space.bits)
     sets = rearranged(space, diagrams, certificate)
     checker = Checker(certificate, statement, space, sets)
-    checker.check()
+    try:
+        checker.check()
+    except CertificateRejected as error:  # its frames hold the diagrams, which would live as long as it does
+        raise error.with_traceback(None) from None
     return CheckedCertificate(
-        deployment=certificate.deployment,
+        deployment=statement.deployment,
         mode=certificate.mode,
         verdicts={claim.spec: claim.verdict for claim in certificate.claims},
         obligations=dict(checker.ledger.counts),
@@ -84,9 +89,7 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
 class Checker:
     """The obligations of one certificate, over a manager of its own."""
 
-    def __init__(
-        self, certificate: Certificate, statement: Statement, space: Space, sets: list[Bdd]
-    ) -> None:
+    def __init__(self, certificate: Certificate, statement: Statement, space: Space, sets: list[Bdd]) -> None:
         self.certificate = certificate
         self.statement = statement
         self.deployment = statement.deployment
@@ -100,7 +103,9 @@ class Checker:
         holding |= dict.fromkeys(space.static, self.manager.true)
         self.facts = Facts(schema, holding)
         self.reached, within = self.set(certificate.reached), self.set(certificate.within)
-        self.ledger.within(self.reached, within, "R is within the set that formulas are read in", "reached states")
+        self.ledger.within(
+            self.reached, within, "R is within the set that formulas are read in", "reached states"
+        )
         self.formulas = Formulas(space, schema, self.facts, within=within)
         constants = dict(self.deployment.constants)
         self.steps = Steps(space, schema, self.formulas, constants, self.reached)
@@ -108,7 +113,9 @@ class Checker:
     def set(self, number: Set) -> Bdd:
         """A set of the certificate."""
         if number >= len(self._sets):
-            raise InputError(f"the certificate refers to the set {number} and has {len(self._sets)}; write it again")
+            raise InputError(
+                f"the certificate refers to the set {number} and has {len(self._sets)}; write it again"
+            )
         return self._sets[number]
 
     def check(self) -> None:
@@ -139,7 +146,14 @@ class Checker:
         certificate, m = self.certificate, self.manager
         named = {(n.tool, n.alternative, n.variable): n for n in certificate.named}
         grounding = Grounding(
-            self.space, self.deployment, self.formulas, self.facts, self.reached, self.ledger, self.literal, named
+            self.space,
+            self.deployment,
+            self.formulas,
+            self.facts,
+            self.reached,
+            self.ledger,
+            self.literal,
+            named,
         )
         offered = {tool.name: grounding.calls(tool) for tool in self.deployment.tools_and_events}
         anything = m.disj(where for calls in offered.values() for where in calls.values())
@@ -168,7 +182,9 @@ class Checker:
                 self.ledger.empty(dead, f"{call} has a successor", f"steps of {tool.name}")
             yield relation
 
-    def _selected(self, grounding: Grounding, offered: Mapping[str, Mapping[Call, Bdd]]) -> Mapping[Call, Bdd]:
+    def _selected(
+        self, grounding: Grounding, offered: Mapping[str, Mapping[Call, Bdd]]
+    ) -> Mapping[Call, Bdd]:
         """Where each call is selected by some agent, and each event may happen."""
         m = self.manager
         result = {call: m.false for calls in offered.values() for call in calls}
@@ -234,7 +250,9 @@ class Checker:
         for side, kind in (("lower", Staying), ("upper", Leaving)):
             given = self.certificate.fair.get(side)
             if not isinstance(given, kind):
-                raise CertificateRejected("the certificate has the states from which a fair run starts", f"fair {side}")
+                raise CertificateRejected(
+                    "the certificate has the states from which a fair run starts", f"fair {side}"
+                )
             found[side] = bounding.globally(pairs, self.reached, given, f"fair {side}", side == "lower")
         self.ledger.within(self.initial, found["lower"], "a fair run starts at every D0", "fair")
         return Fairness(constraints, found["lower"], found["upper"])
@@ -295,9 +313,7 @@ class _Proof:
             case _:
                 raise CertificateRejected("the rule fits the formula and the verdict", self.place)
 
-    def _all(
-        self, parts: tuple[Formula, ...], proofs: tuple[Proof, ...], verdict: bool, at: Address
-    ) -> None:
+    def _all(self, parts: tuple[Formula, ...], proofs: tuple[Proof, ...], verdict: bool, at: Address) -> None:
         for number, (part, proof) in enumerate(zip(parts, proofs, strict=True)):
             self.prove(part, proof, verdict, (*at, number))
 
@@ -320,7 +336,7 @@ class _Proof:
             codes.append({bit: fact in facts for fact, bit in space.atoms.items()})
         ledger.true(bool(codes), "the run has a state", self.place)
         ledger.true(m.satisfies(self.checker.initial, codes[0]), "the run starts at a D0", self.place)
-        for number, (before, after) in enumerate(zip(codes, codes[1:], strict=False), 1):
+        for number, (before, after) in enumerate(pairwise(codes), 1):
             both = {**before, **{copy_of(bit): value for bit, value in after.items()}}
             steps = any(m.satisfies(part, both) for part in self.checker.steps.parts)
             ledger.true(steps, f"step {number} of the run is a step", self.place)

@@ -6,12 +6,13 @@ For an entry K with the values k1, …, km outside B, and a vector x_i for each 
                     each fact of K is shown in D and each call of K is offered there, under x;
                     D shows no more facts of any relation, and offers no more calls of any tool, than K has.
 
-So x is an isomorphism from K to what D shows and offers, for the facts and calls of K stay different under x.
-The agent selects  { ω(x(u)) : ω(u) selected in K, χ_K(D, x) },  the union over all isomorphisms, which is Eq.
-(wrapper): no canonical form and no automorphism is needed. Obligations: every state of R in which the agent is
-offered something matches an entry, and none matches two.
+So x is an isomorphism from K to what D shows and offers, for the facts and calls of K stay different under
+x. The agent selects  { ω(x(u)) : ω(u) selected in K, χ_K(D, x) },  the union over all isomorphisms, which is
+Eq. (wrapper): no canonical form and no automorphism is needed. Obligations: every state of R in which the
+agent is offered something matches an entry, and none matches two.
 
-For a policy of the deployment the table is worth nothing by itself: its answers are found again from the rules.
+For a policy of the deployment the table is worth nothing by itself: its answers are found again from the
+rules.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from stead_sym.deployment.parts import AgentRole, Policy
 from stead_sym.deployment.tool import Call
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.syntax import Var
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 
@@ -170,7 +171,8 @@ class Decisions:
                     continue
                 sigma: dict[str, Value] = {}
                 fits = all(
-                    (sigma.setdefault(term.name, value) if isinstance(term, Var) else value_of(term, {})) == value
+                    (sigma.setdefault(term.name, value) if isinstance(term, Var) else value_of(term, {}))
+                    == value
                     for term, value in zip(rule.args, call.args, strict=True)
                 )
                 if fits and holds(rule.when, view, sigma, active=active):

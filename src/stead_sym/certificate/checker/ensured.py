@@ -1,9 +1,9 @@
 """Alternatives in the paper's form: D → D' iff D ⊨ when and D ⊕ D' ⊨ f, every fact of D' being free.
 
-Facts of D' that the certificate gives no bit get one here, so that it shows whether some step inserts them. In
-mode `theorem` there is one value more per unbounded sort: D holds b_S values at most, and with it every D' of up
-to b_S + 1 is there up to renaming, so that a step past a bound shows. In mode `normal` the new values of D'
-have the first unused names.
+Facts of D' that the certificate gives no bit get one here, so that it shows whether some step inserts them.
+In mode `theorem` there is one value more per unbounded sort: D holds b_S values at most, and with it every
+D' of up to b_S + 1 is there up to renaming, so that a step past a bound shows. In mode `normal` the new
+values of D' have the first unused names.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ class Ensuring:
             for sort, values in self.space.domain.items():
                 smaller = self.manager.true
                 for value in self.deployment.outside(sort, values):
-                    before, after = self.grounding.formulas.active(sort, value), self.later.active(sort, value)
+                    before, after = (
+                        self.grounding.formulas.active(sort, value),
+                        self.later.active(sort, value),
+                    )
                     yield before | ~after | smaller
                     smaller = smaller & (before | after)
 

@@ -292,13 +292,11 @@ def count_of(formulas: Formulas, comparison: str, number: int, members: list[Bdd
 
 def _is_variable(term: Term, name: str) -> bool:
 
-
     return isinstance(term, Var) and term.name == name
 
 
 def _value(term: Term, scope: Scope) -> Value | None:
     """The value that a term stands for, if it stands for one."""
-
 
     if isinstance(term, Const):
         return term.value

@@ -7,18 +7,17 @@ A `Step` says where it can be taken and what becomes of each fact that it writes
 is read in D. What no state of R admits is left out, and so is what no state of R can write. That a step
 inserts no fact without a bit, and deletes none that is static, is an obligation on R.
 
-In mode `theorem` a fresh value is any unused one. Where U_f may have fewer of these than an alternative draws, a
-value beyond U_f stands for those outside: a step that inserts one exceeds the bound (U_f has room for b_S more
-values than a state holds), so that none may. In mode `normal` a fresh value has one name: the one that the
-certificate gives it beside the value of another variable, or the first unused one of its sort. Any name
-is exact that is unused and given to no other fresh value of the step, which are obligations on R.
+In mode `theorem` a fresh value is any unused one. Where U_f may have fewer of these than an alternative
+draws, a value beyond U_f stands for those outside: a step that inserts one exceeds the bound (U_f has room
+for b_S more values than a state holds), so that none may. In mode `normal` a fresh value has one name: the
+one that the certificate gives it beside the value of another variable, or the first unused one of its sort.
+Any name is exact that is unused and given to no other fresh value of the step, which are obligations on R.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import assert_never
 
 from stead_sym.certificate.checker.formulas import Facts, Formulas
@@ -184,7 +183,9 @@ class Grounding:
                     for relation in relations:
                         deleted.update(dict.fromkeys(self.facts.of(relation), m.true))
                 case Insert(atom, binders, condition):
-                    for fact, when in self._inserted(atom.relation, atom.args, binders, condition, leaf.sigma):
+                    for fact, when in self._inserted(
+                        atom.relation, atom.args, binders, condition, leaf.sigma
+                    ):
                         inserted[fact] = inserted.get(fact, m.false) | when
                 case Delete(atom, binders, condition):
                     for fact, when in self._deleted(atom.relation, atom.args, binders, condition, leaf.sigma):

@@ -1,7 +1,8 @@
 r"""Pairs of a state and an assignment to variables that a formula holds, and the steps between them.
 
-In mode `theorem` an assignment ν stays as it is. In mode `normal` a pair is (D, ν̂, ∼), ν̂(x) being a value of
-ad(D) ∪ C or dead, and x ∼ y for dead x and y with ν(x) = ν(y). For D → D' the pair steps to all (D', ν̂', ∼') with
+In mode `theorem` an assignment ν stays as it is. In mode `normal` a pair is (D, ν̂, ∼), ν̂(x) being a value
+of ad(D) ∪ C or dead, and x ∼ y for dead x and y with ν(x) = ν(y). For D → D' the pair steps to all (D', ν̂',
+∼') with
 
     ν̂(x) = u ∈ C                       ⟹  ν̂'(x) = u
     ν̂(x) = u ∉ C,  u ∈ ad(D')           ⟹  ν̂'(x) = u
@@ -28,7 +29,12 @@ class Steps:
     """The steps D → D' of R, a relation per tool over the bits of facts and their copies."""
 
     def __init__(
-        self, space: Space, schema: Schema, now: Formulas, constants: dict[str, tuple[Value, ...]], reached: Bdd
+        self,
+        space: Space,
+        schema: Schema,
+        now: Formulas,
+        constants: dict[str, tuple[Value, ...]],
+        reached: Bdd,
     ) -> None:
         self.space = space
         self.now = now
@@ -38,7 +44,10 @@ class Steps:
         self.later = Formulas(
             space,
             schema,
-            Facts(schema, {f: space.after(f) for f in space.atoms} | dict.fromkeys(space.static, space.manager.true)),
+            Facts(
+                schema,
+                {f: space.after(f) for f in space.atoms} | dict.fromkeys(space.static, space.manager.true),
+            ),
         )
         self._pairs: dict[tuple[str, ...], Pairs] = {}
 
@@ -55,7 +64,8 @@ class Pairs:
     """The pairs over the bits of the facts and of some vectors."""
 
     def __init__(self, steps: Steps, vectors: Sequence[Vector]) -> None:
-        self.steps = steps
+        self._now, self._later = steps.now, steps.later  # not the steps, which hold the pairs
+        self._constants, self._reached, self._of_tools = steps.constants, steps.reached, steps.parts
         self.space = steps.space
         self.manager = steps.space.manager
         self.vectors = tuple(vectors)
@@ -65,12 +75,12 @@ class Pairs:
     def everywhere(self) -> Bdd:
         """R with all assignments."""
         m, space = self.manager, self.space
-        result = self.steps.reached
+        result = self._reached
         for vector in self.vectors:
             if vector.mortal:
-                constants = self.steps.constants[vector.sort]
+                constants = self._constants[vector.sort]
                 living = {
-                    value: m.true if value in constants else self.steps.now.active(vector.sort, value)
+                    value: m.true if value in constants else self._now.active(vector.sort, value)
                     for value in vector.bits
                 }
                 result = result & (space.table(vector, living) | space.dead(vector))
@@ -93,13 +103,13 @@ class Pairs:
     @cached_property
     def _parts(self) -> tuple[Bdd, ...]:
         if not self._mortal:
-            return self.steps.parts
+            return self._of_tools
         keeping = self.manager.conj([*map(self._keeps, self._mortal), *self._keep_equality()])
-        return tuple(part & keeping for part in self.steps.parts)
+        return tuple(part & keeping for part in self._of_tools)
 
     def _keeps(self, vector: Vector) -> Bdd:
         m, space, sort = self.manager, self.space, vector.sort
-        after, constants = space.copied(vector), self.steps.constants[sort]
+        after, constants = space.copied(vector), self._constants[sort]
         gone = space.dead(after)
         entries: dict[Value, Bdd] = {}
         drawn: dict[Value, Bdd] = {}
@@ -108,9 +118,9 @@ class Pairs:
             if value in constants:
                 entries[value] = same
             else:
-                later = self.steps.later.active(sort, value)
+                later = self._later.active(sort, value)
                 entries[value] = m.ite(later, same, gone)
-                drawn[value] = later & ~self.steps.now.active(sort, value)
+                drawn[value] = later & ~self._now.active(sort, value)
         return space.table(vector, entries) | (space.dead(vector) & (gone | space.table(after, drawn)))
 
     def _keep_equality(self) -> Iterator[Bdd]:

@@ -39,8 +39,8 @@ class Vector:
 
 @dataclass
 class Space:
-    """The bits of one certificate. ``atoms`` are the facts that may come and go, with their bits; a ``static``
-    fact is true; any other is false."""
+    """The bits of one certificate. ``atoms`` are the facts that may come and go, with their bits; a
+    ``static`` fact is true; any other is false."""
 
     manager: Manager
     domain: Mapping[str, tuple[Value, ...]]

@@ -3,9 +3,10 @@
     { D0 : D0 is `init` but for more facts of the listed relations, D0 ⊨ f, at most b_S values outside C are
            active, no two facts have one key }
 
-over U_f; in mode `normal` over C and the first b_S names of each sort. These do: D0 has at most b_S values outside
-C, an isomorphism that fixes C takes them to the first b_S names, and the result is a D0, since the condition is
-first-order with constants in C. Facts without a bit get one here, so that it shows whether some D0 holds them.
+over U_f; in mode `normal` over C and the first b_S names of each sort. These do: D0 has at most b_S values
+outside C, an isomorphism that fixes C takes them to the first b_S names, and the result is a D0, since the
+condition is first-order with constants in C. Facts without a bit get one here, so that it shows whether some
+D0 holds them.
 """
 
 from __future__ import annotations
@@ -39,14 +40,20 @@ def initial_states(space: Space, deployment: Deployment, ledger: Ledger, *, lite
         else values[: len(deployment.constants[sort]) + deployment.bounds.get(sort, 0)]
         for sort, values in space.domain.items()
     }
-    within = set(all_facts(deployment.schema, allowed, "`initially any`")) & {
-        fact
-        for fact in all_facts(deployment.schema, allowed, "`initially any`")
-        if fact.relation in deployment.initially.relations or fact in deployment.init
-    } | deployment.init.facts
+    within = (
+        set(all_facts(deployment.schema, allowed, "`initially any`"))
+        & {
+            fact
+            for fact in all_facts(deployment.schema, allowed, "`initially any`")
+            if fact.relation in deployment.initially.relations or fact in deployment.init
+        }
+        | deployment.init.facts
+    )
     extra = {fact: f"{fact}°" for fact in sorted(within) if fact not in space.atoms}
     m.declare_bottom(extra.values())
-    holding = {fact: space.now(fact) if fact in space.atoms else m.var(extra[fact]) for fact in sorted(within)}
+    holding = {
+        fact: space.now(fact) if fact in space.atoms else m.var(extra[fact]) for fact in sorted(within)
+    }
     result = m.true
     for condition in _conditions(space, deployment, holding):
         result = result & condition

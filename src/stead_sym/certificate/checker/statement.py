@@ -1,4 +1,5 @@
-"""What a certificate is about: its deployment, read anew from the text, with the formulas of its specifications.
+"""What a certificate is about: its deployment, read anew from the text, with the formulas of its
+specifications.
 
 What does not fit the deployment at all is an `InputError`; domains that are too small are rejected.
 """
@@ -31,7 +32,9 @@ def stated(certificate: Certificate, source: str) -> Statement:
     `CertificateRejected` for a domain that is no restriction of the theorem."""
     deployment = parse_deployment(certificate.text, f"{source}: the deployment")
     if deployment.name != certificate.deployment:
-        raise InputError(f"{source}: the deployment is called {deployment.name}, not {certificate.deployment}")
+        raise InputError(
+            f"{source}: the deployment is called {deployment.name}, not {certificate.deployment}"
+        )
     own = {spec.name: spec.formula for spec in deployment.specs}
     specs: list[Spec] = []
     for claim in certificate.claims:
@@ -53,7 +56,9 @@ def _check_facts(certificate: Certificate, deployment: Deployment, source: str) 
     """Every fact is one over the domain, and none is there twice."""
     sorts = {sort.name for sort in deployment.schema.sorts}
     if certificate.domain.keys() != sorts:
-        raise InputError(f"{source}: the domain has other sorts than the deployment; write the certificate again")
+        raise InputError(
+            f"{source}: the domain has other sorts than the deployment; write the certificate again"
+        )
     domain = {sort: frozenset(values) for sort, values in certificate.domain.items()}
     listed = certificate.facts + certificate.static
     if len(set(listed)) < len(listed):
@@ -61,7 +66,9 @@ def _check_facts(certificate: Certificate, deployment: Deployment, source: str) 
     tables = (e.shown for a in certificate.agents for e in a.entries or ())
     for fact in (*listed, *(fact for shown in tables for fact in shown)):
         if not deployment.schema.has_relation(fact.relation):
-            raise InputError(f"{source}: {fact} is of no relation of the deployment; write the certificate again")
+            raise InputError(
+                f"{source}: {fact} is of no relation of the deployment; write the certificate again"
+            )
     for fact in listed:
         of = deployment.schema.relation(fact.relation).sorts
         if len(of) != len(fact.args) or any(u not in domain[s] for s, u in zip(of, fact.args, strict=True)):
@@ -72,7 +79,9 @@ def _check_agents(certificate: Certificate, deployment: Deployment, source: str)
     """There is one table for each agent, and policies are those of the deployment."""
     names = [table.name for table in certificate.agents]
     if sorted(names) != sorted(role.name for role in deployment.agents):
-        raise InputError(f"{source}: there are tables of other agents than the deployment has; write it again")
+        raise InputError(
+            f"{source}: there are tables of other agents than the deployment has; write it again"
+        )
     for table in certificate.agents:
         if table.policy is not None:
             deployment.policy(table.policy, deployment.agent(table.name))
@@ -98,7 +107,8 @@ def _check_named(certificate: Certificate, deployment: Deployment, source: str) 
                 known.add(binder.name)
         if not found or named.after not in known:
             raise InputError(
-                f"{source}: {named.variable} of {named.tool} cannot be named after {named.after}; write it again"
+                f"{source}: {named.variable} of {named.tool} cannot be named after {named.after};"
+                " write the certificate again"
             )
     if certificate.mode == "theorem" and certificate.named:
         raise InputError(f"{source}: fresh values have no names in mode theorem; write the certificate again")
