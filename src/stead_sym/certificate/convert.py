@@ -62,7 +62,7 @@ class Converter:
         """The new variables in the order of the solver's bits."""
         level = self.manager.level
         of_bit: dict[str, Field] = {field.bits[0]: field for field in self.encoding.fields}
-        held = self._held_names()
+        held = self._held_names(within)
         order: list[str] = []
         listed: list[Fact] = []
         self._by_place: list[Field] = []
@@ -86,14 +86,15 @@ class Converter:
         self._listed = tuple(listed)
         return tuple(order)
 
-    def _held_names(self) -> Mapping[str, str]:
+    def _held_names(self, within: frozenset[str]) -> Mapping[str, str]:
         """The new names of the bits of held variables."""
         names: dict[str, str] = {}
         vectors: dict[str, tuple[Vector, int]] = {}
         for vector, index in self.encoding.of_role(HELD):
             vectors[vector.bits[0]] = vector, index
             for value, bit in zip(self.encoding.values[vector.sort], vector.bits, strict=False):
-                names[bit] = f"{vector.sort}#{index}={value}"
+                if value in within:
+                    names[bit] = f"{vector.sort}#{index}={value}"
         for left, right in self.encoding.mortal_pairs(vector for vector, _ in vectors.values()):
             bit = self.encoding.same_dead(left, right)
             one, other = sorted((vectors[left.bits[0]][1], vectors[right.bits[0]][1]))
@@ -124,7 +125,10 @@ class Converter:
         field = self._field_at.get(level)
         if field is None:
             low, high = self.manager.branches(function)
-            result = self.table.node(self._held_at[level], self._node(low), self._node(high))
+            at = self._held_at.get(level)  # None for a value beyond U_f, which no variable holds
+            result = self._node(low)
+            if at is not None:
+                result = self.table.node(at, result, self._node(high))
         else:
             by_code = self._by_code(function, field)
             result = self._node(by_code[0])

@@ -9,7 +9,8 @@
     }
 
 A REF, LOW or HIGH is "F", "T", or the number of a node, negative for its negation; ID is that number as a
-text. A node stands below those that it refers to. One decision: files are read here and not by a library in C, since
+text. A node stands below those that it refers to. One decision: files are read here and not by a library in
+C, since
 they may hold anything, and a node is built as `if VAR then HIGH else LOW`, so that whatever they hold is a
 Boolean function.
 """
