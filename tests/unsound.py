@@ -26,6 +26,7 @@ from certified import DOMAINS, KINDS, PROFILES, given_agents
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.certificate.write import write_certificate
+from stead_sym.deployment.trace import Trace
 from stead_sym.errors import SteadError, Undecided
 from stead_sym.logic.syntax import Not
 from stead_sym.symbolic.bdd import fixpoint
@@ -35,6 +36,7 @@ from stead_sym.symbolic.check.held_values import Pairs
 from stead_sym.symbolic.check.operators import Operators
 from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.encode.values import Values
+from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.symbolic.explore.contexts import ContextFinder
 from stead_sym.symbolic.explore.reach import ReachableStates
 from stead_sym.symbolic.plan import planner
@@ -145,44 +147,87 @@ def _fair(profile):
 
 
 FAULTS = (
-    Fault("a key or single fact that is guessed is not confirmed", ((planner, "confirm", lambda tools: Broken()),),
-          PROFILES["crowded"]),
-    Fault("a name that is taken is drawn", ((ReachableStates, "_names_taken", lambda self, todo: Broken()),),
-          PROFILES["named"], ("normal",)),
-    Fault("marks of equal dead values are not kept over steps",
-          ((Pairs, "_keep_equality", lambda self: iter(())),), PROFILES["mortality"], ("normal",)),
-    Fault("dead values are never the same", ((Values, "equal", _living_only),), PROFILES["mortality"],
-          ("normal",)),
-    Fault("marks need not be an equivalence", ((Pairs, "_equivalence", lambda self: iter(())),),
-          PROFILES["mortality"], ("normal",)),
-    Fault("dead values never come back", ((Pairs, "_keeps", _keeping_dead),), PROFILES["mortality"],
-          ("normal",)),
-    Fault("quantifiers of temporal formulas range over all values", ((Checker, "_member", _all_active),),
-          PROFILES["deployments"]),
-    Fault("runs need not be fair", ((operators, "globally", _unfair), (satisfaction, "globally", _unfair)),
-          _fair("deployments")),
+    Fault(
+        "a key or single fact that is guessed is not confirmed",
+        ((planner, "confirm", lambda tools: Broken()),),
+        PROFILES["crowded"],
+    ),
+    Fault(
+        "a name that is taken is drawn",
+        ((ReachableStates, "_names_taken", lambda self, todo: Broken()),),
+        PROFILES["named"],
+        ("normal",),
+    ),
+    Fault(
+        "marks of equal dead values are not kept over steps",
+        ((Pairs, "_keep_equality", lambda self: iter(())),),
+        PROFILES["mortality"],
+        ("normal",),
+    ),
+    Fault(
+        "dead values are never the same",
+        ((Values, "equal", _living_only),),
+        PROFILES["mortality"],
+        ("normal",),
+    ),
+    Fault(
+        "marks need not be an equivalence",
+        ((Pairs, "_equivalence", lambda self: iter(())),),
+        PROFILES["mortality"],
+        ("normal",),
+    ),
+    Fault(
+        "dead values never come back", ((Pairs, "_keeps", _keeping_dead),), PROFILES["mortality"], ("normal",)
+    ),
+    Fault(
+        "quantifiers of temporal formulas range over all values",
+        ((Checker, "_member", _all_active),),
+        PROFILES["deployments"],
+    ),
+    Fault(
+        "runs need not be fair",
+        ((operators, "globally", _unfair), (satisfaction, "globally", _unfair)),
+        _fair("deployments"),
+    ),
     Fault("EX does not ask for a fair run", ((Operators, "exists_next", _next_unfair),), _fair("workflows")),
-    Fault("a greatest fixpoint ends after one step",
-          ((operators, "globally", _one_step_globally),), PROFILES["workflows"]),
-    Fault("a least fixpoint ends after two steps", ((Relation, "reaching", _few_steps),), PROFILES["mortality"]),
+    Fault(
+        "a greatest fixpoint ends after one step",
+        ((operators, "globally", _one_step_globally),),
+        PROFILES["workflows"],
+    ),
+    Fault(
+        "a least fixpoint ends after two steps", ((Relation, "reaching", _few_steps),), PROFILES["mortality"]
+    ),
     Fault("reachability ends after two steps", ((Relation, "reachable", _few_images),), PROFILES["named"]),
     Fault("AU is AW", ((Operators, "all_until", _weak_for_strong),), PROFILES["mortality"]),
-    Fault("a context is taken for one that shows more", ((ContextFinder, "_numbers", lambda self, c: iter(())),),
-          PROFILES["deployments"]),
+    Fault(
+        "a context is taken for one that shows more",
+        ((ContextFinder, "_numbers", lambda self, c: iter(())),),
+        PROFILES["deployments"],
+    ),
     Fault("views are not cut", ((ContextFinder, "_is_shown", _everything_shown),), PROFILES["workflows"]),
-    Fault("all that is offered is selected", ((ContextFinder, "_settle", _selects_all),),
-          PROFILES["deployments"]),
+    Fault(
+        "all that is offered is selected",
+        ((ContextFinder, "_settle", _selects_all),),
+        PROFILES["deployments"],
+    ),
     Fault("another call is selected", ((ContextFinder, "_settle", _selects_least),), PROFILES["workflows"]),
-    Fault("only the first alternative is taken", ((EffectCompiler, "tool", _only_first_alternative),),
-          PROFILES["deployments"]),
-    Fault("what is deleted stays in its field", ((Writer, "_leaving", _nothing_leaves),), PROFILES["workflows"]),
+    Fault(
+        "only the first alternative is taken",
+        ((EffectCompiler, "tool", _only_first_alternative),),
+        PROFILES["deployments"],
+    ),
+    Fault(
+        "what is deleted stays in its field", ((Writer, "_leaving", _nothing_leaves),), PROFILES["workflows"]
+    ),
     Fault("forall is exists", ((Checker, "_exists", _forall_as_exists),), PROFILES["mortality"]),
-)  # fmt: skip
+)
 
 
 def outcome(fault: Fault, deployment, agents, domain, directory) -> str:
     """What becomes of the verdicts of an unsound engine about one deployment."""
-    patches = [patch.object(owner, name, new) for owner, name, new in fault.replaced]
+    no_evidence = (SymbolicEngine, "evidence", lambda self, formula, holds: Trace(deployment.init, ()))
+    patches = [patch.object(owner, name, new) for owner, name, new in (*fault.replaced, no_evidence)]
     try:
         for each in patches:
             each.start()
@@ -256,7 +301,12 @@ def main(words: list[str], number: int, start: int) -> int:
         if not words or any(word in fault.name for word in words):
             found = outcomes(fault, number, start)
             total += found
-            print(fault.name, *(f"  {word}: {count}" for word, count in sorted(found.items())), sep="\n", flush=True)
+            print(
+                fault.name,
+                *(f"  {word}: {count}" for word, count in sorted(found.items())),
+                sep="\n",
+                flush=True,
+            )
     print("all", *(f"  {word}: {count}" for word, count in sorted(total.items())), sep="\n")
     return 1 if total["wrong verdicts, accepted"] else 0
 

@@ -29,13 +29,16 @@ class CertificateRejected(SteadError):
 class CheckedCertificate:
     """A certificate whose obligations all hold.
 
-    ``deployment`` is read from the certificate; ``verdicts`` are the words of the specifications that it
+    ``deployment`` is read from the certificate; ``agents`` says who decides for
+    each agent: a policy of the deployment, whose answers were found again, or a table, which is all that is
+    known of that agent. ``verdicts`` are the words of the specifications that it
     proves. ``obligations`` counts what was checked per part; ``nodes`` are those of the diagrams that the
     certificate consists of.
     """
 
     deployment: Deployment
     mode: str
+    agents: Mapping[str, str]
     verdicts: Mapping[str, str]
     obligations: Mapping[str, int]
     facts: int
@@ -46,8 +49,9 @@ class CheckedCertificate:
     def summary(self) -> str:
         """One line without the verdicts."""
         number = sum(self.obligations.values())
+        agents = ", ".join(f"{name}: {by}" if name else by for name, by in self.agents.items())
         return (
-            f"accepted: {self.deployment.name}, mode {self.mode}: {number} obligations"
+            f"accepted: {self.deployment.name} under {agents}, mode {self.mode}: {number} obligations"
             f" over {self.facts} facts and {self.nodes} nodes"
         )
 

@@ -57,6 +57,7 @@ def _data(checked: CheckedCertificate) -> dict[str, object]:
     return {
         "deployment": checked.deployment.name,
         "mode": checked.mode,
+        "agents": dict(checked.agents),
         "specs": dict(checked.verdicts),
         "obligations": dict(checked.obligations),
         "facts": checked.facts,

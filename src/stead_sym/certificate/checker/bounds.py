@@ -226,6 +226,12 @@ class Bounding:
             raise CertificateRejected("the certificate has a set for this node", f"{self.place} at {address}")
         return self.bounds[address], f"{self.place} at {address}"
 
+    def _set(self, pairs: Pairs, number: Set, place: str) -> Bdd:
+        """A set of the certificate, which is one of these pairs."""
+        function = self.sets(number)
+        self.ledger.true(function.support <= pairs.bits, "the set is one of pairs for this node", place)
+        return pairs.everywhere & function
+
     def _next(self, pairs: Pairs, f: Bdd, lower: bool) -> Bdd:
         """⟦EX f⟧ = pre(⟦f⟧ ∩ F)"""
         return pairs.preimage(pairs.everywhere & f & self.fairness.bound(lower))
@@ -238,7 +244,7 @@ class Bounding:
             case Rings(rings) if lower:
                 return self._reaching(pairs, pairs.everywhere & f, target, rings, place)
             case Closed(number) if not lower:
-                closed = pairs.everywhere & self.sets(number)
+                closed = self._set(pairs, number, place)
                 self.ledger.within(target, closed, "the closed set holds the goal", place)
                 into = pairs.preimage(closed) & f
                 self.ledger.within(into, closed, "the set is closed under predecessors", place)
@@ -250,7 +256,7 @@ class Bounding:
         """⋃ T_i, for T_0 = target and T_i ⊆ f ∩ pre(T_{i−1})."""
         found = last = target
         for number, ring in enumerate(rings, 1):
-            members = pairs.everywhere & self.sets(ring)
+            members = self._set(pairs, ring, place)
             step = f & pairs.preimage(last)
             self.ledger.within(
                 members, step, f"each member of ring {number} has a step to the one before", place
@@ -268,7 +274,7 @@ class Bounding:
         """⟦EG f⟧ for a set f of pairs."""
         match given:
             case Staying(number, visits) if lower:
-                stay = pairs.everywhere & self.sets(number)
+                stay = self._set(pairs, number, place)
                 self.ledger.within(stay, f, "the set that runs stay in satisfies the formula", place)
                 self.ledger.within(
                     stay, pairs.preimage(stay), "each member has a successor in the set", place
@@ -283,11 +289,13 @@ class Bounding:
             case Leaving(steps) if not lower:
                 left = f
                 for step in steps:
-                    leaving = left & self.sets(step.leaving)
+                    leaving = left & self._set(pairs, step.leaving, place)
                     if step.constraint is None or step.closed is None:
                         ahead = left
                     else:
-                        ahead = pairs.everywhere & self.sets(step.closed)
+                        known = step.constraint < len(self.fairness.constraints)
+                        self.ledger.true(known, "the constraint is one of the deployment", place)
+                        ahead = self._set(pairs, step.closed, place)
                         constraint = self.fairness.constraints[step.constraint]
                         self.ledger.within(
                             left & constraint, ahead, "the closed set holds the constraint", place

@@ -33,6 +33,7 @@ from stead_sym.certificate.checker.start import broken_keys, initial_states
 from stead_sym.certificate.checker.statement import Statement, stated
 from stead_sym.certificate.diagrams import read_diagrams
 from stead_sym.certificate.document import (
+    AgentTable,
     Bounds,
     Certificate,
     Each,
@@ -78,12 +79,21 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
     return CheckedCertificate(
         deployment=statement.deployment,
         mode=certificate.mode,
+        agents={table.name: _decided_by(table) for table in certificate.agents},
         verdicts={claim.spec: claim.verdict for claim in certificate.claims},
         obligations=dict(checker.ledger.counts),
         facts=len(certificate.facts),
         nodes=len(diagrams.nodes),
         seconds=time.perf_counter() - started,
     )
+
+
+def _decided_by(table: AgentTable) -> str:
+    """Who decides for an agent, in a few words."""
+    if table.entries is None:
+        return "any (everything offered)"
+    number = f"{len(table.entries)} context{'s' * (len(table.entries) != 1)}"
+    return f"a table of {number}" if table.policy is None else f"policy {table.policy} in {number}"
 
 
 class Checker:
@@ -103,6 +113,9 @@ class Checker:
         holding |= dict.fromkeys(space.static, self.manager.true)
         self.facts = Facts(schema, holding)
         self.reached, within = self.set(certificate.reached), self.set(certificate.within)
+        facts = frozenset(space.atoms.values())
+        states = self.reached.support <= facts and within.support <= facts
+        self.ledger.true(states, "R is a set of states", "reached states")
         self.ledger.within(
             self.reached, within, "R is within the set that formulas are read in", "reached states"
         )

@@ -22,7 +22,7 @@ from itertools import permutations
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.space import Space, Vector, copy_of, mortal_pairs, same_dead_bit
 from stead_sym.relational.schema import Schema, Value
-from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.bdd.manager import Bdd, Bits
 
 
 class Steps:
@@ -93,6 +93,12 @@ class Pairs:
                 chain = space.same_dead(left, middle) & space.same_dead(middle, right)
                 result = result & (~chain | space.same_dead(left, right))
         return result
+
+    @cached_property
+    def bits(self) -> Bits:
+        """The bits of the facts and of the assignments."""
+        own = [bit for vector in self.vectors for bit in vector.bits.values()]
+        return frozenset((*self._moving, *own))
 
     @cached_property
     def _moving(self) -> tuple[str, ...]:
