@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from certified import DOMAINS, KINDS, PROFILES, given_agents, solved
 from stead_sym.certificate.checker.check import check_certificate
-from stead_sym.certificate.diagrams import Diagrams, Table, read_diagrams, write_diagrams
+from stead_sym.certificate.diagrams import FALSE, TRUE, Diagrams, Table, read_diagrams, write_diagrams
 from stead_sym.certificate.document import DIAGRAMS, DOCUMENT
 from stead_sym.certificate.files import read_json
 from stead_sym.certificate.verdict import CertificateRejected
@@ -235,7 +235,7 @@ class Altering:
     def _node(self, function, table: Table, known: dict) -> int:
         m = self.manager
         if function in (m.true, m.false):
-            return int(function == m.true)
+            return TRUE if function == m.true else FALSE
         if function not in known:
             low, high = m.branches(function)
             known[function] = table.node(

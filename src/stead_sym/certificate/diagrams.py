@@ -9,10 +9,9 @@
     }
 
 A REF, LOW or HIGH is "F", "T", or the number of a node, negative for its negation; ID is that number as a
-text. A node stands below those that it refers to. One decision: files are read here and not by a library in
-C, since
-they may hold anything, and a node is built as `if VAR then HIGH else LOW`, so that whatever they hold is a
-Boolean function.
+text. A node stands below those that it refers to, and a HIGH that is written is no negation. One decision:
+files are read here and not by a library in C, since they may hold anything, and a node is built as `if VAR
+then HIGH else LOW`, so that whatever they hold is a Boolean function.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from pathlib import Path
 from stead_sym.errors import InputError
 from stead_sym.symbolic.bdd.manager import Bdd, Manager
 
-FALSE, TRUE = 0, 1
+TRUE, FALSE = 1, -1
 MOST = 20_000_000
 """So many nodes a file may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagrams:
-    """Some functions over the variables of ``order``. Nodes are numbered from 2; 0 is false, 1 is true, and a
-    negative number is a negation."""
+    """Some functions over the variables of ``order``. Nodes are numbered from 2; 1 is true, and a negative
+    number is a negation."""
 
     order: tuple[str, ...]
     nodes: Sequence[tuple[int, int, int]]
@@ -42,10 +41,10 @@ class Diagrams:
     def build(self, manager: Manager) -> list[Bdd]:
         """The functions of the roots, in a manager that has the variables."""
         variables = [manager.var(name) for name in self.order]
-        known = [manager.false, manager.true]
+        known = [manager.false, manager.true]  # by number; there is no 0
 
         def function(reference: int) -> Bdd:
-            return known[reference] if reference >= 0 else ~known[-reference]
+            return known[reference] if reference > 0 else ~known[-reference]
 
         for level, low, high in self.nodes:
             known.append(manager.ite(variables[level], function(high), function(low)))
@@ -53,7 +52,8 @@ class Diagrams:
 
 
 class Table:
-    """Nodes without doubles, for whoever writes diagrams bottom-up."""
+    """Nodes without doubles, for whoever writes diagrams bottom-up. The high branch of a node is no negation,
+    as `dd` has it."""
 
     def __init__(self) -> None:
         self.nodes: list[tuple[int, int, int]] = []
@@ -63,6 +63,8 @@ class Table:
         """The number of the node `if the variable at the level then high else low`."""
         if low == high:
             return low
+        if high < 0:
+            return -self.node(level, -low, -high)
         key = (level, low, high)
         found = self._known.get(key)
         if found is None:
@@ -74,7 +76,7 @@ class Table:
 def write_diagrams(path: Path, diagrams: Diagrams) -> None:
     """Write a file that `read_diagrams` reads."""
     levels = {name: level for level, name in enumerate(diagrams.order)}
-    names = {FALSE: '"F"', TRUE: '"T"', -TRUE: '"F"'}
+    names = {FALSE: '"F"', TRUE: '"T"'}
 
     def text(reference: int) -> str:
         return names.get(reference) or str(reference)
