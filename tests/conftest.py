@@ -13,6 +13,8 @@ import random
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from replayed import replay_everything
+
 _GENERATED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 
@@ -32,3 +34,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     """The seed of the slow profile."""
     return f"seed of the generated tests: {config.option.hypothesis_seed}" if _PROFILE == "slow" else None
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _every_evidence_is_replayed():
+    undo = replay_everything()
+    yield
+    undo()

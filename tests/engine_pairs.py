@@ -197,10 +197,11 @@ def examples(number, slow=None):
 def assert_same_answers(deployment, agent="any", *, max_states=MAX_STATES):
     """Asserts that both domains of the symbolic engine have the answers of the explicit one, and the literal
     domain its states and transitions. Returns the answers by specification, or the name of the error."""
-    expected, counted = _answers(deployment, agent, engine="explicit", max_states=max_states)
+    expected, counted, active = _answers(deployment, agent, engine="explicit", max_states=max_states)
     for domain in ("theorem", "normal"):
-        found, states = _answers(deployment, agent, domain=domain)
+        found, states, most_active = _answers(deployment, agent, domain=domain)
         assert found == expected, f"on the domain {domain}"
+        assert most_active == active, f"on the domain {domain}"
         if domain == "theorem":
             assert states == counted, f"on the domain {domain}"
     return expected
@@ -210,6 +211,6 @@ def _answers(deployment, agent, **options):
     try:
         result = verify(deployment, agent, findings=False, **options)
     except DefinitionError as error:
-        return type(error).__name__, None
+        return type(error).__name__, None, None
     answers = {name: verdict.holds for name, verdict in result.verdicts.items()}
-    return answers, (result.states, result.transitions)
+    return answers, (result.states, result.transitions), result.engine.most_active

@@ -52,6 +52,7 @@ def compared(deployment, agent="any", **options):
 def assert_agreement(pair):
     explicit, symbolic = pair
     assert (symbolic.states, symbolic.transitions) == (explicit.states, explicit.transitions)
+    assert symbolic.most_active == explicit.most_active
     first, second = (wrappers[""] for wrappers in pair.wrappers)
     if first is not None:
         assert (first.contexts, first.queries) == (second.contexts, second.queries)

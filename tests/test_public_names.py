@@ -31,7 +31,12 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Finding Verdict Verification report_data report_schema verify
+AgentRun Blame Drawing Evidence Finding Replayed Verdict Verification blame draw replay report_data
+report_schema verify verify_apart write_evidence
+
+Export exported to_promela to_smv to_storm
+
+Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 
 CheckedCertificate check_certificate write_certificate
 
@@ -53,7 +58,17 @@ def test_every_name_is_there() -> None:
 def test_no_name_hides_a_subpackage() -> None:
     import stead_sym.deployment.tool
 
-    packages = ("agent", "deployment", "explicit", "findings", "logic", "relational", "report", "symbolic")
+    packages = (
+        "agent",
+        "deployment",
+        "explicit",
+        "export",
+        "findings",
+        "logic",
+        "relational",
+        "report",
+        "symbolic",
+    )
     assert all(isinstance(getattr(stead_sym, package), ModuleType) for package in packages)
     assert stead_sym.deployment.tool.Tool is stead_sym.Tool
 

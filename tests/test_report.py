@@ -204,3 +204,19 @@ def test_a_total_stands_beside_what_it_is_the_total_of() -> None:
     assert progress_line("plan", counts, 21.4) == "plan: 3 of 1,200 tools, 1,234 actions of ship (21 s)"
     assert progress_line("reach", {"states": 5}, 0) == "reach: 5 states (0 s)"
     assert progress_line("plan", {}, 0) == "plan (0 s)"
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_hypotheses_are_one_line_and_in_full_on_demand(width: int) -> None:
+    result = verified("approving", domain={"case": 2}, force=True)
+    stream = io.StringIO()
+    print_verification(result, Console(file=stream, width=width), hypotheses=True)
+    text = stream.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert {word for h in result.hypotheses.all for word in h.how.replace(";", "").split()} <= set(
+        text.replace(";", "").split()
+    )
+    brief = printed(result)
+    assert "case 1 of 1, task 1 of 1 in use at most" in brief
+    assert "not established: bounded, serial, keys hold" in brief
+    assert "first-order formulas" not in brief

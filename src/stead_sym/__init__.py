@@ -13,6 +13,8 @@ from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
+from stead_sym.blaming import Blame, blame
+from stead_sym.bounds import Bounds, SortBound, least_bounds
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate
 from stead_sym.certificate.write import write_certificate
@@ -57,9 +59,17 @@ from stead_sym.errors import (
     StoreError,
     Undecided,
 )
+from stead_sym.evidence.replay import Replayed, replay
+from stead_sym.evidence.tree import Evidence
+from stead_sym.export.model import Export, exported
+from stead_sym.export.promela import to_promela
+from stead_sym.export.smv import to_smv
+from stead_sym.export.storm import to_storm
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
+from stead_sym.hypotheses import Hypotheses, Hypothesis, Widened
+from stead_sym.isolated import verify_apart
 from stead_sym.logic.compose import (
     AF,
     AG,
@@ -122,6 +132,8 @@ from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomor
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
+from stead_sym.report.drawing import Drawing, draw
+from stead_sym.report.folder import write_evidence
 from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
 
@@ -266,12 +278,34 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "explain",
     # verdicts
     "AgentRun",
+    "Blame",
+    "Drawing",
+    "Evidence",
     "Finding",
+    "Replayed",
     "Verdict",
     "Verification",
+    "blame",
+    "draw",
+    "replay",
     "report_data",
     "report_schema",
     "verify",
+    "verify_apart",
+    "write_evidence",
+    # other checkers
+    "Export",
+    "exported",
+    "to_promela",
+    "to_smv",
+    "to_storm",
+    # what verdicts rest on
+    "Bounds",
+    "Hypotheses",
+    "Hypothesis",
+    "SortBound",
+    "Widened",
+    "least_bounds",
     # certificates
     "CheckedCertificate",
     "check_certificate",

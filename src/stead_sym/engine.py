@@ -5,11 +5,12 @@ Both engines implement it, and neither knows of the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Trace
+from stead_sym.deployment.trace import Step
+from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -54,6 +55,12 @@ class Engine(Protocol):
     @property
     def transitions(self) -> int: ...
     @property
+    def most_active(self) -> Mapping[str, int]:
+        """Per unbounded sort the largest number of its values outside C that are active in a reachable
+        state."""
+        ...
+
+    @property
     def statistics(self) -> Mapping[str, int]: ...
     @property
     def restriction(self) -> Restriction: ...
@@ -72,4 +79,14 @@ class Engine(Protocol):
         first-order over the parameters of the tool."""
         ...
 
-    def evidence(self, formula: Formula, holds: bool) -> Trace: ...
+    def starts(self) -> Iterator[Instance]:
+        """The initial states, one by one."""
+        ...
+
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D', for a reachable state D."""
+        ...
+
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does."""
+        ...

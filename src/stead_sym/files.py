@@ -6,6 +6,7 @@ one of the packaged examples.
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib.resources import files
 from os.path import exists, isfile
@@ -54,6 +55,23 @@ def load_text(source: str | Path) -> tuple[str, str]:
         hint = f"{hint.removesuffix('?')}{_SUFFIX}?"
         raise InputError(f"{source}: cannot be read (there is no such file); {hint}")
     return read_text(source), str(source)  # which raises, since no text can be read there
+
+
+def load_json(source: str, what: str) -> object:
+    """The JSON in a file, or with `-` on stdin; `InputError` where there is none, which says that it should
+    be ``what``."""
+    path = Path(source)
+    try:
+        text = _stdin() if source == "-" else decoded(path.read_bytes(), source)
+        found: object = json.loads(text)
+    except OSError as error:
+        raise InputError(f"{source}: cannot be read ({error.strerror or error}); give {what}") from None
+    except json.JSONDecodeError as error:
+        place = f"{source}:{error.lineno}:{error.colno}"
+        raise InputError(f"{place}: no JSON ({error.msg}); give {what}") from None
+    except (ValueError, RecursionError) as error:  # a number too long, or nested too deep
+        raise InputError(f"{source}: no JSON that can be read ({error}); give {what}") from None
+    return found
 
 
 def _stdin() -> str:

@@ -11,7 +11,7 @@ domain is at least as large as the theorem asks. Where it was forced to be small
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
@@ -27,11 +27,14 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import DeclarationError, InputError, RestrictionError
+from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.findings.finding import Finding, in_order
 from stead_sym.findings.reached import Examined, nowhere_fair, reached_findings
 from stead_sym.findings.static import lint
 from stead_sym.html import paragraph, table
+from stead_sym.hypotheses import Hypotheses, audit
 from stead_sym.logic.names import check_known, nearest
 from stead_sym.logic.syntax import Raw, Resolved, free_variables
 from stead_sym.progress import Progress
@@ -47,16 +50,24 @@ Domain: TypeAlias = Literal["normal", "theorem"]
 class Verdict:
     """The answer to one specification, whose ``formula`` stands here as it was written.
 
-    ``holds`` is None for `unknown`, with the ``reason``. ``trace`` is the evidence: for a
-    specification that fails a run that shows it, for one that holds a witness where it has one, else
-    None.
+    ``holds`` is None for `unknown`, with the ``reason``. ``evidence`` shows why the sentence has its truth
+    value in the restriction: as far as runs and values can, for a claim about all runs has none.
     """
 
     spec: str
     formula: Resolved
     holds: bool | None
     reason: str = ""
-    trace: Trace | None = None
+    evidence: Evidence | None = None
+
+    @property
+    def trace(self) -> Trace | None:
+        """The run through the evidence that shows most; None where that would only repeat a specification
+        that holds."""
+        if self.evidence is None:
+            return None
+        trace = self.evidence.trace
+        return trace if trace.steps or trace.bindings or not self.evidence.root.holds else None
 
     @property
     def word(self) -> str:
@@ -92,8 +103,9 @@ class Verification:
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
     ``initial`` is the number of initial states. ``agents`` has what each agent was asked, by its name, which
     is empty where there is one only; ``contexts``, ``queries``, ``decisions`` and ``answers`` are those of
-    all agents together. ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is
-    how many subformulas were not tried for vacuity, since of a long specification not all are.
+    all agents together. ``moves`` says of a step who could have done otherwise. ``hypotheses`` are what the
+    verdicts rest on. ``findings`` are what makes a verdict say less than it seems to; ``unexamined`` is how
+    many subformulas were not tried for vacuity, since of a long specification not all are.
     """
 
     deployment: Deployment
@@ -106,6 +118,8 @@ class Verification:
     transitions: int
     seconds: float
     engine: Engine
+    hypotheses: Hypotheses
+    moves: Moves
     findings: tuple[Finding, ...] = ()
     unexamined: int = 0
 
@@ -208,6 +222,7 @@ def verify(
     progress: Progress | None = None,
     wrapped: bool = True,
     findings: bool = True,
+    established: Callable[[Verdict, Moves], None] | None = None,
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent. ``specs`` are their names, and
     sentences that the deployment does not hold, as formulas or as text.
@@ -224,7 +239,8 @@ def verify(
 
     Where no fair run starts at the initial state every path quantifier would range over nothing, and the
     verdicts are `unknown`. With ``findings`` False no other sign of an empty verdict is looked for.
-    ``backend`` is for the symbolic engine, ``max_states`` for the explicit one.
+    ``backend`` is for the symbolic engine, ``max_states`` for the explicit one. ``established`` is called
+    with each verdict as soon as it is there, in the order of ``specs``, and with its moves.
 
     Raises `InputError` for arguments that do not go together or name what is not there, `DefinitionError`
     with a trace where a reachable state breaks the definition of a deployment, `AgentError` where the agent
@@ -276,15 +292,23 @@ def verify(
     )
     written = {spec.name: spec.formula for spec in deployment.written.specs}
     unfair = nowhere_fair(deployment, built)
-    verdicts = {
-        spec.name: _no_run(spec, written[spec.name], unfair)
-        if unfair
-        else _verdict(built, spec, written[spec.name], restriction, beyond)
-        for spec in chosen
-    }
+    moves = Moves(deployment, wrappers, built.restriction)
+    verdicts: dict[str, Verdict] = {}
+    for spec in chosen:
+        if progress is not None:
+            progress("check", specifications=len(verdicts), of=len(chosen))
+        verdict = verdicts[spec.name] = (
+            _no_run(spec, written[spec.name], unfair)
+            if unfair
+            else _verdict(built, spec, written[spec.name], restriction, beyond)
+        )
+        if established is not None:
+            established(verdict, moves)
     seconds = time.perf_counter() - started
     examined = Examined()
     if findings:
+        if progress is not None:
+            progress("findings")
         examined = reached_findings(deployment, built, chosen, wrappers)
         names = {None, *(spec.name for spec in chosen)}
         stated = (finding for finding in lint(deployment) if finding.spec in names)
@@ -300,6 +324,10 @@ def verify(
         transitions=built.transitions,
         seconds=seconds,
         engine=built,
+        moves=moves,
+        hypotheses=audit(
+            deployment, wrappers, built.restriction, built.most_active, wrapped=wrapped, beyond=beyond
+        ),
         findings=examined.findings,
         unexamined=examined.left,
     )
@@ -370,21 +398,19 @@ def _verdict(
 ) -> Verdict:
     """The verdict; ``beyond`` is B minus C, which the theorem wants empty."""
     holds = engine.holds(spec.formula)
-    trace: Trace | None = engine.evidence(spec.formula, holds)
-    if holds and trace is not None and not trace.steps and not trace.bindings:
-        trace = None  # the claim alone would only repeat the specification
+    evidence = engine.evidence(spec.formula, holds)
     found = "holds" if holds else "fails"
     if beyond:
         reason = (
             f"it {found} on the literal domain for an agent that tells {min(beyond)} from other values;"
             " nothing carries over without the wrapper"
         )
-        return Verdict(spec.name, written, None, reason, trace)
+        return Verdict(spec.name, written, None, reason, evidence)
     if restriction.exact:
-        return Verdict(spec.name, written, holds, trace=trace)
+        return Verdict(spec.name, written, holds, evidence=evidence)
     small = ", ".join(
         f"{d.sort}={d.size} (the theorem asks for {d.required})"
         for d in restriction.derivation.values()
         if d.size < d.required
     )
-    return Verdict(spec.name, written, None, f"it {found} on the forced domain {small}", trace)
+    return Verdict(spec.name, written, None, f"it {found} on the forced domain {small}", evidence)

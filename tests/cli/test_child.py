@@ -1,12 +1,15 @@
 """Limits and Ctrl-C: a verification ends when it should, says why, and leaves no process behind."""
 
+import fcntl
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -62,6 +65,32 @@ spec prog
 def long(tmp_path: Path) -> str:
     path = tmp_path / "long.stead"
     path.write_text(LONG, encoding="utf-8")
+    return str(path)
+
+
+# The states are reached and two specifications decided in no time; the third is more than any engine gets
+# through.
+MIXED = (
+    LONG.split("spec prog")[0].replace("4", "3").replace("atmost 3", "atmost 2")
+    + """
+spec quick
+  AG forall c. (CaseStatus(c, open) -> ~CaseStatus(c, resolved))
+spec wrong
+  AG ~exists c. CaseStatus(c, open)
+spec slow
+  AG forall c, d, e, f, g, h: case.
+    (CaseStatus(c, open) -> EF (After(c, d) & EF (After(d, e)
+      & AF (After(e, f) | EG (After(f, g) | EF (After(g, h) & ~After(c, d)))))))
+spec last
+  AG EF exists c: case. CaseStatus(c, open)
+"""
+)
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> str:
+    path = tmp_path / "mixed.stead"
+    path.write_text(MIXED, encoding="utf-8")
     return str(path)
 
 
@@ -204,6 +233,145 @@ def test_a_signal_that_ends_the_child_is_named(long: str) -> None:
     assert process.returncode == 3
     assert "ended by signal 11 (Segmentation fault)" in err
     assert "Traceback" not in err
+
+
+def under_way(process: subprocess.Popen[str], phase: str) -> None:
+    """Wait until the progress on stderr shows a phase."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if re.match(rf"stead-sym: {phase}", line):
+            return
+    raise AssertionError(f"{phase} never came")
+
+
+SLOW = r"check: .* (1[5-9]|[2-9]\d) subformulas"  # the specifications before have fewer
+
+
+@linux
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (signal.SIGKILL, "signal 9 (Killed), perhaps for lack of memory: make room, or set --memory"),
+        (signal.SIGABRT, "signal 6 (Aborted), perhaps because the library of diagrams ran out of memory"),
+        (signal.SIGSEGV, "signal 11 (Segmentation fault), a crash in a compiled library: try --backend"),
+    ],
+)
+def test_what_was_established_before_a_crash_is_reported(
+    mixed: str, number: signal.Signals, says: str
+) -> None:
+    with running("verify", mixed, "--agent", "any") as process:
+        under_way(process, SLOW)
+        [child] = children(process.pid)
+        os.kill(child, number)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 1  # that `wrong` fails is a fact, whatever came later
+    [line] = err.splitlines()
+    assert line.startswith("stead-sym: unknown: the process was ended by ")
+    assert says in line
+    table, evidence = out.split("\n\n", 1)
+    rows = [line.split() for line in table.splitlines()[1:] if line.startswith("  ") and line[2] != " "]
+    assert {row[1]: row[2] for row in rows} == {
+        "quick": "holds", "wrong": "fails", "slow": "unknown", "last": "unknown"
+    }  # fmt: skip
+    assert table.count("not reached: the process was ended by signal") == 2
+    alone = subprocess.run(
+        [*COMMAND, "verify", mixed, "--agent", "any", "--spec", "wrong"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert evidence.startswith("wrong fails\n")
+    assert alone.stdout.endswith(evidence)
+
+
+@linux
+def test_a_crash_after_verdicts_that_hold_leaves_the_rest_unknown(mixed: str) -> None:
+    with running("verify", mixed, "--agent", "any", "--json", "--spec", "quick", "slow") as process:
+        under_way(process, r"check: .* (1[2-9]|[2-9]\d) subformulas")
+        os.kill(children(process.pid)[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    report: Any = json.loads(out)
+    jsonschema.validate(report, st.report_schema())
+    assert err == f"stead-sym: {report['error']}\n"
+    assert {name: spec["verdict"] for name, spec in report["specs"].items()} == {
+        "quick": "holds", "slow": "unknown"
+    }  # fmt: skip
+    assert report["specs"]["slow"]["reason"].startswith("not reached: the process was ended by signal 9")
+    assert "After(g, h)" in report["specs"]["slow"]["formula"]
+
+
+@linux
+def test_a_limit_keeps_what_was_established(mixed: str) -> None:
+    with running("verify", mixed, "--agent", "any", "--timeout", "6", "--quiet") as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    missing = "unknown: not reached: stopped at the limit of 6 s (--timeout)"
+    assert out.splitlines() == ["quick holds", "wrong fails", f"slow {missing}", f"last {missing}"]
+    assert err.startswith("stead-sym: unknown: stopped at the limit of 6 s (--timeout); check: ")
+
+
+@linux
+@pytest.mark.parametrize("as_json", [False, True])
+def test_ctrl_c_keeps_what_was_established(mixed: str, as_json: bool) -> None:
+    with running("verify", mixed, "--agent", "any", *["--json"] * as_json) as process:
+        under_way(process, SLOW)
+        [child] = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "stead-sym: interrupted"
+    if as_json:
+        report: Any = json.loads(out)
+        jsonschema.validate(report, st.report_schema())
+        assert report["specs"]["wrong"]["verdict"] == "fails"
+    else:
+        assert "not reached: interrupted" in out
+        assert "\nwrong fails\n" in out
+    assert gone(child)
+
+
+@linux
+def test_where_memory_runs_out_what_was_established_is_reported(mixed: str) -> None:
+    """The system refuses more memory: CUDD calls exit(1), or `dd` raises an error that says nothing, or
+    something crashes."""
+    limited = ["sh", "-c", 'ulimit -v 300000; exec "$0" "$@"', *COMMAND]
+    command = [*limited, "verify", mixed, "--agent", "any", "--quiet"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stdout.startswith("quick holds\nwrong fails\nslow unknown: not reached: ")
+    reasons = "the library of diagrams ran out of memory|memory has run out|the process was ended by signal"
+    [line] = [line for line in ended.stderr.splitlines() if line.startswith("stead-sym")]
+    assert re.match(f"stead-sym: unknown: ({reasons})", line)
+
+
+@linux
+def test_a_child_that_ends_while_it_prints_is_not_spoken_over() -> None:
+    with running("verify", "bank", "--policy", "fast", "--json", "--quiet") as process:
+        assert process.stdout is not None
+        size = fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        written = array("i", [0])
+        until = time.monotonic() + 6 * GRACE
+        while written[0] < size:  # the report is larger than the pipe, and nobody reads
+            assert time.monotonic() < until
+            time.sleep(0.05)
+            fcntl.ioctl(process.stdout, termios.FIONREAD, written)
+        os.kill(children(process.pid)[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert len(out.encode()) == size
+    assert out.startswith('{\n  "deployment": "bank"')
+    assert '"error"' not in out
+    assert err.startswith("stead-sym: unknown: the process was ended by signal 9 (Killed), perhaps for lack")
+
+
+@linux
+def test_the_explicit_engine_works_in_a_child_too(long: str) -> None:
+    with running("verify", long, "--agent", "any", "--engine", "explicit") as process:
+        under_way(process, "reach")
+        os.kill(children(process.pid)[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert out == ""
+    assert "ended by signal 9 (Killed), perhaps for lack of memory" in err
 
 
 @linux

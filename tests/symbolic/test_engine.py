@@ -76,7 +76,9 @@ def test_evidence_is_a_run(drawn):
     for formula in (sentence, Future("E", sentence)):
         holds = pair.explicit.holds(formula)
         assert pair.symbolic.holds(formula) == holds
-        replay(pair.deployment, pair.restriction, pair.wrappers[1], pair.symbolic.evidence(formula, holds))
+        replay(
+            pair.deployment, pair.restriction, pair.wrappers[1], pair.symbolic.evidence(formula, holds).trace
+        )
 
 
 @pytest.fixture

@@ -120,6 +120,14 @@ class CanonicalWrapper:
         self._met.update((form.instance, self._decided[form.instance]) for form in forms)
         return [self._decision(*pair) for pair in zip(joint, forms, strict=True)]
 
+    def orbit(self, context: DecisionContext, calls: Collection[Call]) -> frozenset[Call]:
+        """{ α(a) : a in ``calls``, α ∈ Aut_B(D, A) }: the calls that the deployment may make in a context
+        in which its base agent selects these. Nothing is asked."""
+        joint = apart(self._joint_instance(context), self._owners)
+        if joint.own:
+            raise DeclarationError(f"two sorts share a value in {context}; give a canonical context")
+        return orbit(calls, canonical_form(joint.instance, self.rigid).generators)
+
     def _joint_instance(self, context: DecisionContext) -> Instance:
         """The pair as one instance over the relations and the calls."""
         if not context.calls:

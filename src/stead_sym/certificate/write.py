@@ -11,7 +11,7 @@ from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
-from stead_sym.certificate.document import DIAGRAMS, AgentTable, Certificate, Claim, Entry, Named
+from stead_sym.certificate.document import DIAGRAMS, DOCUMENT, AgentTable, Certificate, Claim, Entry, Named
 from stead_sym.certificate.files import write_document
 from stead_sym.certificate.prove import Prover
 from stead_sym.deployment.deployment import Deployment
@@ -38,7 +38,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     if not isinstance(engine, SymbolicEngine):
         raise InputError("certificates are written by the symbolic engine; leave out --engine explicit")
     known = {name: v for name, v in result.verdicts.items() if v.holds is not None}
-    if result.verdicts and not known:
+    if not is_certifiable(result):
         raise InputError("there is no verdict to certify: all are unknown")
     model, deployment = engine.checker.model, result.deployment
     sets = Sets()
@@ -70,13 +70,39 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
         fair=fair,
         claims=tuple(claims),
     )
-    path = Path(directory)
+    path = prepare(directory)
     try:
-        path.mkdir(parents=True, exist_ok=True)
         write_document(path, certificate)
         write_diagrams(path / DIAGRAMS, diagrams)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); give another directory") from None
+    return path
+
+
+def is_certifiable(result: Verification) -> bool:
+    """Whether some verdict is not `unknown`, or there are no specifications, and R alone can be certified."""
+    return not result.verdicts or any(verdict.holds is not None for verdict in result.verdicts.values())
+
+
+def prepare(directory: str | Path) -> Path:
+    """Make the directory where it is not there. `InputError` where it cannot be made or written to, and
+    where it holds another file by the name of one of a certificate's: only what was written here is written
+    over."""
+    path = Path(directory)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".stead-sym"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); give another directory") from None
+    for name, start in (
+        (DOCUMENT, b'{\n "format": "stead-sym certificate'),
+        (DIAGRAMS, b'{\n"level_of_var"'),
+    ):
+        file = path / name
+        if file.exists() and not (file.is_file() and file.read_bytes().startswith(start)):
+            raise InputError(f"{file}: is there and no part of a certificate; give another directory")
     return path
 
 

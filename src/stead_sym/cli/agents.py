@@ -16,6 +16,7 @@ from stead_sym.agent.prompt import Prompt
 from stead_sym.agent.replay import ReplayAgent
 from stead_sym.agent.roles import ANY, AgentLike, told_apart
 from stead_sym.agent.store import Store
+from stead_sym.cli.options import tolerance
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.errors import InputError
@@ -41,6 +42,27 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=f"answer from exported decisions, without a model (JSON Lines){several}",
     )
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """--prompts, --store and --tolerance: how a language model is asked."""
+    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    parser.add_argument(
+        "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=tolerance,
+        metavar="D",
+        help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
+    )
+
+
+def refuse_without_model(options: argparse.Namespace) -> None:
+    """Raise `InputError` for arguments about a model where no agent is one."""
+    for name in ("prompts", "store", "tolerance"):
+        if getattr(options, name) is not None and not wants_model(options):
+            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
 
 
 def wants_model(options: argparse.Namespace) -> bool:

@@ -1,9 +1,12 @@
-"""A verification in a process of its own, so that limits and Ctrl-C reach it whatever it is doing.
+"""A verification in a process of its own, so that limits and Ctrl-C reach it whatever it is doing, and its
+end, whatever brings it about, takes nothing with it that was known.
 
-A long operation on diagrams holds the interpreter: no signal handler and no other thread gets a turn.
+A long operation on diagrams holds the interpreter: no signal handler and no other thread gets a turn. And the
+library of diagrams may crash, or the system may end the process that takes the most memory.
 One decision: the child is the same command on the same streams and prints its own report and errors.
 The parent shows the progress that the child tells it over a socket, looks at the clock and at
-the child's memory, and kills the child; before the child prints, it waits until the display is gone.
+the child's memory, and kills the child; before the child prints, it waits until the display is gone. What the
+child has found out it tells at once, and the parent keeps it (`Watcher.keep`).
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from stead_sym.evidence.data import Json
 from stead_sym.memory import resident
 from stead_sym.progress import Progress
 
@@ -33,6 +37,17 @@ _PR_SET_PDEATHSIG = 1
 _START_PHASE = "start"
 """The phase before the first that the child reports. No progress is shown in it: the child may print notes,
 and libraries of models print what they load."""
+_ADVICE: Mapping[int, str] = {
+    signal.SIGKILL: "perhaps for lack of memory: make room, or set --memory to be stopped before",
+    signal.SIGABRT: "perhaps because the library of diagrams ran out of memory: make room, or try"
+    " --backend autoref",
+    **dict.fromkeys(
+        (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL),
+        "a crash in a compiled library: try --backend autoref or --engine explicit, and report it",
+    ),
+}
+"""What may be behind the signal that has ended the child, and what to do."""
+_OUT_OF_MEMORY = "the library of diagrams ran out of memory and ended the process: make room"
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from stead_sym.cli.main import main;"
     " sys.exit(main(sys.argv[3:], watcher=int(sys.argv[1])))"
@@ -49,12 +64,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """Why a run has ended without an answer, and how far it had come after so many seconds."""
+    """Why a run has ended without an answer, how far it had come after so many seconds, and what it had told
+    by then, in its order. ``interrupted``: by Ctrl-C. ``printing``: part of its report may be printed."""
 
     reason: str
     phase: str
     counts: Mapping[str, int]
     seconds: float
+    kept: Sequence[Mapping[str, Json]] = ()
+    interrupted: bool = False
+    printing: bool = False
 
 
 # the parent's side
@@ -63,9 +82,10 @@ class Stopped:
 def watched(
     words: Sequence[str], limits: Limits, display: AbstractContextManager[Progress | None]
 ) -> int | Stopped:
-    """Run the command ``words`` in a child, and return its exit status, or why it was stopped.
+    """Run the command ``words`` in a child, and return its exit status, or why it ended before it had one.
 
-    The child does not outlive the call: whatever ends it, `KeyboardInterrupt` included, kills the child.
+    The child does not outlive the call: whatever ends the call kills the child. Ctrl-C while the child works
+    is one of the reasons to stop; elsewhere it raises `KeyboardInterrupt`.
     """
     started = time.monotonic()
     own, its = socket.socketpair()
@@ -80,8 +100,11 @@ def watched(
             try:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 watch = _Watch(child.pid, own, limits, started)
-                with display as progress:
-                    reason = watch.follow(progress)
+                try:
+                    with display as progress:
+                        reason = watch.follow(progress)
+                except KeyboardInterrupt:
+                    return replace(watch.stopped("interrupted"), interrupted=True)
                 if reason:
                     return watch.stopped(reason)
                 with suppress(ConnectionError):
@@ -93,9 +116,11 @@ def watched(
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     if status < 0:
-        name = f"signal {-status} ({signal.strsignal(-status)})"
-        return watch.stopped(f"the process was ended by {name}, perhaps for lack of memory")
-    if status == 1 and not watch.answered:  # the status of Python itself, before `main` was called
+        ended = f"the process was ended by signal {-status} ({signal.strsignal(-status)})"
+        return watch.stopped(", ".join(filter(None, (ended, _ADVICE.get(-status)))))
+    if status == 1 and not watch.answered:
+        if watch.has_begun:  # whoever calls exit(1) there is not Python
+            return watch.stopped(_OUT_OF_MEMORY)
         raise RuntimeError("the child process has ended before it had an answer")
     return status
 
@@ -110,23 +135,31 @@ class _Watch:
         self._started = started
         self._phase = _START_PHASE
         self._counts: dict[str, int] = {}
+        self._kept: dict[str, Mapping[str, Json]] = {}
         self._unread = b""
+        self._given_up = ""
         self.answered = False  # the child has said that it is about to print
 
     def follow(self, progress: Progress | None) -> str:
-        """Show progress until the child is about to print, has ended or passes a limit. Returns what to say
-        of the limit that it has passed, and nothing otherwise."""
+        """Show progress until the child is about to print, has ended, passes a limit or gives up. Returns
+        what to say of the last two, and nothing otherwise."""
         while True:
             if select.select([self._connection], [], [], _TICK)[0] and not self._read():
-                return ""
+                return self._given_up
             if reason := self._exceeded():
                 return reason
-            if progress is not None and self._phase != _START_PHASE:
+            if progress is not None and self.has_begun:
                 progress(self._phase, **self._counts)
+
+    @property
+    def has_begun(self) -> bool:
+        """The child has begun to work."""
+        return self._phase != _START_PHASE
 
     def stopped(self, reason: str) -> Stopped:
         """What to report of a run that ends now for this reason."""
-        return Stopped(reason, self._phase, self._counts, time.monotonic() - self._started)
+        seconds, kept = time.monotonic() - self._started, tuple(self._kept.values())
+        return Stopped(reason, self._phase, self._counts, seconds, kept, printing=self.answered)
 
     def _read(self) -> bool:
         """Read messages of the child; False once it is about to print or has ended."""
@@ -136,11 +169,17 @@ class _Watch:
             return False
         *lines, self._unread = (self._unread + received).split(b"\n")
         for line in lines:
-            message = json.loads(line)
-            if message is None:
-                self.answered = True
-                return False
-            self._phase, self._counts = message
+            match json.loads(line):
+                case None:
+                    self.answered = True
+                    return False
+                case str(reason):
+                    self._given_up = reason
+                    return False
+                case {"keep": name, "as": found}:
+                    self._kept[name] = found
+                case [phase, counts]:
+                    self._phase, self._counts = phase, counts
         return bool(received)
 
     def _exceeded(self) -> str:
@@ -181,7 +220,18 @@ class Watcher:
         now = time.monotonic()
         if phase != self._phase or now - self._told > _TICK / 2:
             self._phase, self._told = phase, now
-            self._connection.sendall(json.dumps([phase, counts]).encode() + b"\n")
+            self._tell([phase, counts])
+
+    def keep(self, name: str, found: Mapping[str, Json]) -> None:
+        """Have the parent keep something that was found out, in the place of what it has under that name."""
+        self._tell({"keep": name, "as": found})
+
+    def give_up(self, reason: str) -> None:
+        """Have the parent end the run for this reason, as it does at a limit."""
+        self._tell(reason)
+
+    def _tell(self, message: object) -> None:
+        self._connection.sendall(json.dumps(message).encode() + b"\n")
 
 
 def _die_with_parent() -> None:

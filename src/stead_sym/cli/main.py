@@ -16,10 +16,15 @@ from typing import Any, NoReturn
 
 from stead_sym import __version__
 from stead_sym.cli.audit import add_audit
+from stead_sym.cli.blame import add_blame
+from stead_sym.cli.bounds import add_bounds
 from stead_sym.cli.certificate import add_check_certificate
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.decisions import add_decisions
+from stead_sym.cli.diff import add_diff
 from stead_sym.cli.explain import add_explain
+from stead_sym.cli.export import add_export
+from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
 from stead_sym.cli.verify import add_verify
 from stead_sym.errors import InputError, SteadError
@@ -117,6 +122,30 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_explain(
         commands.add_parser("explain", help="print what the symbolic engine will work on, without exploring")
+    )
+
+    add_blame(
+        commands.add_parser("blame", help="without which decisions would a failing specification hold?")
+    )
+    add_replay(
+        commands.add_parser(
+            "replay",
+            help="check evidence step by step: does it show what it claims?",
+            epilog="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
+        )
+    )
+    add_diff(
+        commands.add_parser("diff", help="compare two reports: verdicts, decisions, where two runs part")
+    )
+
+    add_bounds(commands.add_parser("bounds", help="find the least bounds that a deployment keeps"))
+
+    add_export(
+        commands.add_parser(
+            "export",
+            help="write what was verified for another model checker: NuSMV, Storm, Spin",
+            usage="stead-sym export FILE [options]",  # as for verify
+        )
     )
 
     add_decisions(

@@ -10,8 +10,9 @@ import argparse
 import math
 from collections.abc import Mapping
 
+from stead_sym.deployment.deployment import Question
 from stead_sym.errors import InputError
-from stead_sym.logic.parser import MAX_DIGITS
+from stead_sym.logic.parser import MAX_DIGITS, parse_formula
 from stead_sym.verification import Domain
 
 
@@ -27,6 +28,21 @@ def add_specs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spec", metavar="NAME", nargs="+", action="extend", help="only these specifications (default: all)"
     )
+
+
+def add_formulas(parser: argparse.ArgumentParser) -> None:
+    """--formula"""
+    parser.add_argument(
+        "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
+    )
+
+
+def asked(options: argparse.Namespace) -> list[Question] | None:
+    """The specifications and formulas that are asked for; None for all specifications of the file."""
+    if options.spec is None and options.formula is None:
+        return None
+    formulas = (parse_formula(text, source="--formula") for text in options.formula or ())
+    return [*(options.spec or ()), *formulas]
 
 
 def add_domain(parser: argparse.ArgumentParser, default: str) -> None:

@@ -1,7 +1,7 @@
 """`stead-sym verify`: specifications under an agent.
 
-One decision: with limits, and for the symbolic engine in any case, the command does the work in a child
-process, which can be stopped at any time (`cli.child`).
+One decision: as a command, and with limits, it does the work in a child process, which can be stopped at any
+time (`cli.child`). However that process ends, the verdicts that it had established are reported.
 """
 
 from __future__ import annotations
@@ -9,23 +9,29 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
-from stead_sym.agent.backends import KINDS
-from stead_sym.certificate.write import write_certificate
-from stead_sym.cli.agents import add_agents, chosen_agents, wants_model
-from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, seconds, tolerance
-from stead_sym.deployment.deployment import Question
+from stead_sym.certificate.write import is_certifiable, write_certificate
+from stead_sym.certificate.write import prepare as prepare_certificate
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.child import Stopped, Watcher
+from stead_sym.cli.limits import add_limits, display, in_child, wants_child
+from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
+from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
+from stead_sym.evidence.data import Json
+from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
-from stead_sym.logic.parser import parse_formula
-from stead_sym.progress import Progress
 from stead_sym.report.data import report_data
-from stead_sym.report.progress import ProgressDisplay, progress_line
+from stead_sym.report.folder import prepare, write_evidence
+from stead_sym.report.partial import known_verdicts, message, print_known
+from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on, print_error
 from stead_sym.report.terminal import print_verdicts, print_verification
-from stead_sym.verification import Verification, verify
+from stead_sym.symbolic.bdd.manager import says_out_of_memory
+from stead_sym.verification import Verdict, Verification, verify
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
@@ -38,20 +44,9 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask the agent about literal identifiers, without the wrapper; verdicts are then unknown",
     )
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
-    parser.add_argument(
-        "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
-    )
-    parser.add_argument(
-        "--tolerance",
-        type=tolerance,
-        metavar="D",
-        help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
-    )
+    add_model_options(parser)
     add_specs(parser)
-    parser.add_argument(
-        "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
-    )
+    add_formulas(parser)
     parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     add_domain(
         parser,
@@ -65,10 +60,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
     )
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop after so long; status 3")
-    parser.add_argument(
-        "--memory", type=positive, metavar="MIB", help="stop past so much resident memory; status 3"
-    )
+    add_limits(parser)
     parser.add_argument(
         "--findings",
         choices=("on", "off"),
@@ -83,74 +75,119 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--certify", metavar="DIR", help="write a certificate of the verdicts there (see check-certificate)"
     )
+    parser.add_argument(
+        "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
+    )
+    parser.add_argument(
+        "--evidence",
+        metavar="DIR",
+        help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
 
 def _verify(options: argparse.Namespace) -> int:
     _refuse_conflicts(options)
-    limited = options.timeout is not None or options.memory is not None
-    if limited and not AVAILABLE:
-        raise InputError("--timeout and --memory need a POSIX system; leave them out")
-    # A long operation of the symbolic engine would keep Ctrl-C waiting.
-    deaf = options.as_command and options.engine == "symbolic"
-    if AVAILABLE and options.watcher is None and (limited or deaf):
+    if wants_child(options):
         return _verify_in_child(options)
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
-    asked = None if options.spec is None and options.formula is None else _asked(options)
-    with _display(options) as progress:
+    questions = asked(options)
+    if options.evidence is not None:
+        prepare(Path(options.evidence), [spec.name for spec in deployment.asked(questions)[1]])
+    if options.certify is not None:
+        prepare_certificate(options.certify)
+    with display(options) as progress:
         if progress is not None:
             progress("plan")
-        result = verify(
-            deployment,
-            agents,
-            asked,
-            engine=options.engine,
-            domain=domain(options.domain),
-            force=options.force,
-            backend=options.backend,
-            max_states=options.max_states,
-            progress=progress,
-            wrapped=not options.unwrapped,
-            findings=options.findings == "on",
-        )
-    if options.certify is not None:
-        write_certificate(result, options.certify)
+        with _told_of_memory(options):
+            result = verify(
+                deployment,
+                agents,
+                questions,
+                engine=options.engine,
+                domain=domain(options.domain),
+                force=options.force,
+                backend=options.backend,
+                max_states=options.max_states,
+                progress=progress,
+                wrapped=not options.unwrapped,
+                findings=options.findings == "on",
+                established=_teller(deployment, questions, options),
+            )
+            if options.certify is not None and is_certifiable(result):
+                write_certificate(result, options.certify)
+            report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
-        print(json.dumps(report_data(result), indent=2))
+        print(report)
     elif options.quiet:
         print_verdicts(result, console_on(sys.stdout))
         for finding in result.findings if options.strict else ():
             print(f"stead-sym: finding: {finding}", file=sys.stderr)
     else:
-        print_verification(result, console_on(sys.stdout))
+        print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
+    if options.certify is not None and not is_certifiable(result):
+        print("stead-sym: no certificate is written: every verdict is unknown", file=sys.stderr)
+    if options.evidence is not None:
+        write_evidence(result, Path(options.evidence))
     return _status(result, strict=options.strict)
 
 
-def _asked(options: argparse.Namespace) -> list[Question]:
-    """The specifications and formulas that are asked for."""
-    formulas = (parse_formula(text, source="--formula") for text in options.formula or ())
-    return [*(options.spec or ()), *formulas]
-
-
 def _verify_in_child(options: argparse.Namespace) -> int:
-    """The same in a process that can be stopped at any time."""
-    ended = watched(options.words, Limits(options.timeout, options.memory), _display(options))
+    """The same in a process that can be stopped at any time. Where it ends before it has printed its report,
+    what it had established is reported here: status 1 where a specification fails, which is a fact however
+    the run ended, else 3, or 130 after Ctrl-C."""
+    ended = in_child(options)
     if not isinstance(ended, Stopped):
         return ended
+    verdicts = () if ended.printing else known_verdicts(ended.kept, ended.reason)
+    if not options.json and any(known.established for known in verdicts):
+        print_known(verdicts, console_on(sys.stdout), quiet=options.quiet)
+    sys.stdout.flush()
+    if ended.interrupted and not options.json:
+        raise KeyboardInterrupt
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
+    if verdicts and all(known.established for known in verdicts):
+        reached = "every verdict stands, the findings are missing (--findings off leaves them out)"
     error = Undecided(f"unknown: {ended.reason}; {reached}")
-    print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts)
-    return error.exit_status
+    specs: dict[str, Json] = {known.spec: dict(known.data) for known in verdicts}
+    as_json = options.json and not ended.printing
+    print_error(error, as_json=as_json, phase=ended.phase, counts=ended.counts, specs=specs)
+    if ended.interrupted:
+        raise KeyboardInterrupt
+    return 1 if any(known.word == "fails" for known in verdicts) else error.exit_status
 
 
-def _display(options: argparse.Namespace) -> AbstractContextManager[Progress | None]:
-    """Where progress goes: to the parent, to stderr, or nowhere."""
-    if options.watcher is not None:
-        parent: Watcher = options.watcher
-        return parent
-    return nullcontext() if options.quiet else ProgressDisplay(console_on(sys.stderr))
+def _teller(
+    deployment: Deployment, asked: Sequence[Question] | None, options: argparse.Namespace
+) -> Callable[[Verdict, Moves], None] | None:
+    """Tells the parent each verdict that is established, and first of all what is asked."""
+    if options.watcher is None:
+        return None
+    parent: Watcher = options.watcher
+    console = None if options.json else console_on(sys.stdout)
+    asking, chosen = deployment.asked(asked)
+    written = {spec.name: spec.formula for spec in asking.written.specs}
+    for spec in chosen:
+        open_question = Verdict(spec.name, written[spec.name], None)
+        parent.keep(spec.name, message(open_question, None, None, established=False))
+
+    def tell(verdict: Verdict, moves: Moves) -> None:
+        parent.keep(verdict.spec, message(verdict, moves, console))
+
+    return tell
+
+
+@contextmanager
+def _told_of_memory(options: argparse.Namespace) -> Iterator[None]:
+    """In a child, tell the parent where memory has run out, as an exception says."""
+    try:
+        yield
+    except (MemoryError, SystemError, RuntimeError) as error:
+        if options.watcher is not None and says_out_of_memory(error):
+            options.watcher.give_up("memory has run out: make room")
+        raise
 
 
 def _refuse_conflicts(options: argparse.Namespace) -> None:
@@ -163,9 +200,7 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":
         raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
-    for name in ("prompts", "store", "tolerance"):
-        if getattr(options, name) is not None and not wants_model(options):
-            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
+    refuse_without_model(options)
     if domain(options.domain) == "normal" and options.engine != "symbolic":
         raise InputError(
             "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"

@@ -19,7 +19,9 @@ from stead_sym.deployment.ensure import (
     models,
     negation,
 )
+from stead_sym.deployment.semantics import breaks_claim
 from stead_sym.errors import NoInitialState
+from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Atom, Expanded, Formula, map_children
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -48,6 +50,20 @@ def initial_states(deployment: Deployment, domain: Mapping[str, Sequence[Value]]
     if not found:
         raise no_initial_state(deployment)
     return found
+
+
+def is_initial(deployment: Deployment, state: Instance) -> bool:
+    """Whether D is one of the D0: `init`, or what `initially any` admits."""
+    any_of, given = deployment.initially, deployment.init.facts
+    if any_of is None:
+        return state.facts == given
+    others = {fact.relation for fact in state.facts - given}
+    return (
+        given <= state.facts
+        and others.issubset(any_of.relations)
+        and not breaks_claim(deployment, state)
+        and holds(any_of.where, state, {})
+    )
 
 
 def no_initial_state(deployment: Deployment) -> NoInitialState:

@@ -20,6 +20,7 @@ from stead_sym.deployment.parts import Spec
 from stead_sym.errors import RestrictionError, Undecided
 from stead_sym.html import table
 from stead_sym.logic.sorts import variables_by_sort
+from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Sort, Value
 
 MOST_VALUES = 100_000
@@ -94,7 +95,7 @@ class Restriction:
         return frozenset(value for values in self.values.values() for value in values)
 
     def extended(self, values: Mapping[str, tuple[Value, ...]]) -> Restriction:
-        """The same restriction with other, larger value sets."""
+        """The same restriction with other value sets."""
         derivation = {s: replace(d, size=len(values[s])) for s, d in self.derivation.items()}
         return replace(self, values=MappingProxyType(dict(values)), derivation=MappingProxyType(derivation))
 
@@ -110,6 +111,16 @@ class Restriction:
     def _repr_html_(self) -> str:
         rows = [(d.sort, d.size, str(d).split(": ", 1)[1]) for d in self.derivation.values()]
         return table("", ("sort", "size", "derivation"), rows)
+
+
+def around(deployment: Deployment, restriction: Restriction, *states: Instance) -> Restriction:
+    """The values of some instances and the constants, as a restriction: what a step between the instances, or
+    from one of them, can depend on."""
+    constants = deployment.constants
+    active = {s: frozenset[Value]().union(*(state.active_domain[s] for state in states)) for s in constants}
+    return restriction.extended(
+        {s: (*known, *sorted(active[s].difference(known))) for s, known in constants.items()}
+    )
 
 
 def theorem_restriction(

@@ -8,7 +8,7 @@ constrains the two states of a transition, not the witnesses of `fresh`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import assert_never
@@ -31,6 +31,7 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.errors import DeclarationError
+from stead_sym.logic.candidates import worth_trying
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.syntax import Binder, Formula, Term, conjunction
 from stead_sym.relational.instance import Fact, Instance, broken_keys
@@ -59,14 +60,16 @@ def _enabled_calls(deployment: Deployment, tools: Iterable[Tool], state: Instanc
     return frozenset(
         Call(tool.name, args)
         for tool in tools
-        for args in product(*(_arguments(deployment, param, state) for param in tool.params))
+        for args in product(*(_arguments(deployment, tool, param, state) for param in tool.params))
         if holds(tool.guard, state, {p.name: u for p, u in zip(tool.params, args, strict=True)})
     )
 
 
-def _arguments(deployment: Deployment, param: Binder, state: Instance) -> Sequence[Value]:
-    """What a parameter ranges over: a listed value can be chosen whether or not a fact mentions it."""
-    return deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
+def _arguments(deployment: Deployment, tool: Tool, param: Binder, state: Instance) -> Collection[Value]:
+    """What a parameter ranges over, of many values those with which the guard can hold: a listed value can be
+    chosen whether or not a fact mentions it."""
+    values = deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
+    return worth_trying(values, tool.guard, param.name, state, {})
 
 
 def view(deployment: Deployment, state: Instance, agent: AgentRole | None = None) -> Instance:
@@ -249,7 +252,8 @@ class _Write:
         first, rest = statements[0], statements[1:]
         match first:
             case Choose(binder, where):
-                for value in sorted(self.known[binder.sort]):
+                every = sorted(self.known[binder.sort])
+                for value in worth_trying(every, where, binder.name, self.state, draft.sigma):
                     bound = draft.bind(binder, value)
                     if holds(where, self.state, bound.sigma):
                         yield from self(rest, bound)

@@ -242,6 +242,11 @@ class Labelling:
 
     # Runs that show why
 
+    @property
+    def is_constrained(self) -> bool:
+        """Whether path quantifiers range over fair runs only."""
+        return bool(self._constraints)
+
     def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
         """A step to a successor that satisfies f. The caller knows (D, σ) ⊨ EX f; `ValueError` if not."""
         path = self._path(self.graph.index[state], 0, self._sat(formula, assignment or {}) & self._fair)
@@ -261,40 +266,75 @@ class Labelling:
     def forever(
         self, body: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> tuple[tuple[Step, ...], int]:
-        """A run that stays in f for ever: its steps, and how many come before the loop (as in `Trace`).
+        """A run that stays in f for ever: its steps, and how many come before the loop (as in `Trace`). It
+        is a shortest one; with fairness constraints the loop visits each of them, and the run need not be
+        shortest, which is hard to have (Clarke, Grumberg, McMillan and Zhao 1995).
 
-        With fairness constraints the loop visits each of them. The caller knows (D, σ) ⊨ EG f;
-        `ValueError` if not.
+        The caller knows (D, σ) ⊨ EG f; `ValueError` if not.
         """
         stay = self._eg(self._sat(body, assignment or {}))
         here = self.graph.index[state]
         if not stay >> here & 1:
             raise ValueError(f"no run stays in {body} for ever")
+        return self._in_rounds(here, stay) if self._constraints else self._shortest_lasso(here, stay)
+
+    def _in_rounds(self, here: int, stay: int) -> tuple[tuple[Step, ...], int]:
+        """A run through ``stay`` in rounds, of which each visits the constraints one after the other, until
+        one ends where an earlier one has begun."""
         steps: list[Step] = []
         visited = {here: 0}  # the number of steps before each round of the constraints
         while True:
-            goals = self._constraints or (self._all,)
-            for k, goal in enumerate(goals, 1):
-                closing = _union(1 << i for i in visited) if k == len(goals) else 0
+            for k, goal in enumerate(self._constraints, 1):
+                closing = _union(1 << i for i in visited) if k == len(self._constraints) else 0
                 steps += self._path(here, stay, stay & goal, closing)
                 here = self.graph.index[steps[-1].state]
             if here in visited:
                 return tuple(steps), visited[here]
             visited[here] = len(steps)
 
+    def _shortest_lasso(self, start: int, stay: int) -> tuple[tuple[Step, ...], int]:
+        """A shortest run through ``stay`` to a state, followed by a shortest one from there to itself."""
+        found: tuple[tuple[Step, ...], int] | None = None
+        layer, seen, distance = [start], {start}, 0
+        while layer and (found is None or distance + 1 < len(found[0])):
+            for entry in layer:
+                longest = None if found is None else len(found[0]) - distance - 1
+                loop = self._search(entry, stay, 1 << entry, longest=longest)
+                if loop is not None:
+                    stem = self._path(start, stay, 1 << entry) if entry != start else ()
+                    found = (*stem, *loop), distance
+            ahead = (target for source in layer for target in self.graph.targets[source])
+            layer = [target for target in dict.fromkeys(ahead) if stay >> target & 1 and target not in seen]
+            seen.update(layer)
+            distance += 1
+        assert found is not None, "a run that stays in a finite set returns to one of its states"
+        return found
+
     def _path(self, start: int, through: int, goal: int, preferred: int = 0) -> tuple[Step, ...]:
         """A shortest run of one step or more, through states of ``through``, to a state of ``goal``.
 
         If some successor is in both ``goal`` and ``preferred``, the run is a step to such a one.
         """
-        edges, step = self.graph.edges, self.graph.step
-        for call, target in edges[start]:
+        for call, target in self.graph.edges[start]:
             if goal & preferred >> target & 1:
-                return (step(start, call, target),)
+                return (self.graph.step(start, call, target),)
+        run = self._search(start, through, goal)
+        if run is None:
+            raise ValueError("no such run: the caller relies on a formula that does not hold")
+        return run
+
+    def _search(
+        self, start: int, through: int, goal: int, *, longest: int | None = None
+    ) -> tuple[Step, ...] | None:
+        """A shortest run of one step or more, at most ``longest``, through states of ``through``, to a state
+        of ``goal``; None where there is none."""
+        edges, step = self.graph.edges, self.graph.step
         before: dict[int, tuple[int, Call]] = {}
-        queue = deque([start])
+        queue = deque([(start, 1)])
         while queue:
-            source = queue.popleft()
+            source, length = queue.popleft()
+            if longest is not None and length > longest:
+                return None
             for call, target in edges[source]:
                 if target in before:
                     continue
@@ -307,8 +347,8 @@ class Labelling:
                         run.append(step(source, call, here))
                     return tuple(reversed(run))
                 if through >> target & 1:
-                    queue.append(target)
-        raise ValueError("no such run: the caller relies on a formula that does not hold")
+                    queue.append((target, length + 1))
+        return None
 
     # Sets of states as bits
 

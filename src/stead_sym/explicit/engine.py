@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Trace
-from stead_sym.evidence import evidence
+from stead_sym.deployment.trace import Step
+from stead_sym.evidence.build import explain
+from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import explore
 from stead_sym.logic.syntax import TRUE, Expanded, Globally, Not
@@ -54,6 +56,15 @@ class ExplicitEngine:
         """The number of pairs D → D' in R."""
         return self._graph.transitions
 
+    @cached_property
+    def most_active(self) -> Mapping[str, int]:
+        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S."""
+        deployment, states = self._graph.deployment, self._graph.states
+        return {
+            sort: max(len(deployment.outside(sort, state.active_domain[sort])) for state in states)
+            for sort in deployment.bounds
+        }
+
     @property
     def statistics(self) -> Mapping[str, int]:
         """What the answer took: calls on the edges."""
@@ -75,13 +86,24 @@ class ExplicitEngine:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
         return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
 
-    def evidence(self, formula: Expanded, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at an initial state: of several a run that
-        is as short as any."""
+    def starts(self) -> Iterator[Instance]:
+        """The initial states."""
+        return iter(self._graph.states[: self._graph.initial])
+
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D'."""
+        source = self._graph.index[state]
+        first = {target: call for call, target in reversed(self._graph.edges[source])}
+        for target, call in first.items():
+            yield self._graph.step(source, call, target)
+
+    def evidence(self, formula: Expanded, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state: of several one with a run as short as
+        any."""
         starts = self._labelling.initially(formula if holds else Not(formula))
-        runs = (evidence(self._labelling, formula, start, holds) for start in starts[:_COMPARED])
-        run = min(runs, key=lambda run: len(run.steps))
-        return replace(run, of_many=self._graph.initial > 1)
+        many = self._graph.initial > 1
+        found = (Evidence(explain(self._labelling, formula, s, holds), many) for s in starts[:_COMPARED])
+        return min(found, key=lambda evidence: len(evidence.trace.steps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,16 @@
 """First-order satisfaction on an instance, clause by clause as the paper has it.
 
 Quantifiers range over the active domain; an atom with an inactive argument is false, since no fact
-holds it; equality compares identifiers, active or not.
+holds it; equality compares identifiers, active or not. Of many values a quantifier tries those that can
+decide it (`candidates`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from typing import TypeVar, assert_never
 
+from stead_sym.logic.candidates import worth_trying
 from stead_sym.logic.syntax import (
     RESOLVE_FIRST,
     And,
@@ -81,8 +83,11 @@ def _holds(
             f, state, sigma if binding is None else {**sigma, binding[0]: binding[1]}, after, active
         )
 
-    def range_of(binder: Binder) -> Iterable[Value]:
+    def range_of(binder: Binder) -> Collection[Value]:
         return declared(state.schema, binder) if binder.declared else active[binder.sort]
+
+    def tried(binder: Binder, body: Formula, truth: bool) -> Collection[Value]:
+        return worth_trying(range_of(binder), body, binder.name, state, sigma, truth)
 
     match formula:
         case Truth(value):
@@ -106,9 +111,9 @@ def _holds(
         case Iff(left, right):
             return here(left) == here(right)
         case Exists(binder, body):
-            return any(here(body, (binder.name, u)) for u in range_of(binder))
+            return any(here(body, (binder.name, u)) for u in tried(binder, body, True))
         case Forall(binder, body):
-            return all(here(body, (binder.name, u)) for u in range_of(binder))
+            return all(here(body, (binder.name, u)) for u in tried(binder, body, False))
         case Count(comparison, number, binder, body):
             count = sum(here(body, (binder.name, u)) for u in range_of(binder))
             return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[

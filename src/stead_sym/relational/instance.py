@@ -84,6 +84,14 @@ class Instance:
                 active[sort].add(value)
         return {sort: frozenset(values) for sort, values in active.items()}
 
+    @cached_property
+    def by_relation(self) -> Mapping[str, frozenset[tuple[Value, ...]]]:
+        """D(P) of every relation P that holds a fact: an index, for those who look things up often."""
+        found: dict[str, set[tuple[Value, ...]]] = {}
+        for fact in self.facts:
+            found.setdefault(fact.relation, set()).add(fact.args)
+        return {relation: frozenset(tuples) for relation, tuples in found.items()}
+
     def rename(self, renaming: Mapping[Value, Value]) -> Instance:
         """ι(D) = { P(ι(u)) : P(u) ∈ D }; values that ``renaming`` lacks keep their names."""
         return Instance(self.schema, frozenset(fact.rename(renaming) for fact in self.facts))

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import TypeAlias
 
 from stead_sym.agent.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
+from stead_sym.evidence.data import Json, evidence_data
+from stead_sym.evidence.moves import Moves
+from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact
 from stead_sym.verification import Verdict, Verification
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 _NONE: Mapping[str, int] = MappingProxyType({})
 
@@ -45,7 +45,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         "contexts": result.contexts,
         "queries": result.queries,
         "seconds": result.seconds,
-        "specs": {name: _verdict(verdict) for name, verdict in result.verdicts.items()},
+        "specs": {name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         "findings": [
             {
                 "kind": finding.kind,
@@ -57,6 +57,7 @@ def report_data(result: Verification) -> dict[str, Json]:
             for finding in result.findings
         ],
         "unexamined": result.unexamined,
+        "hypotheses": hypotheses_data(result.hypotheses),
         "decisions": [
             {
                 "agent": name,
@@ -69,6 +70,29 @@ def report_data(result: Verification) -> dict[str, Json]:
             for (context, selected), answer in zip_longest(run.decisions, run.answers)
         ],
         "statistics": dict(result.engine.statistics),
+    }
+
+
+def hypotheses_data(hypotheses: Hypotheses) -> dict[str, Json]:
+    """What the verdicts rest on."""
+    return {
+        "all": [{"name": h.name, "status": h.status, "how": h.how} for h in hypotheses.all],
+        "activity": {
+            sort: {"bound": activity.bound, "most": activity.most}
+            for sort, activity in hypotheses.activity.items()
+        },
+        "widened": [
+            {
+                "agent": widened.agent,
+                "facts": _texts(widened.context.view),
+                "offered": _texts(widened.context.calls),
+                "selected": _texts(widened.selected),
+                "possible": _texts(widened.possible),
+                "alike": [*widened.alike],
+                "remedy": widened.remedy,
+            }
+            for widened in hypotheses.widened
+        ],
     }
 
 
@@ -89,15 +113,27 @@ def derivation_data(restriction: Restriction) -> dict[str, Json]:
     }
 
 
-def error_data(error: SteadError, phase: str = "", counts: Mapping[str, int] = _NONE) -> dict[str, Json]:
+def error_data(
+    error: SteadError,
+    phase: str = "",
+    counts: Mapping[str, int] = _NONE,
+    specs: Mapping[str, Json] | None = None,
+) -> dict[str, Json]:
     """The report of a run that ended in an error: its line, and the run that leads to it if it has one.
 
-    Of a run that a limit has ended, ``phase`` and ``counts`` are how far it had come.
+    Of a run that was ended before it had answered everything, ``phase`` and ``counts`` are how far it had
+    come, ``specs`` the verdicts as `verdict_data` has them, `unknown` where there is none yet.
     """
     trace = error.trace if isinstance(error, DefinitionError) else None
     reached: dict[str, Json] = {"progress": {"phase": phase, "counts": dict(counts)}} if phase else {}
-    start: dict[str, Json] = {"start": _texts(trace.start)} if trace else {}
-    return {"error": str(error), "trace": _steps(trace), **start, **reached}
+    run: dict[str, Json] = run_data(trace) if trace else {"trace": []}
+    known: dict[str, Json] = {"specs": dict(specs)} if specs else {}
+    return {"error": str(error), **run, **reached, **known}
+
+
+def run_data(trace: Trace) -> dict[str, Json]:
+    """A run from the state in which it starts."""
+    return {"start": _texts(trace.start), "trace": _steps(trace)}
 
 
 def bug_data(error: Exception) -> dict[str, Json]:
@@ -126,7 +162,8 @@ def _record(answer: Answer | None) -> dict[str, Json]:
     }
 
 
-def _verdict(verdict: Verdict) -> Json:
+def verdict_data(verdict: Verdict, moves: Moves | None) -> dict[str, Json]:
+    """One verdict with its evidence, of which ``moves`` tells who could have done otherwise."""
     trace = verdict.trace
     return {
         "verdict": verdict.word,
@@ -137,6 +174,9 @@ def _verdict(verdict: Verdict) -> Json:
         "loop": trace.loop if trace else None,
         "bindings": dict(trace.bindings) if trace else {},
         "claim": trace.claim if trace else "",
+        "evidence": evidence_data(verdict.spec, str(verdict.formula), verdict.evidence, moves)
+        if verdict.evidence and moves
+        else None,
     }
 
 

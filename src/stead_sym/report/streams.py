@@ -17,6 +17,7 @@ from typing import TextIO, cast
 from rich.console import Console
 
 from stead_sym.errors import DefinitionError, SteadError
+from stead_sym.evidence.data import Json
 from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.terminal import print_trace
 
@@ -57,15 +58,20 @@ class _Console(Console):
 
 
 def print_error(
-    error: SteadError, *, as_json: bool, phase: str = "", counts: Mapping[str, int] | None = None
+    error: SteadError,
+    *,
+    as_json: bool,
+    phase: str = "",
+    counts: Mapping[str, int] | None = None,
+    specs: Mapping[str, Json] | None = None,
 ) -> None:
     """The error on stderr, with the run that leads to it; with ``as_json`` also as a report on stdout,
-    which has the ``phase`` that a limit has ended and its ``counts``."""
+    which has the ``phase`` in which a run was ended, its ``counts`` and the verdicts known by then."""
     print(f"stead-sym: {error}", file=sys.stderr)
     if isinstance(error, DefinitionError):
         print_trace(error.trace, console_on(sys.stderr))
     if as_json:
-        print(json.dumps(error_data(error, phase, counts or {}), indent=2))
+        print(json.dumps(error_data(error, phase, counts or {}, specs), indent=2))
 
 
 def print_bug(error: Exception, *, as_json: bool) -> None:

@@ -6,7 +6,7 @@ layout say the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -16,6 +16,9 @@ from rich.text import Text
 from stead_sym.agent.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
+from stead_sym.evidence.outline import outline
+from stead_sym.hypotheses import Hypotheses
+from stead_sym.report.steps import MovesOf, StepRow, step_table
 from stead_sym.verification import AgentRun, Domain, Verdict, Verification
 
 _CLOSEST = 3
@@ -23,12 +26,16 @@ _CLOSEST = 3
 _MARKS = {"holds": ("✔", "+", "green"), "fails": ("✘", "x", "red"), "unknown": ("?", "?", "yellow")}
 
 
-def print_verification(result: Verification, console: Console) -> None:
-    """The whole report."""
+def print_verification(result: Verification, console: Console, *, hypotheses: bool = False) -> None:
+    """The whole report; with ``hypotheses`` also what the verdicts rest on, in full."""
     console.print(_heading(result))
+    if hypotheses:
+        console.print()
+        console.print(_hypotheses(result))
     console.print()
     if result.verdicts:
-        console.print(_verdicts(result, ascii_only=_is_ascii(console)))
+        rows = [(verdict.spec, verdict.word, shown_by(verdict)) for verdict in result.verdicts.values()]
+        console.print(verdict_table(rows, console))
     else:
         console.print("No specification was checked: the deployment meets its definition and its bounds.")
     if result.findings or result.unexamined:
@@ -44,15 +51,20 @@ def print_verification(result: Verification, console: Console) -> None:
         console.print()
         console.print(_closest(closest[:_CLOSEST], several=len(result.agents) > 1))
     for verdict in result.verdicts.values():
-        if verdict.trace is not None:
-            console.print()
-            console.print(_evidence(verdict, verdict.trace, ascii_only=_is_ascii(console)))
+        print_evidence(verdict, result.moves, console)
 
 
 def print_verdicts(result: Verification, console: Console) -> None:
     """One line per specification, and nothing else."""
     for verdict in result.verdicts.values():
         console.print(str(verdict), soft_wrap=True)
+
+
+def print_evidence(verdict: Verdict, moves: MovesOf | None, console: Console) -> None:
+    """What shows a verdict, below an empty line; nothing where nothing does."""
+    if verdict.trace is not None:
+        console.print()
+        console.print(_evidence(verdict, verdict.trace, moves, ascii_only=_is_ascii(console)))
 
 
 def print_trace(trace: Trace, console: Console) -> None:
@@ -82,9 +94,40 @@ def _heading(result: Verification) -> RenderableType:
     grid.add_row("engine", f"{result.engine.name}, {result.seconds:.2f} s")
     grid.add_row("domain", domain_text(result.restriction, result.mode))
     grid.add_row("reached", ", ".join(counts))
+    for label, text in _assumed(result.hypotheses):
+        grid.add_row(label, text)
     for name, run in result.agents.items() if len(result.agents) > 1 else ():
         grid.add_row(name, _asked(run))
     return Group(title, indented(grid))
+
+
+def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
+    """What the verdicts rest on, in a few words: the bounds, which every report has to show, and what is out
+    of the ordinary."""
+    if hypotheses.activity:
+        seen = (f"{sort} {a.most} of {a.bound}" for sort, a in hypotheses.activity.items())
+        yield "bounded", f"{', '.join(seen)} in use at most"
+    if hypotheses.widened:
+        contexts = _plural(len(hypotheses.widened), "context")
+        yield "widened", f"{contexts}, where one of several calls alike is selected (--hypotheses)"
+    if hypotheses.missing:
+        names = ", ".join(missing.name for missing in hypotheses.missing)
+        yield "missing", f"not established: {names} (--hypotheses)"
+
+
+def _hypotheses(result: Verification) -> RenderableType:
+    """Every hypothesis with how it was established, and the contexts in which a choice was widened."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for hypothesis in result.hypotheses.all:
+        table.add_row(hypothesis.name, hypothesis.status, Text(hypothesis.how.replace("; ", "\n")))
+    parts: list[RenderableType] = [Text("hypotheses"), indented(table)]
+    for widened in result.hypotheses.widened:
+        who = f"{widened.agent} " if widened.agent else ""
+        parts.append(indented(Text(f"widened: {who}in {widened.context}: {widened}")))
+    return Group(*parts)
 
 
 def _asked(run: AgentRun) -> str:
@@ -114,22 +157,22 @@ def _plural(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _verdicts(result: Verification, *, ascii_only: bool) -> RenderableType:
+def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> RenderableType:
+    """Specifications with their verdicts and what shows these."""
+    ascii_only = _is_ascii(console)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in ("", "spec", "verdict", "what shows it"):
         table.add_column(column, no_wrap=column in ("", "verdict"), overflow="fold")
-    for verdict in result.verdicts.values():
-        symbol, plain, colour = _MARKS[verdict.word]
+    for spec, word, shown in rows:
+        symbol, plain, colour = _MARKS[word]
         table.add_row(
-            Text(plain if ascii_only else symbol, colour),
-            Text(verdict.spec, "bold"),
-            Text(verdict.word, colour),
-            Text(_shown_by(verdict)),
+            Text(plain if ascii_only else symbol, colour), Text(spec, "bold"), Text(word, colour), Text(shown)
         )
     return indented(table)
 
 
-def _shown_by(verdict: Verdict) -> str:
+def shown_by(verdict: Verdict) -> str:
+    """What shows a verdict, in a few words."""
     if verdict.reason:
         return verdict.reason
     if verdict.trace is None:
@@ -169,26 +212,28 @@ def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> Rendera
     return Group(Text("closest decisions of the model"), indented(table))
 
 
-def _evidence(verdict: Verdict, trace: Trace, *, ascii_only: bool) -> RenderableType:
+def _evidence(verdict: Verdict, trace: Trace, moves: MovesOf | None, *, ascii_only: bool) -> RenderableType:
     title = Text.assemble((verdict.spec, "bold"), " ", (verdict.word, _MARKS[verdict.word][2]))
-    body = Group(Text(str(verdict.formula), "dim"), _run(trace, ascii_only=ascii_only))
-    return Group(title, indented(body))
+    body = [Text(str(verdict.formula), "dim"), _run(trace, moves, ascii_only=ascii_only)]
+    runs = outline(verdict.evidence).runs[1:] if verdict.evidence else ()
+    if more := sum(not run.is_only_fair for run in runs):
+        body.append(Text(f"{_plural(more, 'more run')}: --evidence DIR has all", "dim"))
+    return Group(title, indented(Group(*body)))
 
 
-def _run(trace: Trace, *, ascii_only: bool) -> RenderableType:
+def _run(trace: Trace, moves: MovesOf | None = None, *, ascii_only: bool) -> RenderableType:
     """The steps as a table, a mark at those that repeat, and the remarks below it."""
     mark = "*" if ascii_only else "↺"
-    steps = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    steps.add_column("", no_wrap=True)
-    steps.add_column("step", justify="right", no_wrap=True)
-    by_whom = any(step.actor != "" for step in trace.steps)
-    for column in ("by", "call", "facts") if by_whom else ("call", "facts"):
-        steps.add_column(column, overflow="fold")
-    for index, step in enumerate(trace.steps):
-        repeated = trace.loop is not None and index >= trace.loop
-        actor = [Text("event" if step.actor is None else step.actor or "agent", "dim")] if by_whom else []
-        number, call = str(index + 1), Text(str(step.call))
-        steps.add_row(mark if repeated else "", number, *actor, call, _changes(trace, index))
+    rows = [
+        StepRow(
+            step,
+            *trace.changes(index),
+            None if moves is None else moves(trace.states[index], step),
+            trace.loop is not None and index >= trace.loop,
+        )
+        for index, step in enumerate(trace.steps)
+    ]
+    steps = step_table(rows, ascii_only=ascii_only)
     remarks = Table.grid(padding=(0, 2))
     remarks.add_column(style="dim", no_wrap=True)
     remarks.add_column(overflow="fold")
@@ -196,10 +241,3 @@ def _run(trace: Trace, *, ascii_only: bool) -> RenderableType:
         remarks.add_row(label, Text(f"{mark} {text}" if label == "loop" else text))
     start = [Text(f"from {trace.start}", "dim")] if trace.of_many else []
     return Group(*start, steps, remarks) if trace.steps else Group(*start, remarks)
-
-
-def _changes(trace: Trace, index: int) -> Text:
-    """The facts that a step adds and removes, one per line."""
-    added, removed = trace.changes(index)
-    lines = [Text(f"+ {fact}", "green") for fact in added] + [Text(f"- {fact}", "red") for fact in removed]
-    return Text("\n").join(lines) if lines else Text("no change", "dim")

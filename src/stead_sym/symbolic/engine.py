@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Trace
-from stead_sym.evidence import evidence
+from stead_sym.deployment.trace import Step
+from stead_sym.evidence.build import explain
+from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula, Future, Globally, Not
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
@@ -84,6 +84,19 @@ class SymbolicEngine:
         """The number of pairs D → D' in R."""
         return self._model.pairs
 
+    @cached_property
+    @deep_stack()
+    def most_active(self) -> Mapping[str, int]:
+        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S. No reached state exceeds the bound, so
+        that there is nothing above it to look for."""
+        model, outside = self._model, self._model.deployment.outside
+        return {
+            sort: model.encoding.most_active(
+                model.reached, outside(sort, self.restriction.values[sort]), bound
+            )
+            for sort, bound in model.deployment.bounds.items()
+        }
+
     @property
     @deep_stack()
     def statistics(self) -> Mapping[str, int]:
@@ -117,13 +130,23 @@ class SymbolicEngine:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
         return SymbolicStateSet(self._model, self._model.calling(tool, condition, selected=selected))
 
+    def starts(self) -> Iterator[Instance]:
+        """The initial states; with representatives some of each isomorphism class."""
+        return iter(SymbolicStateSet(self._model, self._model.initial).sample(self.initial))
+
     @deep_stack()
-    def evidence(self, formula: Formula, holds: bool) -> Trace:
-        """The run that shows why the sentence holds, or fails, at an initial state in which it does."""
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D'."""
+        model = self._model
+        return iter([model.step_between(state, after) for after in model.successors(state)])
+
+    @deep_stack()
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does."""
         start = self._start(formula, holds)
         self._witness.enter(start)
-        run = evidence(self._witness, formula, start, holds)
-        return replace(run, of_many=not self._model.has_one_initial)
+        root = explain(self._witness, formula, start, holds)
+        return Evidence(root, of_many=not self._model.has_one_initial)
 
     def _start(self, formula: Formula, holds: bool) -> Instance:
         """An initial state in which the sentence holds, or fails; where a run to some state shows it, one

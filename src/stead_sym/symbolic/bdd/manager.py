@@ -35,6 +35,12 @@ _STACK = 1 << 27  # bytes; Linux leaves so much room below the main thread's sta
 _NODES = 1 << 28  # up to so many nodes CUDD rather lets its tables grow than collects dead nodes often
 
 
+def says_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that memory has run out, in Python or in CUDD. The operators of `dd` come to
+    a `SystemError` then, since they return nothing and raise nothing."""
+    return isinstance(error, MemoryError | SystemError) or "run out of memory" in str(error)
+
+
 class Bdd(Protocol):
     """A node of a diagram: a Boolean function of the manager's variables.
 
@@ -178,19 +184,21 @@ class Manager:
         return left <= right
 
     def at_least(self, number: int, functions: Iterable[Bdd]) -> Bdd:
-        """At least ``number`` of the functions hold.
-
-        A symmetric function: the table over "how many so far" has n·k entries for n functions and a number
-        k, and the diagram no more levels than that per function.
-        """
+        """At least ``number`` of the functions hold."""
         possible = [function for function in functions if function != self.false]
-        if number > len(possible):
-            return self.false
+        return self.false if number > len(possible) else self.thresholds(number, possible)[-1]
+
+    def thresholds(self, number: int, functions: Iterable[Bdd]) -> Sequence[Bdd]:
+        """At position k, for k up to ``number``: at least k of the functions hold.
+
+        Symmetric functions: the table over "how many so far" has n·k entries for n functions and a number
+        k, and a diagram no more levels than that per function.
+        """
         reached = [self.true, *[self.false] * max(number, 0)]  # reached[k]: at least k of those seen
-        for function in possible:
+        for function in functions:
             for k in range(len(reached) - 1, 0, -1):
                 reached[k] = self.ite(function, reached[k - 1], reached[k])
-        return reached[max(number, 0)]
+        return reached
 
     # quantification and substitution
 

@@ -1,4 +1,4 @@
-"""Runs out of satisfying sets, in the deployment's own identifiers: what `evidence` needs.
+"""Runs out of satisfying sets, in the deployment's own identifiers: what evidence needs.
 
 The diagrams may name values by representatives and forget what dead ones were called. A `Place` keeps
 a real state beside the state that the diagrams know it as, with the renaming between the two, and
@@ -19,6 +19,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.fixpoint import shortest
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.check.held_values import Pairs
+from stead_sym.symbolic.check.lassos import Lassos
 from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.encode.values import Vector
 
@@ -33,7 +34,8 @@ class Place:
 
 
 class Witness:
-    """The `evidence.Model` of a checked deployment. States are those that it has handed out."""
+    """The `evidence.Model` of a checked deployment (`evidence.build`). States are those that it has handed
+    out."""
 
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
@@ -43,6 +45,10 @@ class Witness:
         self.literal = checker.model.plan.naming.literal
         self._places: dict[Instance, Place] = {}
         self._sorts: dict[Value, str] = {}
+
+    def place(self, state: Instance) -> Place:
+        """The place of a state that was handed out."""
+        return self._places[state]
 
     def enter(self, state: Instance) -> None:
         """Begin at an initial state, under the names that the diagrams use."""
@@ -56,6 +62,11 @@ class Witness:
         self._places[place.real] = place
         for sort, values in place.real.active_domain.items():
             self._sorts.update(dict.fromkeys(values, sort))
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether path quantifiers range over fair runs only."""
+        return bool(self.checker.constraints)
 
     def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """(D, σ) ⊨ f."""
@@ -89,7 +100,7 @@ class Witness:
     def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> Step:
         """A transition to a state of f."""
         env, _, satisfying = self._sat(formula, formula, assignment)
-        return self._step_into(self.checker.fairly(satisfying), self._places[state], env, assignment)
+        return self.step_into(self.checker.fairly(satisfying), self._places[state], env, assignment)
 
     def until(
         self, left: Formula, right: Formula, state: Instance, assignment: Mapping[str, Value]
@@ -98,38 +109,23 @@ class Witness:
         both = left & right
         env, pairs, through = self._sat(left, both, assignment)
         target = self.checker.fairly(self._sat(right, both, assignment)[2])
-        return self._run(pairs, through, target, self._places[state], env, assignment)
+        return self.run(pairs, through, target, self._places[state], env, assignment)
 
     def forever(
         self, body: Formula, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[tuple[Step, ...], int]:
         """A run that stays in f for ever and visits each fairness constraint in its loop.
 
-        In rounds: a round visits the constraints one after the other, each on a shortest run, and ends with
-        one step, to a state in which an earlier round began if there is one, which closes the loop,
-        and else to the state with the fewest facts that differ from ``state``. The loop need not be a
-        shortest one; the time is linear in the number of its steps.
+        Without constraints it is a shortest one, as far as `lassos.MOST_IMAGES` allow to find out; with them
+        it need not be, which is hard to have (Clarke, Grumberg, McMillan and Zhao 1995).
         """
         env, pairs, holding = self._sat(body, body, assignment)
         stay = self.checker.operators(pairs).exists_globally(holding)
-        steps: list[Step] = []
-        first, visited = state, {state: 0}
-        while True:
-            for constraint in self.checker.constraints:
-                steps += self._run(pairs, stay, stay & constraint, self._places[state], env, assignment)
-                state = steps[-1].state if steps else state
-            place = self._places[state]
-            ahead = list(self._successors_in(stay, place, env, assignment))
-            closest = min(
-                ahead, key=lambda after: (after.real not in visited, len(after.real.facts ^ first.facts))
-            )
-            steps.append(self._step(place, closest))
-            state = closest.real
-            if state in visited:
-                return tuple(steps), visited[state]
-            visited[state] = len(steps)
+        search = Lassos(self, pairs, stay, env, assignment)
+        found = search.in_rounds(state)
+        return found if self.checker.constraints else search.shorter(state, *found)
 
-    # sets and runs
+    # sets and runs, also for `lassos`
 
     def _sat(
         self, formula: Formula, scope: Formula, assignment: Mapping[str, Value]
@@ -157,9 +153,9 @@ class Witness:
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> bool:
         """Whether (D, σ) is in a set of pairs, D and σ under the names that the diagrams use."""
-        return self.manager.satisfies(pairs, self._code(place, env, assignment))
+        return self.manager.satisfies(pairs, self.code(place, env, assignment))
 
-    def _code(
+    def code(
         self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Mapping[str, bool]:
         """The bits of (D, σ) under the names that the diagrams use."""
@@ -168,7 +164,7 @@ class Witness:
         living = {v: place.names.get(u, u) for v, u in held.items() if v not in dead}
         return {**self.encoding.encode(place.known), **self.encoding.assignment_code(living, dead)}
 
-    def _run(
+    def run(
         self,
         pairs: Pairs,
         through: Bdd,
@@ -178,32 +174,33 @@ class Witness:
         assignment: Mapping[str, Value],
     ) -> tuple[Step, ...]:
         """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
-        start = self.manager.cube(self._code(place, env, assignment))
+        start = self.manager.cube(self.code(place, env, assignment))
         bits = self.encoding.state_bits | pairs.bits
         sets = shortest(pairs.relation, start, through, target, bits)
         if sets is None:
             raise ValueError("no such run: the caller relies on a formula that does not hold")
         steps: list[Step] = []
         for ahead in sets[1:]:
-            steps.append(self._step_into(ahead, place, env, assignment))
+            steps.append(self.step_into(ahead, place, env, assignment))
             place = self._places[steps[-1].state]
         return tuple(steps)
 
-    def _step_into(
+    def step_into(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Step:
-        for after in self._successors_in(pairs, place, env, assignment):
-            return self._step(place, after)
+        """A step into a set of pairs."""
+        for after in self.successors_in(pairs, place, env, assignment):
+            return self.step_to(place, after)
         raise ValueError(f"no step leads from {place.real} where it should")
 
-    def _step(self, place: Place, after: Place) -> Step:
+    def step_to(self, place: Place, after: Place) -> Step:
         """The step between two places, with the call that makes it."""
         step = self.model.step_between(place.known, after.known)
         self._enter(after)
         real = {name: value for value, name in place.names.items()}
         return Step(step.call.rename(real), after.real, step.actor)
 
-    def _successors_in(
+    def successors_in(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Iterator[Place]:
         """Where a step may lead so that (D', σ) is in a set of pairs. A fresh value may be one that the

@@ -7,7 +7,8 @@ make true or false have no bits: each is true in every state or false in every s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -199,10 +200,20 @@ class Encoding(Values):
 
     def more_active(self, number: int, values: Iterable[Value]) -> Bdd:
         """The states with more than ``number`` of the values, which are no numerals, active."""
+        return self.manager.at_least(number + 1, self._each_active(values))
+
+    def most_active(self, states: Bdd, values: Iterable[Value], limit: int) -> int:
+        """max { |ad(D) ∩ values| : D ∈ states }, or ``limit`` where that is less; 0 without any state. The
+        values are no numerals."""
+        thresholds = self.manager.thresholds(limit, self._each_active(values))
+        if limit and not states <= ~thresholds[limit]:  # an inclusion builds no diagram
+            return limit
+        return bisect_left(range(limit), True, key=lambda k: states <= ~thresholds[k + 1])
+
+    def _each_active(self, values: Iterable[Value]) -> Iterator[Bdd]:
+        """For each of the values, no numerals, the states in which it is active."""
         holding = (self._facts_holding.get(value, ()) for value in values)
-        return self.manager.at_least(
-            number + 1, (self.manager.disj(map(self.atom, facts)) for facts in holding)
-        )
+        return (self.manager.disj(map(self.atom, facts)) for facts in holding)
 
     @cached_property
     def doubled_keys(self) -> Bdd:

@@ -21,6 +21,7 @@ from stead_sym.deployment.faults import (
     no_successor_within,
     nothing_offered,
 )
+from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
@@ -252,13 +253,7 @@ class ReachableStates:
     def step_between(self, state: Instance, after: Instance) -> Step:
         """The step by a selected call, or an event, that leads from one state to the other, by the semantics
         of the deployment: no step of a trace rests on the diagrams alone."""
-        seen = {sort: values | after.active_domain[sort] for sort, values in state.active_domain.items()}
-        near = self.restriction.extended(
-            {
-                sort: tuple(v for v in values if v in seen[sort] or v in self.deployment.constants[sort])
-                for sort, values in self.restriction.values.items()
-            }
-        )
+        near = around(self.deployment, self.restriction, state, after)
         for call in self._selected_in(state):
             if leads_to(self.deployment, call, state, after, near):
                 return Step(call, after, self._actor(state, call))

@@ -1,0 +1,59 @@
+"""`stead-sym blame`: which decisions of an agent a failing specification rests on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from stead_sym.blaming import MOST_SOLVED, blame
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
+from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, tolerance
+from stead_sym.files import load
+from stead_sym.report.blame import blame_data, print_blame
+from stead_sym.report.progress import ProgressDisplay
+from stead_sym.report.streams import console_on
+from stead_sym.verification import verify
+
+
+def add_blame(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `blame`."""
+    parser.usage = "stead-sym blame FILE [options]"
+    parser.set_defaults(run=_blame, quiet=False)
+    add_file(parser)
+    add_agents(parser)
+    add_model_options(parser)
+    add_specs(parser)
+    add_domain(parser, "as for verify (default: normal)")
+    parser.add_argument(
+        "--near",
+        type=tolerance,
+        default=0.0,
+        metavar="D",
+        help="list the decisions on the run that a model took with a margin of at most D",
+    )
+    parser.add_argument(
+        "--limit", type=positive, default=MOST_SOLVED, metavar="N", help="solve so many variants at most"
+    )
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+
+
+def _blame(options: argparse.Namespace) -> int:
+    deployment = load(options.file)
+    agents = chosen_agents(deployment, options)
+    with ProgressDisplay(console_on(sys.stderr)) as progress:
+        result = verify(deployment, agents, domain=domain(options.domain), progress=progress, findings=False)
+        asked = deployment.chosen(options.spec)
+        failing = [spec.name for spec in asked if result[spec.name].holds is False]
+        found = [
+            blame(result, name, tolerance=options.near, most_solved=options.limit, progress=progress)
+            for name in failing
+        ]
+    if options.json:
+        print(json.dumps([blame_data(one) for one in found], indent=2))
+    elif not found:
+        print(f"no specification fails under {result.agent}")
+    else:
+        for one in found:
+            print_blame(result, one, console_on(sys.stdout))
+    return 0

@@ -1,0 +1,59 @@
+"""`stead-sym bounds`: the least bounds that a deployment keeps, for its file.
+
+One decision: status 0 means that the bounds printed are established; where a sort has outgrown the limit the
+answer is `unknown`, status 3, with the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from stead_sym.agent.roles import wrap_all
+from stead_sym.bounds import LIMIT, least_bounds
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
+from stead_sym.cli.child import Stopped
+from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
+from stead_sym.cli.options import add_file, positive
+from stead_sym.errors import Undecided
+from stead_sym.files import load
+from stead_sym.report.bounds import bounds_data, print_bounds
+from stead_sym.report.streams import console_on
+
+
+def add_bounds(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `bounds`."""
+    parser.usage = "stead-sym bounds FILE [options]"
+    parser.set_defaults(run=_bounds)
+    add_file(parser)
+    add_agents(parser)
+    add_model_options(parser)
+    parser.add_argument(
+        "--limit",
+        type=positive,
+        metavar="N",
+        default=LIMIT,
+        help=f"look no further than N values of a sort (default: {LIMIT})",
+    )
+    add_limits(parser)
+    parser.add_argument("--json", action="store_true", help="print the bounds as JSON")
+    parser.add_argument("--quiet", action="store_true", help="no notes, no progress")
+
+
+def _bounds(options: argparse.Namespace) -> int:
+    if wants_child(options):
+        ended = in_child(options)
+        return ended if not isinstance(ended, Stopped) else stopped(ended, as_json=options.json)
+    deployment = load(options.file)
+    wrappers = wrap_all(deployment, chosen_agents(deployment, options))
+    names = {name: "any" if made is None else made.agent.name for name, made in wrappers.items()}
+    agent = ", ".join(f"{name}={who}" if name else who for name, who in names.items())
+    given = {name: "any" if made is None else made for name, made in wrappers.items()}
+    with display(options) as progress:
+        bounds = least_bounds(deployment, given, limit=options.limit, progress=progress)
+    if options.json:
+        print(json.dumps(bounds_data(deployment.name, agent, bounds), indent=2))
+    else:
+        print_bounds(deployment.name, agent, bounds, console_on(sys.stdout))
+    return 0 if bounds.outgrown is None else Undecided.exit_status

@@ -1,0 +1,108 @@
+"""`stead-sym export`: what was verified, for another model checker to read.
+
+One decision: the specifications are verified first, and the files say our verdicts; the status is 0 once the
+files are written, whatever the verdicts are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.child import Stopped
+from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
+from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
+from stead_sym.errors import InputError
+from stead_sym.export.graph import MAX_STATES
+from stead_sym.export.model import Export, exported
+from stead_sym.export.promela import askable, to_promela
+from stead_sym.export.smv import to_smv
+from stead_sym.export.storm import to_storm
+from stead_sym.files import load
+from stead_sym.verification import verify
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `export`."""
+    parser.set_defaults(run=_export)
+    add_file(parser)
+    parser.add_argument("--smv", metavar="OUT", help="a file for NuSMV or nuXmv, or -: stdout")
+    parser.add_argument("--tra", metavar="DIR", help="a folder for Storm: .tra, .lab and properties")
+    parser.add_argument("--promela", metavar="OUT", help="a file for Spin, or -: stdout")
+    add_agents(parser)
+    add_model_options(parser)
+    add_specs(parser)
+    add_formulas(parser)
+    parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
+    add_domain(
+        parser,
+        "normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
+        " domain (default of the explicit engine); SORT=N: that one, with more values of some sorts",
+    )
+    parser.add_argument(
+        "--max-states",
+        type=positive,
+        metavar="N",
+        default=MAX_STATES,
+        help=f"write at most so many states (default: {MAX_STATES})",
+    )
+    add_limits(parser)
+    parser.add_argument("--quiet", action="store_true", help="print nothing but what goes to stdout")
+
+
+def _export(options: argparse.Namespace) -> int:
+    refuse_without_model(options)
+    if options.smv is None and options.tra is None and options.promela is None:
+        raise InputError("nothing says what to write; give --smv OUT, --tra DIR or --promela OUT")
+    if wants_child(options):
+        ended = in_child(options)
+        return ended if not isinstance(ended, Stopped) else stopped(ended)
+    deployment = load(options.file)
+    agents = chosen_agents(deployment, options)
+    with display(options) as progress:
+        result = verify(
+            deployment,
+            agents,
+            asked(options),
+            engine=options.engine,
+            domain=domain(options.domain),
+            progress=progress,
+            findings=False,
+        )
+    export = exported(result, options.max_states)
+    if options.smv is not None:
+        _write(options.smv, to_smv(export))
+    if options.promela is not None:
+        _write(options.promela, to_promela(export))
+    if options.tra is not None:
+        try:
+            to_storm(export).write(Path(options.tra))
+        except OSError as error:
+            raise InputError(
+                f"{options.tra}: cannot be written ({error.strerror}); name another folder"
+            ) from None
+    if not options.quiet:
+        _tell(export, spin=options.promela is not None)
+    return 0
+
+
+def _write(target: str, text: str) -> None:
+    if target == "-":
+        print(text, end="")
+        return
+    try:
+        Path(target).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({error.strerror}); name another file") from None
+
+
+def _tell(export: Export, *, spin: bool) -> None:
+    """What another checker should find, on stderr."""
+    for line in export.heading():
+        print(f"stead-sym: {line}", file=sys.stderr)
+    of_spin = {asked.question.spec for asked in askable(export)}
+    for question in export.questions:
+        left_out = " (not a question for Spin)" * (spin and question.spec not in of_spin)
+        print(f"  {question.identifier} {question.words}{left_out}", file=sys.stderr)

@@ -1,0 +1,148 @@
+"""`stead-sym replay`: evidence checked step by step, without an engine.
+
+One decision: without options for agents the decisions in the evidence stand, since a failure has to replay
+where the model is not; a policy of the file is asked again, for it is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stead_sym.agent.roles import Wrappers, wrap, wrap_all
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
+from stead_sym.cli.options import add_file
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.language import decoded
+from stead_sym.deployment.restriction import normal_restriction
+from stead_sym.errors import InputError
+from stead_sym.evidence.data import Written, read_evidence, text_digest
+from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.replay import Replayed, decisions_that_differ, recorded_wrappers, replay
+from stead_sym.files import load
+from stead_sym.report.replayed import print_replayed
+from stead_sym.report.streams import console_on
+
+
+def add_replay(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `replay`."""
+    parser.set_defaults(run=_replay)
+    add_file(parser)
+    parser.add_argument(
+        "evidence",
+        metavar="EVIDENCE",
+        help="a report of `verify --json`, or a file of `verify --evidence`; - is stdin",
+    )
+    parser.add_argument("--spec", metavar="NAME", help="only the evidence for this specification")
+    add_agents(parser)
+    add_model_options(parser)
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    detail = parser.add_mutually_exclusive_group()
+    detail.add_argument("--quiet", action="store_true", help="print what was found, and no runs")
+    detail.add_argument(
+        "--verbose", action="store_true", help="print the decisions on the runs too, with their contexts"
+    )
+
+
+def _replay(options: argparse.Namespace) -> int:
+    deployment = load(options.file)
+    found = list(_evidence(deployment, options))
+    if not found:
+        what = f"evidence for {options.spec}" if options.spec else "evidence"
+        raise InputError(f"{options.evidence}: there is no {what}; give a report of `verify --json`")
+    given = any((options.policy, options.agent, options.replay))
+    asked = wrap_all(deployment, chosen_agents(deployment, options)) if given else None
+    results: list[tuple[Written, Replayed, Wrappers]] = []
+    for written in found:
+        wrappers = asked if asked is not None else _recorded(deployment, written)
+        replayed = replay(deployment, wrappers, written.evidence)
+        differing = decisions_that_differ(deployment, wrappers, written.agents)
+        if replayed.confirmed and differing:
+            replayed = replace(replayed, fault=differing[0])
+        results.append((written, replayed, wrappers))
+    if options.json:
+        print(json.dumps([_data(written, replayed) for written, replayed, _ in results], indent=2))
+    else:
+        for written, replayed, wrappers in results:
+            _print(deployment, written, replayed)
+            if not options.quiet:
+                moves = Moves(deployment, wrappers, normal_restriction(deployment))
+                print_replayed(written.evidence, replayed, moves, console_on(sys.stdout), options.verbose)
+    return 0 if all(replayed.confirmed for _, replayed, _ in results) else 1
+
+
+def _recorded(deployment: Deployment, written: Written) -> Wrappers:
+    """The agents as the evidence has them; those that are policies of the file are asked again."""
+    wrappers = dict(recorded_wrappers(deployment, written.agents))
+    for role in deployment.agents:
+        recorded = written.agents[role.name]
+        if recorded is not None and recorded.agent in {policy.name for policy in role.policies}:
+            wrappers[role.name] = wrap(deployment, recorded.agent, role)
+    return wrappers
+
+
+def _evidence(deployment: Deployment, options: argparse.Namespace) -> Iterator[Written]:
+    """All the evidence in the file that is asked for."""
+    data = _json(options.evidence)
+    if isinstance(data, dict) and "specs" in data:
+        reports: Mapping[str, Any] = data["specs"] if isinstance(data["specs"], dict) else {}
+        parts = [
+            (f"{options.evidence}: specs.{name}", report.get("evidence"))
+            for name, report in reports.items()
+            if isinstance(report, dict)
+        ]
+    else:
+        parts = [(options.evidence, data)]
+    for source, part in parts:
+        if part is not None:
+            written = read_evidence(deployment, part, source)
+            if options.spec in (None, written.spec):
+                yield written
+
+
+def _json(source: str) -> object:
+    """The JSON in a file, or with `-` on stdin."""
+    try:
+        text = decoded(sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes(), source)
+        return json.loads(text)
+    except OSError as error:
+        raise InputError(
+            f"{source}: cannot be read ({error.strerror or error}); name a report of `verify --json`"
+        ) from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{source}: no JSON; name a report of `verify --json`") from None
+
+
+def _print(deployment: Deployment, written: Written, replayed: Replayed) -> None:
+    if written.digest != text_digest(deployment):
+        print(
+            f"stead-sym: the evidence for {written.spec} is of another text of the deployment",
+            file=sys.stderr,
+        )
+    verdict = f"{written.spec} {'holds' if written.evidence.root.holds else 'fails'}"
+    if not replayed.confirmed:
+        print(f"{verdict}: NOT confirmed: {replayed.fault}")
+        return
+    if replayed.unshown and replayed.claims == 1:
+        print(f"{verdict}: nothing to replay, since it is about all runs")
+        return
+    print(f"{verdict}: confirmed, {replayed.steps} steps, {replayed.claims} claims")
+    for node in replayed.unshown:
+        print(f"  not shown by a run, since it is about all runs: {node.claim}")
+
+
+def _data(written: Written, replayed: Replayed) -> dict[str, object]:
+    return {
+        "spec": written.spec,
+        "holds": written.evidence.root.holds,
+        "confirmed": replayed.confirmed,
+        "fault": replayed.fault,
+        "steps": replayed.steps,
+        "claims": replayed.claims,
+        "unshown": [node.claim for node in replayed.unshown],
+    }

@@ -1,0 +1,5 @@
+"""Why a sentence holds, or fails: trees of runs, built from what an engine knows and replayed without it.
+
+`tree` is the data, `build` reads it off an engine, `replay` checks it by the concrete semantics alone,
+`moves` says who could have done otherwise at a step, `data` is the JSON of all of it.
+"""

@@ -1,0 +1,218 @@
+"""Evidence read off the structure of a formula, with what an engine knows.
+
+The walk is the same for every engine; an engine contributes the truth of subformulas and the runs for the
+three existential operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, assert_never
+
+from stead_sym.deployment.trace import Step
+from stead_sym.evidence.tree import Evaluated, Node, Parts, Reason, Run, Unshown, Values, negation
+from stead_sym.logic.evaluate import declared
+from stead_sym.logic.syntax import (
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Expanded,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Quantified,
+    Same,
+    Truth,
+    Until,
+    Use,
+    free_variables,
+    is_temporal,
+)
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+class Model(Protocol):
+    """What an engine knows of a checked deployment; states are reachable."""
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether path quantifiers range over fair runs only."""
+        ...
+
+    def holds(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
+        """(D, σ) ⊨ f."""
+        ...
+
+    def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> Step:
+        """A transition to a state of f from which a fair run starts; there is one."""
+        ...
+
+    def until(
+        self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value]
+    ) -> tuple[Step, ...]:
+        """A shortest run through states of f to one of g from which a fair run starts; there is one."""
+        ...
+
+    def forever(
+        self, body: Expanded, state: Instance, assignment: Mapping[str, Value]
+    ) -> tuple[tuple[Step, ...], int]:
+        """A fair run that stays in f for ever, with its loop as in `Trace`; there is one."""
+        ...
+
+
+def explain(model: Model, sentence: Expanded, state: Instance, holds: bool) -> Node:
+    """Why the sentence holds, or fails, in the state; ``holds`` says which.
+
+    Every run in it is real: each step is a transition of the restriction under the agent.
+    """
+    return _Walk(model).node(sentence, state, {}, holds)
+
+
+class _Walk:
+    """Nodes, each made once."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._made: dict[tuple[Formula, Instance, tuple[tuple[str, Value], ...], bool], Node] = {}
+
+    def node(self, formula: Formula, state: Instance, sigma: Mapping[str, Value], truth: bool) -> Node:
+        """The claim with its reason; σ may have values of other variables too."""
+        own = {name: sigma[name] for name in sorted(free_variables(formula))}
+        key = formula, state, tuple(own.items()), truth
+        if key not in self._made:
+            reason = _At(self, self._model, state, own).reason(formula, truth)
+            self._made[key] = Node(formula, truth, state, own, reason)
+        return self._made[key]
+
+
+_Aim: TypeAlias = tuple[Formula, bool]
+"""A formula and the truth value that it is to be shown with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """The walk at one state, under one assignment."""
+
+    walk: _Walk
+    model: Model
+    state: Instance
+    sigma: Mapping[str, Value]
+
+    def reason(self, formula: Formula, truth: bool) -> Reason:
+        """Why the formula has this truth value here."""
+        if not is_temporal(formula) and not _decided_by_one(formula, truth):
+            return Evaluated()
+        match formula:
+            case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
+                return Evaluated()
+            case Not(body):
+                return Parts(((0, self._here(body, not truth)),))
+            case And(parts):
+                return self._junction(parts, dict.fromkeys(range(len(parts)), truth), all_matter=truth)
+            case Or(parts):
+                return self._junction(parts, dict.fromkeys(range(len(parts)), truth), all_matter=not truth)
+            case Implies(left, right):
+                return self._junction((left, right), {0: not truth, 1: truth}, all_matter=not truth)
+            case Iff(left, right):
+                sides = (self._here(side, self._holds(side)) for side in (left, right))
+                return Parts(tuple(enumerate(sides)))
+            case Exists(binder, body) | Forall(binder, body) | Count(_, _, binder, body):
+                return self._values(formula, binder, body, truth)
+            case Next(path, body) if truth == (path == "E"):
+                step = self.model.step(body if truth else negation(body), self.state, self.sigma)
+                return self._run((step,), (), ((body, truth),))
+            case Future("E", body) if truth:
+                return self._until(TRUE, body, (), ((body, True),))
+            case Future("A", body) if not truth:
+                return self._lasso(body, False)
+            case Globally("E", body) if truth:
+                return self._lasso(body, True)
+            case Globally("A", body) if not truth:
+                return self._until(TRUE, negation(body), (), ((body, False),))
+            case Until("E", left, right, weak) if truth:
+                if weak and not self._holds(Until("E", left, right)):
+                    return self._lasso(left, True)
+                return self._until(left, right, ((left, True),), ((right, True),))
+            case Until("A", left, right, _) if not truth:
+                broken = And((negation(left), negation(right)))
+                if not self._holds(Until("E", negation(right), broken)):
+                    return self._lasso(right, False)
+                never = (right, False)
+                return self._until(negation(right), broken, (never,), (never, (left, False)))
+            case Next() | Future() | Globally() | Until():
+                return Unshown()
+            case _:
+                assert_never(formula)
+
+    def _here(self, formula: Formula, truth: bool) -> Node:
+        return self.walk.node(formula, self.state, self.sigma, truth)
+
+    def _holds(self, formula: Formula) -> bool:
+        return self.model.holds(formula, self.state, self.sigma)
+
+    def _junction(self, parts: Sequence[Formula], truths: Mapping[int, bool], *, all_matter: bool) -> Parts:
+        """The parts that decide: all of them, or one, rather one that is seen in the state than one about
+        runs. ``truths`` are the truth values with which the parts do so."""
+        if all_matter:
+            return Parts(tuple((k, self._here(part, truths[k])) for k, part in enumerate(parts)))
+        for k, part in sorted(enumerate(parts), key=lambda pair: is_temporal(pair[1])):
+            if self._holds(part) == truths[k]:
+                return Parts(((k, self._here(part, truths[k])),))
+        raise AssertionError(f"no part of {parts} decides in {self.state}")
+
+    def _values(self, formula: Quantified, binder: Binder, body: Formula, truth: bool) -> Values:
+        """The first value that decides, or else each value that the variable ranges over."""
+        active = sorted(self.state.active_domain[binder.sort])
+        candidates = declared(self.state.schema, binder) if binder.declared else active
+        under = {u: {**self.sigma, binder.name: u} for u in candidates}
+        if not _decided_by_one(formula, truth):
+            truths = {u: self.model.holds(body, self.state, sigma) for u, sigma in under.items()}
+            return Values(
+                tuple((u, self.walk.node(body, self.state, under[u], value)) for u, value in truths.items())
+            )
+        for u, sigma in under.items():
+            if self.model.holds(body, self.state, sigma) == truth:
+                return Values(((u, self.walk.node(body, self.state, sigma, truth)),))
+        raise AssertionError(f"no value decides {formula} in {self.state}")
+
+    def _until(self, left: Formula, right: Formula, during: Sequence[_Aim], last: Sequence[_Aim]) -> Run:
+        """A shortest run through states of ``left`` to one of ``right``, with what is to be shown on the way
+        and in its last state."""
+        return self._run(self.model.until(left, right, self.state, self.sigma), during, last)
+
+    def _run(self, steps: tuple[Step, ...], during: Sequence[_Aim], last: Sequence[_Aim]) -> Run:
+        states = (self.state, *(step.state for step in steps))
+        aims = [*(during for _ in steps), last]
+        along = tuple(self._claims(state, aim) for state, aim in zip(states, aims, strict=True))
+        if not self.model.is_constrained:
+            return Run(steps, along, len(steps))
+        tail, loop = self.model.forever(TRUE, states[-1], {})
+        return Run((*steps, *tail), along, len(steps), len(steps) + loop)
+
+    def _lasso(self, body: Formula, truth: bool) -> Run:
+        """A run on which the formula has this truth value for ever."""
+        steps, loop = self.model.forever(body if truth else negation(body), self.state, self.sigma)
+        states = (self.state, *(step.state for step in steps[:-1]))
+        return Run(steps, tuple(self._claims(state, ((body, truth),)) for state in states), None, loop)
+
+    def _claims(self, state: Instance, aims: Sequence[_Aim]) -> tuple[Node, ...]:
+        return tuple(self.walk.node(formula, state, self.sigma, truth) for formula, truth in aims)
+
+
+def _decided_by_one(formula: Formula, truth: bool) -> bool:
+    """Whether one value of its variable gives the formula this truth value: ∃ is true, or ∀ false."""
+    return isinstance(formula, Exists if truth else Forall)

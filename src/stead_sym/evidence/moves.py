@@ -1,0 +1,92 @@
+"""Who could have done otherwise at a step: the agent among the calls that it was offered, or the environment
+among the outcomes of the call.
+
+One decision: outcomes are counted up to the names of fresh values, which nobody chooses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from stead_sym.agent.answer import Answer, Recorder
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.roles import Wrappers
+from stead_sym.agent.wrapper import Decision
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction, around
+from stead_sym.deployment.semantics import offer, outcomes, view
+from stead_sym.deployment.trace import Step
+from stead_sym.relational.instance import Instance
+
+MOST_OUTCOMES = 100
+"""Outcomes are counted up to this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One step from ``state``, and what else could have happened there.
+
+    ``offered`` are the calls that its agent was offered and ``selected`` those that it may make; both 0 for
+    an event. ``outcomes`` is the number of states that the same call, or event, may lead to. ``decision`` is
+    what the wrapper of the agent decided, None for an event and for the agent that selects everything
+    offered; ``answer`` is its record where a language model took it.
+    """
+
+    state: Instance
+    step: Step
+    offered: int
+    selected: int
+    outcomes: int
+    decision: Decision | None = None
+    answer: Answer | None = None
+
+    @property
+    def branching(self) -> str:
+        """Who branched, in a few words: "agent 1 of 3", "environment 1 of 2"; empty where nothing else could
+        have happened."""
+        words = []
+        if self.offered > 1:
+            some = "any" if self.selected == self.offered else str(self.selected)
+            words.append(f"agent {some} of {self.offered}")
+        if self.outcomes > 1:
+            many = f"{self.outcomes}{' or more' * (self.outcomes >= MOST_OUTCOMES)}"
+            words.append(f"environment 1 of {many}")
+        return ", ".join(words)
+
+
+class Moves:
+    """The moves of a deployment under wrapped agents, each found once."""
+
+    def __init__(self, deployment: Deployment, wrappers: Wrappers, restriction: Restriction) -> None:
+        self.deployment = deployment
+        self.wrappers = wrappers
+        self._restriction = restriction
+        self._found: dict[tuple[Instance, Step], Move] = {}
+
+    def __call__(self, state: Instance, step: Step) -> Move:
+        """The move that a step from a state is."""
+        key = state, step
+        if key not in self._found:
+            self._found[key] = self._move(state, step)
+        return self._found[key]
+
+    def _move(self, state: Instance, step: Step) -> Move:
+        deployment = self.deployment
+        near = around(deployment, self._restriction, state)
+        distinct: set[Instance] = set()
+        for after in islice(outcomes(deployment, step.call, state, near), MOST_OUTCOMES * 10):
+            distinct.add(after)
+            if len(distinct) == MOST_OUTCOMES:
+                break
+        if step.actor is None:
+            return Move(state, step, 0, 0, len(distinct))
+        role = deployment.agent(step.actor)
+        offered = offer(deployment, state, role)
+        wrapper = self.wrappers[role.name]
+        if wrapper is None:
+            return Move(state, step, len(offered), len(offered), len(distinct))
+        [decision] = wrapper.decide([DecisionContext(view(deployment, state, role), offered)])
+        base = wrapper.agent
+        answer = base.answer(decision.canonical) if isinstance(base, Recorder) else None
+        return Move(state, step, len(offered), len(decision.calls), len(distinct), decision, answer)

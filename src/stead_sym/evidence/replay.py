@@ -1,0 +1,418 @@
+"""Evidence checked step by step: the concrete semantics, the wrapped agents, and nothing of an engine.
+
+Each step has to be a call that its agent may make, or an event that is enabled, and has to lead where it
+says. Each claim has to follow from its reason by the definition of its operator. One decision: nothing is
+taken over from the evidence but which runs and values to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.roles import Wrappers
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.initial import is_initial
+from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.restriction import around, normal_restriction
+from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer, view
+from stead_sym.deployment.tool import Call
+from stead_sym.deployment.trace import Step
+from stead_sym.errors import InputError
+from stead_sym.evidence.data import Recorded
+from stead_sym.evidence.outline import outline
+from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, states_along
+from stead_sym.logic.evaluate import declared, holds
+from stead_sym.logic.syntax import (
+    And,
+    Binder,
+    Count,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Until,
+    children,
+    free_variables,
+    is_temporal,
+)
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a replay found: the first thing that is not as the evidence says (``fault``, empty where all is),
+    how many steps and claims were checked, and the claims about all runs that no run shows.
+
+    ``done`` are the steps, each with the state it leads from, that were confirmed. ``at`` is the claim that
+    the fault is about; where it is a step of its run, with the number of the step, from 0.
+    """
+
+    fault: str
+    steps: int
+    claims: int
+    unshown: tuple[Node, ...] = ()
+    done: frozenset[tuple[Instance, Step]] = frozenset()
+    at: tuple[Node, int | None] | None = None
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the evidence shows what it claims, but for the claims that are ``unshown``."""
+        return not self.fault
+
+
+def replay(deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> Replayed:
+    """Run evidence through the semantics of the deployment under wrapped agents.
+
+    Whatever an agent raises passes through, such as an `AgentError`.
+    """
+    checking = _Replay(deployment, wrappers, evidence)
+    fault, at = "", None
+    try:
+        checking.check()
+    except _Refuted as refuted:
+        fault, at = str(refuted), refuted.at
+    done = frozenset(checking.steps)
+    return Replayed(fault, len(done), len(checking.claims), tuple(checking.unshown), done, at)
+
+
+def recorded_wrappers(deployment: Deployment, agents: Mapping[str, Recorded | None]) -> Wrappers:
+    """The agents of a deployment, answering as recorded. `InputError` where one is missing."""
+    if missing := [role.name for role in deployment.agents if role.name not in agents]:
+        raise InputError(
+            f"the evidence has no agent {missing[0] or 'without a name'}; it is of another deployment"
+        )
+    return {
+        role.name: None if (recorded := agents[role.name]) is None else _answering(deployment, role, recorded)
+        for role in deployment.agents
+    }
+
+
+def decisions_that_differ(
+    deployment: Deployment, wrappers: Wrappers, agents: Mapping[str, Recorded | None]
+) -> tuple[str, ...]:
+    """What is recorded otherwise than the wrapped agents decide, a line for each."""
+    lines: list[str] = []
+    for role in deployment.agents:
+        wrapper, recorded = wrappers[role.name], agents.get(role.name)
+        whose = f"agent {role.name}" if role.name else "the agent"
+        if wrapper is None or recorded is None:
+            if wrapper is not None or recorded is not None:
+                lines.append(f"{whose} may select anything in one of the two, and not in the other")
+            continue
+        contexts = {
+            DecisionContext(Instance(deployment.schema, facts), offered): selected
+            for (facts, offered), selected in recorded.decisions.items()
+        }
+        for (context, selected), decision in zip(contexts.items(), wrapper.decide([*contexts]), strict=True):
+            if decision.canonical != context:
+                lines.append(f"{whose} is recorded for {context}, which is no canonical context")
+            elif decision.selected != selected:
+                is_so, is_said = _calls(decision.selected), _calls(selected)
+                lines.append(f"{whose} selects {is_so} in {context}, and is recorded to select {is_said}")
+    return tuple(lines)
+
+
+def _calls(calls: Collection[Call]) -> str:
+    return ", ".join(map(str, sorted(calls))) or "nothing"
+
+
+def _answering(deployment: Deployment, role: AgentRole, recorded: Recorded) -> CanonicalWrapper:
+    agent = _RecordedAgent(recorded)
+    return CanonicalWrapper(agent, deployment.schema, deployment.tools_of(role), recorded.known)
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordedAgent:
+    """An agent that answers what was recorded."""
+
+    recorded: Recorded
+
+    @property
+    def name(self) -> str:
+        return f"{self.recorded.agent} (recorded)"
+
+    def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
+        return [self._select(context) for context in contexts]
+
+    def _select(self, context: DecisionContext) -> frozenset[Call]:
+        selected = self.recorded.decisions.get((context.view.facts, context.calls))
+        if selected is None:
+            raise _Refuted(f"no decision is recorded for {context}")
+        return selected
+
+
+class _Refuted(Exception):
+    """The evidence does not show what it claims; the text says where and why. ``at`` is as in `Replayed`."""
+
+    def __init__(self, text: str, at: tuple[Node, int | None] | None = None) -> None:
+        super().__init__(text)
+        self.at = at
+
+
+class _Replay:
+    """What has been checked so far: ``steps``, each with the state it leads from, and ``claims``, nodes by
+    their identity."""
+
+    def __init__(self, deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> None:
+        self._deployment = deployment
+        self._wrappers = wrappers
+        self._evidence = evidence
+        self._restriction = normal_restriction(deployment)
+        self._calls: dict[tuple[Instance, str | None], frozenset[Call]] = {}
+        self.steps: set[tuple[Instance, Step]] = set()
+        self.claims: set[int] = set()
+        self.unshown: list[Node] = []
+
+    def check(self) -> None:
+        node = self._evidence.root
+        if not is_initial(self._deployment, node.state):
+            raise _Refuted(f"the run begins in {node.state}, which is no initial state")
+        self._claim(node, node.state, {})
+
+    # claims
+
+    def _claim(self, node: Node, state: Instance, sigma: Mapping[str, Value]) -> None:
+        """Check a claim that is to be about this state, under this assignment."""
+        wanted = {name: sigma[name] for name in free_variables(node.formula)}
+        if node.state != state:
+            raise _refuted(node, f"is about {node.state}, where it is needed of {state}")
+        if node.assignment != wanted:
+            raise _refuted(
+                node, f"has the values {_listed(node.assignment)}, where {_listed(wanted)} are needed"
+            )
+        if id(node) in self.claims:
+            return
+        self.claims.add(id(node))
+        match node.reason:
+            case Evaluated():
+                if is_temporal(node.formula):
+                    raise _refuted(node, "is about runs, and is not seen in a state")
+                if holds(node.formula, state, wanted) != node.holds:
+                    raise _refuted(node, f"is not so in {state}")
+            case Unshown():
+                if not _is_about_all(node.formula, node.holds):
+                    raise _refuted(node, "is no claim about all runs, so that there is something to show")
+                self.unshown.append(node)
+            case Parts(nodes):
+                self._parts(node, nodes)
+            case Values(nodes):
+                self._values(node, nodes)
+            case Run():
+                self._run(node, node.reason)
+            case _:
+                assert_never(node.reason)
+
+    def _parts(self, node: Node, nodes: Sequence[tuple[int, Node]]) -> None:
+        parts = children(node.formula)
+        known: dict[int, bool] = {}
+        for k, part in nodes:
+            if k >= len(parts) or part.formula != parts[k]:
+                raise _refuted(node, f"has no part {k} that reads {part.formula}")
+            self._claim(part, node.state, node.assignment)
+            known[k] = part.holds
+        if _connected(node.formula, [known.get(k) for k in range(len(parts))]) != node.holds:
+            raise _refuted(node, "does not follow from the parts that are shown")
+
+    def _values(self, node: Node, nodes: Sequence[tuple[Value, Node]]) -> None:
+        match node.formula:
+            case Exists(binder, body) | Forall(binder, body) | Count(_, _, binder, body):
+                among = self._range(binder, node.state)
+            case _:
+                raise _refuted(node, "has no variable")
+        known: dict[Value, bool] = {}
+        for u, below in nodes:
+            if u not in among:
+                raise _refuted(
+                    node, f"is shown by {u}, which {binder.name} does not range over in {node.state}"
+                )
+            if below.formula != body:
+                raise _refuted(node, f"is shown by a claim about {below.formula}")
+            self._claim(below, node.state, {**node.assignment, binder.name: u})
+            known[u] = below.holds
+        if _quantified(node.formula, known, len(among)) != node.holds:
+            raise _refuted(node, "does not follow from the values that are shown")
+
+    def _range(self, binder: Binder, state: Instance) -> frozenset[Value]:
+        if binder.declared:
+            return frozenset(declared(state.schema, binder))
+        return state.active_domain[binder.sort]
+
+    # runs
+
+    def _run(self, node: Node, run: Run) -> None:
+        states = states_along(node.state, run)
+        for number, (state, step) in enumerate(zip(states, run.steps, strict=False), 1):
+            self._step(node, number, state, step)
+        self._loop(node, run, states)
+        last = len(run.steps) - 1 if run.ends is None else run.ends
+        if not (last <= len(run.steps) and len(run.along) == last + 1):
+            raise _refuted(
+                node,
+                f"is shown by a run of {len(run.steps)} steps, but {len(run.along)} states are described",
+            )
+        during, at_end = self._wanted(node, run)
+        for number, (state, claims) in enumerate(zip(states, run.along, strict=False)):
+            for claim in claims:
+                if claim.formula not in children(node.formula):
+                    raise _refuted(node, f"is shown by a claim about {claim.formula}")
+                self._claim(claim, state, node.assignment)
+            shown = {(claim.formula, claim.holds) for claim in claims}
+            wanted = at_end if number == run.ends else during
+            for formula, truth in wanted - shown:
+                where = f"after {self._words(node, number)}" if number else "where its run begins"
+                raise _refuted(
+                    node, f"needs {formula} to be {str(truth).lower()} {where}, which is not shown"
+                )
+
+    def _step(self, node: Node, number: int, state: Instance, step: Step) -> None:
+        """D → D' by a call that may be made."""
+        if (state, step) in self.steps:
+            return
+        try:
+            fault = self._step_fault(state, step)
+        except _Refuted as refuted:  # of the recorded decisions
+            fault = str(refuted)
+        if fault:
+            raise _refuted(node, f"fails at {self._words(node, number)}, {step.label}: {fault}", number)
+        self.steps.add((state, step))
+
+    def _step_fault(self, state: Instance, step: Step) -> str:
+        """Why the step cannot be taken from the state; empty where it can."""
+        deployment = self._deployment
+        if step.call not in self._possible(state, step.actor):
+            who = "the agent" if step.actor == "" else step.actor
+            what = (
+                "no such event is enabled"
+                if step.actor is None
+                else f"{who} is not offered, or does not select, the call"
+            )
+            return f"{what} in {state}"
+        near = around(deployment, self._restriction, state, step.state)
+        if not leads_to(deployment, step.call, state, step.state, near):
+            return f"it does not lead from {state} to {step.state}"
+        return (
+            f"{step.state} is past a bound, or breaks a key" if breaks_claim(deployment, step.state) else ""
+        )
+
+    def _words(self, node: Node, number: int) -> str:
+        """Step ``number``, from 1, of the run that is the reason of a node, as a reader counts it."""
+        return outline(self._evidence).step(node, number - 1)
+
+    def _possible(self, state: Instance, actor: str | None) -> frozenset[Call]:
+        """The calls that an agent may make in a state, or for None the events that are enabled."""
+        key = state, actor
+        if key not in self._calls:
+            self._calls[key] = (
+                enabled(self._deployment, state) if actor is None else self._selected(state, actor)
+            )
+        return self._calls[key]
+
+    def _selected(self, state: Instance, actor: str) -> frozenset[Call]:
+        deployment = self._deployment
+        role = next((role for role in deployment.agents if role.name == actor), None)
+        if role is None or not (offered := offer(deployment, state, role)):
+            return frozenset()
+        wrapper = self._wrappers[actor]
+        return offered if wrapper is None else wrapper.calls(view(deployment, state, role), offered)
+
+    def _loop(self, node: Node, run: Run, states: Sequence[Instance]) -> None:
+        """The loop closes and meets every fairness constraint; without constraints a run that ends needs
+        none, since every state has a successor."""
+        fair = self._deployment.fair
+        if run.loop is None:
+            if run.ends is None:
+                raise _refuted(node, "needs a run without end, and there is no loop")
+            if fair:
+                raise _refuted(node, "needs a fair run, and no loop meets the constraints")
+            return
+        if not run.loop < len(run.steps) or states[run.loop] != states[-1]:
+            raise _refuted(node, f"has a loop from {self._words(node, run.loop + 1)} on that does not close")
+        for constraint in fair:
+            if not any(holds(constraint, state, {}) for state in states[run.loop :]):
+                raise _refuted(node, f"has a loop that never meets {constraint}")
+
+    def _wanted(self, node: Node, run: Run) -> tuple[frozenset[_Aim], frozenset[_Aim]]:
+        """What the operator asks of the states before the end of the run, and of the one at the end; of all,
+        where it has no end."""
+        endless = run.ends is None
+        match node.formula, node.holds:
+            case (Next("E", body), True) | (Next("A", body), False) if run.ends == 1:
+                return frozenset(), frozenset({(body, node.holds)})
+            case (Future("E", body), True) | (Globally("A", body), False) if not endless:
+                return frozenset(), frozenset({(body, node.holds)})
+            case (Future("A", body), False) | (Globally("E", body), True) if endless:
+                return frozenset({(body, node.holds)}), frozenset()
+            case (Until("E", left, _, True), True) if endless:
+                return frozenset({(left, True)}), frozenset()
+            case (Until("E", left, right), True) if not endless:
+                return frozenset({(left, True)}), frozenset({(right, True)})
+            case (Until("A", _, right, False), False) if endless:
+                return frozenset({(right, False)}), frozenset()
+            case (Until("A", left, right), False) if not endless:
+                return frozenset({(right, False)}), frozenset({(right, False), (left, False)})
+            case _:
+                raise _refuted(node, "is not shown by such a run")
+
+
+_Aim = tuple[Formula, bool]
+
+
+def _refuted(node: Node, why: str, step: int | None = None) -> _Refuted:
+    """What is wrong with a claim; ``step`` is the number of the step of its run, from 1, that it is about."""
+    return _Refuted(f"the claim that {node.claim} {why}", (node, None if step is None else step - 1))
+
+
+def _listed(values: Mapping[str, Value]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in sorted(values.items())) or "none"
+
+
+def _is_about_all(formula: Formula, truth: bool) -> bool:
+    """Whether the claim is about all runs: A and true, or E and false."""
+    return isinstance(formula, Next | Future | Globally | Until) and (formula.path == "A") == truth
+
+
+def _connected(formula: Formula, parts: Sequence[bool | None]) -> bool | None:
+    """The truth value of a connective from those of its parts, None for what is not known."""
+    match formula:
+        case Not():
+            return None if parts[0] is None else not parts[0]
+        case And():
+            return False if False in parts else None if None in parts else True
+        case Or():
+            return True if True in parts else None if None in parts else False
+        case Implies():
+            return True if parts[0] is False or parts[1] is True else None if None in parts else False
+        case Iff():
+            return None if None in parts else parts[0] == parts[1]
+        case _:
+            return None
+
+
+def _quantified(formula: Formula, known: Mapping[Value, bool], size: int) -> bool | None:
+    """The truth value of a quantifier over so many values from what is known of some of them."""
+    least = sum(known.values())
+    most = size - (len(known) - least)
+    match formula:
+        case Exists():
+            return True if least else None if most else False
+        case Forall():
+            return False if most < size else None if least < size else True
+        case Count("atleast", number):
+            return True if least >= number else None if most >= number else False
+        case Count("atmost", number):
+            return False if least > number else None if most > number else True
+        case Count(_, number):
+            return least == number if least == most else None if least <= number <= most else False
+        case _:
+            return None

@@ -1,0 +1,214 @@
+"""Evidence as a tree: why a formula has its truth value in a state, under an assignment.
+
+A node is a claim (D, σ) ⊨ f, or (D, σ) ⊭ f, with its reason. An existential path quantifier that holds, or a
+universal one that fails, is shown by a run with a node for what the formula asks of each state on it; a
+connective by its parts, a quantifier by values, a first-order formula by evaluation. What a claim about all
+runs rests on no run can show: there the tree ends, and says so (`Unshown`).
+
+One decision: nodes are shared. A claim that is needed at several places is one node, so that the size of the
+evidence is bounded by the number of subformulas, states and assignments that occur in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import Const, Exists, Expanded, Forall, Formula, Not, Quantified, is_temporal
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The formula is first-order: its truth is seen in the state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unshown:
+    """The claim is about all runs from the state: no single one shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A connective has its truth value because these of its `children`, given by their numbers, have
+    theirs."""
+
+    nodes: tuple[tuple[int, Node], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """A quantifier has its truth value because of these values of its variable: a single one where one
+    decides, and otherwise all that it ranges over."""
+
+    nodes: tuple[tuple[Value, Node], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A path quantifier has its truth value because of a run from the state.
+
+    ``along[i]`` are the claims about the state after i steps. With ``loop = k`` the state after the last step
+    is that after k steps, and the steps from there on repeat for ever (`Trace`).
+
+    ``ends = n``: what the operator waits for comes after n steps; the steps from there on, which are there
+    under fairness constraints only, show that the run goes on fairly. None: it never comes, and the run has a
+    loop; ``along`` then has the claims of all states but the last, which is one of them.
+    """
+
+    steps: tuple[Step, ...]
+    along: tuple[tuple[Node, ...], ...]
+    ends: int | None = None
+    loop: int | None = None
+
+
+Reason: TypeAlias = Evaluated | Unshown | Parts | Values | Run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """(D, σ) ⊨ f, or with ``holds`` False (D, σ) ⊭ f, and the reason. ``assignment`` has the values of the
+    free variables of f and no others. Nodes are told apart by identity."""
+
+    formula: Expanded
+    holds: bool
+    state: Instance
+    assignment: Mapping[str, Value]
+    reason: Reason
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The claims that this one rests on."""
+        match self.reason:
+            case Evaluated() | Unshown():
+                return ()
+            case Parts(nodes) | Values(nodes):
+                return tuple(node for _, node in nodes)
+            case Run(along=along):
+                return tuple(node for nodes in along for node in nodes)
+            case _:
+                assert_never(self.reason)
+
+    @property
+    def claim(self) -> str:
+        """The claim in words: the formula with the values of its variables, and its truth."""
+        return f"{instantiated(self.formula, self.assignment)} is {'true' if self.holds else 'false'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a sentence holds, or fails, at the initial state of the ``root``. ``of_many``: there are other
+    initial states, so that which one it is has to be said."""
+
+    root: Node
+    of_many: bool = False
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, each once, the root first."""
+        found: dict[int, Node] = {}
+        todo = [self.root]
+        while todo:
+            node = todo.pop()
+            if id(node) not in found:
+                found[id(node)] = node
+                todo += reversed(node.children)
+        return tuple(found.values())
+
+    @property
+    def unshown(self) -> tuple[Node, ...]:
+        """The claims about all runs that the evidence rests on."""
+        return tuple(node for node in self.nodes if isinstance(node.reason, Unshown))
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether `trace` leaves no run out."""
+        return sum(isinstance(node.reason, Run) for node in self.nodes) <= 1
+
+    @property
+    def trace(self) -> Trace:
+        """The one run through the tree that shows most: where a claim rests on several, that of the first
+        with a run, and after a run the last claim about its last state."""
+        steps: tuple[Step, ...] = ()
+        bindings: dict[str, Value] = {}
+        node = self.root
+        for node in followed(self.root):
+            match node.reason:
+                case Values(((value, _),)) if is_witness(node):
+                    bindings[_variable(node.formula)] = value
+                case Run(ahead, along, None, loop):
+                    assert loop is not None, "a run that never ends has a loop"
+                    shown = along[0][0]
+                    body = shown.formula if shown.holds else negation(shown.formula)
+                    claim = f"for ever: {instantiated(body, shown.assignment)}"
+                    return Trace(
+                        self.root.state, steps + ahead, len(steps) + loop, bindings, claim, self.of_many
+                    )
+                case Run(ahead, _, ends):
+                    steps += ahead[:ends]
+        return Trace(self.root.state, steps, None, bindings, node.claim, self.of_many)
+
+    def __str__(self) -> str:
+        return str(self.trace)
+
+    def _repr_html_(self) -> str:
+        return self.trace._repr_html_()
+
+
+def followed(node: Node) -> Iterator[Node]:
+    """The claims that a single run can show, from one on: where a claim rests on several, the first with a
+    run, and after a run the last claim about its end."""
+    while True:
+        yield node
+        match node.reason:
+            case Parts(((_, _), *_) as nodes):
+                node = _telling([below for _, below in nodes])
+            case Values(((_, below),)) if is_witness(node):
+                node = below
+            case Run(_, (*_, (*_, last)), int()):
+                node = last
+            case _:
+                return
+
+
+def runs(evidence: Evidence) -> Iterator[tuple[Node, Run]]:
+    """The runs of the tree, each with the node that it is the reason of."""
+    for node in evidence.nodes:
+        if isinstance(node.reason, Run):
+            yield node, node.reason
+
+
+def states_along(start: Instance, run: Run) -> tuple[Instance, ...]:
+    """The state in which a run begins, and the state after each step."""
+    return (start, *(step.state for step in run.steps))
+
+
+def negation(formula: Formula) -> Formula:
+    """¬f, or g where f is ¬g."""
+    return formula.body if isinstance(formula, Not) else Not(formula)
+
+
+def instantiated(formula: Formula, assignment: Mapping[str, Value]) -> str:
+    """The formula with values in place of variables."""
+    return str(substitute(formula, {name: Const(value) for name, value in assignment.items()}))
+
+
+def _telling(nodes: Sequence[Node]) -> Node:
+    """Of claims about one state the first with a run, or else the first about runs, or else the first."""
+    with_run = (node for node in nodes if any(isinstance(n.reason, Run) for n in Evidence(node).nodes))
+    temporal = (node for node in nodes if is_temporal(node.formula))
+    return next(with_run, None) or next(temporal, nodes[0])
+
+
+def is_witness(node: Node) -> bool:
+    """Whether one value decides: it makes an ∃ true, or a ∀ false."""
+    return isinstance(node.formula, Exists if node.holds else Forall)
+
+
+def _variable(formula: Formula) -> str:
+    assert isinstance(formula, Quantified), f"{formula} has no variable of its own"
+    return formula.binder.name

@@ -1,0 +1,340 @@
+"""From sentences of first-order CTL to sentences of propositional CTL over the nodes of an export.
+
+One decision: a quantifier is a conjunction or disjunction over names wherever names mean something, and a
+*step* of the graph where they do not.
+
+Where names mean something
+--------------------------
+Within one state every value has a name; under a temporal operator it keeps the name as long as the name is a
+constant, or the domain is literal. Then, with σ the values of the variables so far,
+
+    g(exists x. f)σ = ⋁_u active(u) ∧ g(f)σ[x := u],     g(P(t))σ = the proposition `P(σ(t)) holds`.
+
+Where they do not
+-----------------
+With representatives a value that dies loses its name, and what comes back is another one under any name. Let
+x be *held*: its sort has values outside C, and x is free in a temporal operator of f. The nodes of an export
+are then triples (V, D, ν) of a *layer* V (which slots hold values), a state D and what the slots of V hold
+(`layers`). Two kinds of edges lead from them:
+
+    moves          (V, D, ν) → (V, D', ν')               where D → D' and ν' is ν after that step;
+    assignments    (V, D, ν) → (V ∪ {x}, D, ν[x := u])   for each u active in D.
+
+No edge leads back to a smaller layer. So a path that is in layer V has been there since it came, or all
+along; and a path that stays in V is a run of (D, ν). Write V for the proposition `the layer is V`. Then
+
+    g(exists x. f) = EX (V ∪ {x} ∧ g(f)),
+    g(EX f) = EX (V ∧ g(f)),   g(E[f U h]) = E[V ∧ g(f) U V ∧ g(h)],   g(EG f) = EG (V ∧ g(f)),
+
+and the other operators by duality. By induction over f: (V, D, ν) ⊨ g(f) iff (D, ν) ⊨ f.
+
+*Fairness.* A checker's path quantifiers range over the fair paths of the whole graph. A path changes its
+layer finitely often and the constraints speak of D alone, so a fair path goes on from (V, D, ν) iff a fair
+run goes on from D, and the path may as well stay in V. Hence the equations hold in every node whose state
+starts a fair run, assignments included: they do not leave D. Only such nodes count: a verdict is unknown
+where an initial state starts no fair run, and EX and E[ U ] lead to states that start one.
+
+The sentences that come out are formulas of `logic.syntax` whose atoms have no arguments; `W` is not among the
+operators, as `E[f W h] = E[f U h] ∨ EG f` and `A[f W h] = ¬E[¬h U ¬f ∧ ¬h]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import comb
+from typing import TypeAlias, assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.errors import Undecided
+from stead_sym.export.connectives import both, either, negation
+from stead_sym.export.graph import StateGraph
+from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Same, Slot
+from stead_sym.logic.evaluate import compares, declared, value_of
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Expanded,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Term,
+    Truth,
+    Until,
+    Use,
+    children,
+    free_variables,
+    subformulas,
+    unexpanded,
+)  # fmt: skip
+from stead_sym.logic.syntax import Same as SameRelation
+from stead_sym.relational.schema import Value
+
+Denoted: TypeAlias = Value | Slot
+"""What a variable stands for: a name, or what a slot holds."""
+
+MAX_PARTS = 200_000
+"""How many subformulas a sentence may have once its quantifiers are written out."""
+
+
+@dataclass
+class Grounding:
+    """g for the sentences over one graph.
+
+    ``mortal`` are the sorts whose names mean nothing across steps. ``layers`` are the layers that the
+    sentences speak of, known before any of them is grounded (`held_layers`): with the empty one alone no
+    proposition says which layer it is.
+    """
+
+    deployment: Deployment
+    graph: StateGraph
+    mortal: frozenset[str]
+    layers: frozenset[Layer]
+    names: Names
+    _parts: int = field(default=0, init=False)
+
+    def sentence(self, formula: Expanded) -> Formula:
+        """g(f) in the empty layer. Raises `Undecided` where it has more than `MAX_PARTS` parts."""
+        self._parts = 0
+        ground = self._ground(formula, {}, ())
+        for _ in subformulas(ground):
+            self._count()
+        return ground
+
+    @property
+    def _layered(self) -> bool:
+        return self.layers != {()}
+
+    def _ground(self, formula: Formula, sigma: Mapping[str, Denoted], layer: Layer) -> Formula:
+        self._count()
+
+        def here(f: Formula) -> Formula:
+            return self._ground(f, sigma, layer)
+
+        match formula:
+            case Truth():
+                return formula
+            case Equal(left, right):
+                return self._equal(value_of(left, sigma), value_of(right, sigma))
+            case Compare(_, left, right):
+                values = _name(value_of(left, sigma)), _name(value_of(right, sigma))
+                return Truth(compares(formula, *values, self.deployment.schema))
+            case Atom(relation, args, primed=False):
+                return self._atom(relation, args, sigma)
+            case Not(body):
+                return negation(here(body))
+            case And(parts):
+                return both(*map(here, parts))
+            case Or(parts):
+                return either(*map(here, parts))
+            case Implies(left, right):
+                return either(negation(here(left)), here(right))
+            case Iff(left, right):
+                f, h = here(left), here(right)
+                return either(both(f, h), both(negation(f), negation(h)))
+            case Exists(binder, body):
+                if held(binder, body, self.mortal):
+                    return self._assigned(binder, body, sigma, layer)
+                return either(*self._instances(binder, body, sigma, layer))
+            case Forall(binder, body):
+                return here(Not(Exists(binder, Not(body))))
+            case Count(comparison, number, binder, body):
+                members = list(self._instances(binder, body, sigma, layer))
+                enough = self._at_least(number, members)
+                if comparison == "atleast":
+                    return enough
+                no_more = negation(self._at_least(number + 1, members))
+                return no_more if comparison == "atmost" else both(enough, no_more)
+            case Next(path, body):
+                f = here(body)
+                return self._next(f, layer) if path == "E" else negation(self._next(negation(f), layer))
+            case Future(path, body):
+                f = here(body)
+                if path == "E":
+                    return self._until(TRUE, f, layer)
+                return negation(self._globally(negation(f), layer))
+            case Globally(path, body):
+                f = here(body)
+                if path == "E":
+                    return self._globally(f, layer)
+                return negation(self._until(TRUE, negation(f), layer))
+            case Until("E", left, right, weak):
+                f, h = here(left), here(right)
+                until = self._until(f, h, layer)
+                return either(until, self._globally(f, layer)) if weak else until
+            case Until(_, left, right, weak):
+                f, h = here(left), here(right)
+                if not weak and not self._layered:
+                    return Until("A", f, h)
+                broken = self._until(negation(h), both(negation(f), negation(h)), layer)
+                never = FALSE if weak else self._globally(negation(h), layer)
+                return both(negation(broken), negation(never))
+            case Use():
+                raise unexpanded(formula)
+            case SameRelation() | Empty() | Atom():
+                raise ValueError(f"a formula about the next state outside `ensure`: {formula}")
+            case _:
+                assert_never(formula)
+
+    def _count(self, parts: int = 1) -> None:
+        self._parts += parts
+        if self._parts > MAX_PARTS:
+            raise Undecided(
+                f"a specification has more than {MAX_PARTS:,} parts once its quantifiers are written out;"
+                " export it with smaller bounds, or leave it out"
+            )
+
+    # First-order clauses
+
+    def _equal(self, left: Denoted, right: Denoted) -> Formula:
+        match left, right:
+            case Slot(), Slot():
+                if left == right:
+                    return TRUE
+                return self.names.atom(Same(*sorted((left, right)))) if left.sort == right.sort else FALSE
+            case Slot(), str():
+                return self._named(left, right)
+            case str(), Slot():
+                return self._named(right, left)
+            case _:
+                return Truth(left == right)
+
+    def _named(self, slot: Slot, value: Value) -> Formula:
+        can_be_held = value in self.graph.active[slot.sort]
+        return self.names.atom(Named(slot, value)) if can_be_held else FALSE
+
+    def _atom(self, relation: str, args: Sequence[Term], sigma: Mapping[str, Denoted]) -> Formula:
+        """P(t): one of the facts that the terms may come to."""
+        denoted = [value_of(term, sigma) for term in args]
+        return either(
+            *(
+                both(
+                    *(self._equal(d, u) for d, u in zip(denoted, fact.args, strict=True)),
+                    self.names.atom(Holds(fact)),
+                )
+                for fact in self.graph.facts
+                if fact.relation == relation and _may_be(denoted, fact.args)
+            )
+        )
+
+    def _instances(
+        self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer
+    ) -> Iterator[Formula]:
+        """Per value u: it is active and satisfies the body; of `x in s` any declared value does."""
+        if binder.declared:
+            for u in declared(self.deployment.schema, binder):
+                yield self._ground(body, {**sigma, binder.name: u}, layer)
+        elif held(binder, body, self.mortal):
+            slot, above, f = self._above(binder, body, sigma, layer)
+            for u in self.graph.active[binder.sort]:
+                yield Next("E", both(self._in(above), self._named(slot, u), f))
+        else:
+            for u in self.graph.active[binder.sort]:
+                f = self._ground(body, {**sigma, binder.name: u}, layer)
+                yield both(self.names.atom(Active(binder.sort, u)), f)
+
+    def _at_least(self, number: int, members: Sequence[Formula]) -> Formula:
+        """At least so many of the members hold."""
+        if number > len(members):
+            return FALSE
+        self._count(comb(len(members), number))
+        enough: list[Formula] = [TRUE, *[FALSE] * number]  # enough[k]: k of the members seen so far
+        for member in members:
+            for k in range(number, 0, -1):
+                enough[k] = either(enough[k], both(member, enough[k - 1]))
+        return enough[number]
+
+    # Layers
+
+    def _assigned(self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer) -> Formula:
+        _, above, f = self._above(binder, body, sigma, layer)
+        return Next("E", both(self._in(above), f))
+
+    def _above(
+        self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer
+    ) -> tuple[Slot, Layer, Formula]:
+        """The slot for the variable, the layer above this one, and the body there."""
+        slot = next_slot(layer, binder.sort)
+        above = (*layer, slot)
+        return slot, above, self._ground(body, {**sigma, binder.name: slot}, above)
+
+    def _in(self, layer: Layer) -> Formula:
+        return self.names.atom(InLayer(layer)) if self._layered else TRUE
+
+    # The temporal kernel
+
+    def _next(self, f: Formula, layer: Layer) -> Formula:
+        return Next("E", both(self._in(layer), f))
+
+    def _until(self, f: Formula, h: Formula, layer: Layer) -> Formula:
+        goal = both(self._in(layer), h)
+        if f == TRUE:  # no path comes back to a layer, so that one that ends in it has been in it
+            return Future("E", goal)
+        return Until("E", both(self._in(layer), f), goal)
+
+    def _globally(self, f: Formula, layer: Layer) -> Formula:
+        return Globally("E", both(self._in(layer), f))
+
+
+def held(binder: Binder, body: Formula, mortal: frozenset[str]) -> bool:
+    """Whether the variable holds a value across steps whose name means nothing there."""
+    return binder.sort in mortal and _under_time(binder.name, body)
+
+
+def _under_time(name: str, formula: Formula) -> bool:
+    """Whether the variable is free in a temporal operator of the formula, and free in the formula there."""
+    match formula:
+        case Next() | Future() | Globally() | Until():
+            return name in free_variables(formula)
+        case Exists(binder) | Forall(binder) | Count(_, _, binder) if binder.name == name:
+            return False
+        case _:
+            return any(_under_time(name, child) for child in children(formula))
+
+
+def held_layers(formulas: Iterable[Expanded], mortal: frozenset[str]) -> frozenset[Layer]:
+    """The layers that the sentences speak of, with the empty one."""
+    found: set[Layer] = {()}
+
+    def collect(formula: Formula, layer: Layer) -> None:
+        match formula:
+            case Exists(binder, body) | Forall(binder, body) | Count(_, _, binder, body):
+                if held(binder, body, mortal):
+                    layer = (*layer, next_slot(layer, binder.sort))
+                    found.add(layer)
+        for child in children(formula):
+            collect(child, layer)
+
+    for formula in formulas:
+        collect(formula, ())
+    return frozenset(found)
+
+
+def next_slot(layer: Layer, sort: str) -> Slot:
+    """The slot for one more value."""
+    return Slot(len(layer) + 1, sort)
+
+
+def _may_be(denoted: Sequence[Denoted], args: Sequence[Value]) -> bool:
+    """Whether the fact's values can be what the terms denote."""
+    return all(isinstance(d, Slot) or d == u for d, u in zip(denoted, args, strict=True))
+
+
+def _name(denoted: Denoted) -> Value:
+    """The name that a variable of a finite sort stands for."""
+    assert isinstance(denoted, str), "the values of a finite sort keep their names"
+    return denoted

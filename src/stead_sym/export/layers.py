@@ -1,0 +1,143 @@
+"""The nodes of an export and its edges, one by one, for formats that list them.
+
+A node is a triple (V, D, ν) of `ground`: the layer, the state, and what the slots of V hold. With
+representatives what a slot holds is, as "What an assignment is" in `symbolic.encode.representatives` has it,
+a name, or the class of a dead value: two slots hold the same dead value iff their classes are the same. The
+one decision: moves are computed here from D, D' and ν, by the text of that proof and not by the engine's
+relation.
+
+    a name that D' has, or a constant, stays;
+    a name that D' lacks becomes a class, of its own for every name;
+    a class stays, or becomes one of the names that D' has and D and C lack: no two the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import product
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.export.graph import StateGraph
+from stead_sym.export.names import Layer
+from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Dead:
+    """A value that no fact of the state has, and no constant; ``number`` counts those that slots of one sort
+    hold, in the order of the slots, from 0."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node (V, D, ν): the number of D in the graph, the layer, and what its slots hold."""
+
+    state: int
+    layer: Layer = ()
+    held: tuple[Value | Dead, ...] = ()
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes that can be reached, the first ``initial`` of them the initial ones; ``edges[i]`` maps the
+    numbers of the nodes after node i to words for a step there."""
+
+    nodes: tuple[Node, ...]
+    initial: int
+    edges: tuple[Mapping[int, str], ...]
+
+    @property
+    def transitions(self) -> int:
+        """The number of pairs of a node and one after it."""
+        return sum(map(len, self.edges))
+
+
+def all_nodes(deployment: Deployment, graph: StateGraph, layers: Set[Layer]) -> Nodes:
+    """What can be reached from the initial states in the empty layer."""
+    number = {Node(i): i for i in range(graph.initial)}
+    nodes = list(number)
+    edges: list[dict[int, str]] = []
+    for node in nodes:  # grows on the way
+        out: dict[int, str] = {}
+        for after, label in _edges(deployment, graph, layers, node):
+            if after not in number:
+                number[after] = len(nodes)
+                nodes.append(after)
+            out.setdefault(number[after], label)
+        edges.append(out)
+    return Nodes(tuple(nodes), graph.initial, tuple(edges))
+
+
+def _edges(
+    deployment: Deployment, graph: StateGraph, layers: Set[Layer], node: Node
+) -> Iterator[tuple[Node, str]]:
+    for after, label in graph.steps[node.state].items():
+        for held in _moved(deployment, graph, node, after):
+            yield Node(after, node.layer, held), label
+    for layer in sorted(layers):
+        if layer and layer[:-1] == node.layer:
+            for value in sorted(graph.states[node.state].active_domain[layer[-1].sort]):
+                yield Node(node.state, layer, (*node.held, value)), f"hold {value}"
+
+
+def _moved(
+    deployment: Deployment, graph: StateGraph, node: Node, after: int
+) -> Iterator[tuple[Value | Dead, ...]]:
+    """What the slots may hold after a step to another state."""
+    sorts = [slot.sort for slot in node.layer]
+    by_sort = {sort: tuple(_moves(deployment, graph, node, after, sort)) for sort in dict.fromkeys(sorts)}
+    for chosen in product(*by_sort.values()):
+        renamed = dict(zip(by_sort, chosen, strict=True))
+        yield _in_order(sorts, [renamed[s][value] for s, value in zip(sorts, node.held, strict=True)])
+
+
+def _moves(
+    deployment: Deployment, graph: StateGraph, node: Node, after: int, sort: str
+) -> Iterator[Mapping[Value | Dead, Value | Dead]]:
+    """What becomes of the values of one sort that the slots hold: each way it can go."""
+    held = dict.fromkeys(
+        value for slot, value in zip(node.layer, node.held, strict=True) if slot.sort == sort
+    )
+    before, now = (graph.states[i].active_domain[sort] for i in (node.state, after))
+    constants = frozenset(deployment.constants[sort])
+    fates: dict[Value | Dead, Value | Dead] = {}
+    for number, value in enumerate(held):
+        alive = isinstance(value, str) and (value in now or value in constants)
+        fates[value] = value if alive else Dead(number)
+    dead = [value for value in held if isinstance(value, Dead)]
+    drawn = sorted(now - before - constants)
+    for reborn in _injections(dead, drawn):
+        yield {**fates, **reborn}
+
+
+def _injections(
+    dead: Sequence[Dead], drawn: Sequence[Value]
+) -> Iterator[Mapping[Value | Dead, Value | Dead]]:
+    """The injections of some of the dead values into those drawn."""
+    if not dead:
+        yield {}
+        return
+    first, *rest = dead
+    for others in _injections(rest, drawn):
+        yield others
+        for name in drawn:
+            if name not in others.values():
+                yield {**others, first: name}
+
+
+def _in_order(sorts: Sequence[str], held: Sequence[Value | Dead]) -> tuple[Value | Dead, ...]:
+    """The dead values of each sort numbered in the order of the slots."""
+    numbers: dict[tuple[str, Dead], Dead] = {}
+    counted: dict[str, int] = {}
+    ordered: list[Value | Dead] = []
+    for sort, value in zip(sorts, held, strict=True):
+        if isinstance(value, Dead):
+            if (sort, value) not in numbers:
+                numbers[sort, value] = Dead(counted.get(sort, 0))
+                counted[sort] = counted.get(sort, 0) + 1
+            value = numbers[sort, value]
+        ordered.append(value)
+    return tuple(ordered)

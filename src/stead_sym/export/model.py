@@ -1,0 +1,146 @@
+"""What an export says, before it is written in any format: the graph, the names, the sentences.
+
+One decision: an export is made from a finished verification, so that the verdicts stand beside the
+specifications, and whoever runs another checker on it sees at once where the two differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.export.graph import MAX_STATES, StateGraph, state_graph
+from stead_sym.export.ground import Grounding, held_layers
+from stead_sym.export.layers import Node, Nodes, all_nodes
+from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
+from stead_sym.logic.syntax import Formula
+from stead_sym.relational.instance import Fact
+from stead_sym.verification import Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A specification in an export: its ``identifier`` there, the ``formula`` over the nodes, its atoms
+    without arguments, and our ``answer``, None where it is unknown, in ``words`` too.
+
+    ``plain`` is the formula over the states; None where it holds a value whose name means nothing there.
+    """
+
+    spec: str
+    identifier: str
+    written: str
+    formula: Formula
+    plain: Formula | None
+    answer: bool | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Export:
+    """A deployment under its agents as a finite graph, with specifications that need no data.
+
+    ``fair`` are the fairness constraints over the states, their atoms without arguments. ``layers`` are as in
+    `ground`: only the empty one where no specification holds a value whose name means nothing.
+    """
+
+    summary: str
+    deployment: Deployment
+    graph: StateGraph
+    layers: frozenset[Layer]
+    names: Names
+    fair: tuple[Formula, ...]
+    questions: tuple[Question, ...]
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The nodes that can be reached: the states, where no specification holds a value whose name means
+        nothing."""
+        return all_nodes(self.deployment, self.graph, self.layers)
+
+    def says(self, proposition: Proposition, node: Node) -> bool:
+        """Whether the proposition holds in the node."""
+        state, held = self.graph.states[node.state], dict(zip(node.layer, node.held, strict=True))
+        match proposition:
+            case Holds(fact):
+                return fact in state
+            case Active(sort, value):
+                return value in state.active_domain[sort]
+            case Named(slot, value):
+                return held.get(slot) == value
+            case Same(left, right):
+                return left in held and right in held and held[left] == held[right]
+            case InLayer(layer):
+                return layer == node.layer
+            case _:
+                assert_never(proposition)
+
+    def having(self, active: Active) -> Iterator[Fact]:
+        """The facts that make a value active."""
+        sorts = {relation.name: relation.sorts for relation in self.deployment.schema.relations}
+        wanted = (active.sort, active.value)
+        for fact in self.graph.facts:
+            if wanted in zip(sorts[fact.relation], fact.args, strict=True):
+                yield fact
+
+    def heading(self) -> Iterator[str]:
+        """The lines of a comment that opens an export."""
+        yield plain(self.summary)
+        counts = self.graph.initial, len(self.graph.states), self.graph.transitions
+        yield "{} initial, {} states, {} transitions".format(*counts)
+        if self.layers != {()}:
+            yield "Some specifications hold values whose names change: docs/export.md tells of held values."
+
+
+def exported(verification: Verification, max_states: int = MAX_STATES) -> Export:
+    """A verification as a finite graph with propositional specifications, for `to_smv`, `to_storm` and
+    `to_promela` to write.
+
+    Raises `Undecided` where there are more than ``max_states`` states, and where a specification gets too
+    long once its quantifiers are written out.
+    """
+    deployment = verification.deployment
+    graph = state_graph(verification.engine, max_states)
+    mortal = frozenset[str]()
+    if verification.mode == "normal":
+        values = verification.restriction.values.items()
+        mortal = frozenset(sort for sort, known in values if deployment.outside(sort, known))
+    specs = [spec for spec in deployment.specs if spec.name in verification.verdicts]
+    layers = held_layers((spec.formula for spec in specs), mortal)
+    names = _named(graph, layers)
+    alone = Grounding(deployment, graph, mortal, frozenset({()}), names)
+    layered = replace(alone, layers=layers)
+    questions = tuple(
+        Question(
+            spec.name,
+            names.unique(("spec", spec.name), f"spec_{spec.name}"),
+            str(verification[spec.name].formula),
+            layered.sentence(spec.formula),
+            alone.sentence(spec.formula) if held_layers([spec.formula], mortal) == {()} else None,
+            verification[spec.name].holds,
+            f"{verification[spec.name]}".removeprefix(spec.name).strip(),
+        )
+        for spec in specs
+    )
+    fair = tuple(map(alone.sentence, deployment.fair))
+    return Export(verification.summary, deployment, graph, layers, names, fair, questions)
+
+
+def _named(graph: StateGraph, layers: frozenset[Layer]) -> Names:
+    """Names for all facts, and for what the steps between layers speak of."""
+    names = Names()
+    slots = sorted({slot for layer in layers for slot in layer})
+    for fact in graph.facts:
+        names.of(Holds(fact))
+    for sort in sorted({slot.sort for slot in slots}):
+        for value in graph.active[sort]:
+            names.of(Active(sort, value))
+    for left, right in combinations(slots, 2):
+        if left.sort == right.sort:
+            names.of(Same(left, right))
+    for layer in sorted(layers) if slots else ():
+        names.of(InLayer(layer))
+    return names

@@ -1,0 +1,224 @@
+"""What a verdict rests on: every hypothesis of the theorem of exact finite verification, with how it was
+established.
+
+One decision: a hypothesis that a run breaks is an error with that run (`deployment.faults`), so that nothing
+here is ever false; but one that was not established says so, and the verdicts are `unknown` then. What was
+looked at in every state of a domain that is too small, or under an agent that no wrapper makes equivariant,
+is not established.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.roles import Wrappers
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.tool import Call
+from stead_sym.logic.syntax import TRUE
+from stead_sym.relational.schema import Value
+
+Status: TypeAlias = Literal["established", "by construction", "not established"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One hypothesis: whether it is established, and how, or why not."""
+
+    name: str
+    status: Status
+    how: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.status}; {self.how}"
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """``most`` is max |(ad(D) \\ C) ∩ U_S| over the reachable states D, exactly; ``bound`` is b_S."""
+
+    bound: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """A canonical decision context that is not action-rigid (Definition "Action-rigidity"), so that more may
+    happen there than the base agent ``selected``: ``possible`` are all calls that the automorphisms of the
+    context make of these.
+
+    ``alike`` are the values outside B in which the ``possible`` calls differ, ``remedy`` says what would tell
+    these apart.
+    """
+
+    agent: str
+    context: DecisionContext
+    selected: frozenset[Call]
+    possible: frozenset[Call]
+    alike: tuple[Value, ...]
+    remedy: str
+
+    def __str__(self) -> str:
+        calls = ", ".join(map(str, sorted(self.possible)))
+        chosen = ", ".join(map(str, sorted(self.selected)))
+        return f"{chosen} is selected, any of {calls} may happen; {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hypotheses:
+    """The hypotheses of one verification; ``activity`` per unbounded sort; ``widened`` the contexts in which
+    a selected call stands for several."""
+
+    all: tuple[Hypothesis, ...]
+    activity: Mapping[str, Activity]
+    widened: tuple[Widened, ...] = ()
+
+    @property
+    def missing(self) -> tuple[Hypothesis, ...]:
+        """Those that are not established."""
+        return tuple(hypothesis for hypothesis in self.all if hypothesis.status == "not established")
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, (*self.all, *self.widened)))
+
+
+def audit(
+    deployment: Deployment,
+    wrappers: Wrappers,
+    restriction: Restriction,
+    most_active: Mapping[str, int],
+    *,
+    wrapped: bool,
+    beyond: Iterable[Value],
+) -> Hypotheses:
+    """The hypotheses of a verification that has come to its end: what the engines check on the way is
+    established.
+
+    ``beyond`` is B minus C, ``most_active`` as an `Engine` has it.
+    """
+    outside = sorted(beyond)
+    carries_over = restriction.exact and not outside
+    activity = {sort: Activity(bound, most_active[sort]) for sort, bound in deployment.bounds.items()}
+    return Hypotheses(
+        (
+            *(
+                hypothesis
+                if carries_over
+                else replace(hypothesis, status="not established", how=f"as explored: {hypothesis.how}")
+                for hypothesis in (_bounded(deployment, activity), _serial(deployment), _keys(deployment))
+            ),
+            Hypothesis(
+                "offer and effects are equivariant",
+                "by construction",
+                "guards, views and effects are first-order formulas with constants in C",
+            ),
+            Hypothesis(
+                "constants of the specifications are in C",
+                "by construction",
+                "a name in a formula is a variable or a constant of the deployment",
+            ),
+            _domain(restriction),
+            *_agents(deployment, wrappers, wrapped, outside),
+        ),
+        activity,
+        tuple(
+            widened
+            for role in deployment.agents
+            if (wrapper := wrappers[role.name]) is not None
+            for widened in _widened(deployment, role, wrapper)
+        ),
+    )
+
+
+def _bounded(deployment: Deployment, activity: Mapping[str, Activity]) -> Hypothesis:
+    seen = ", ".join(f"{sort} {a.most} of {a.bound}" for sort, a in activity.items())
+    how = f"in every reachable state; most active outside C: {seen}" if seen else "every sort is finite"
+    tools = [t.name for t in deployment.tools_and_events if any(effect.is_ensure for effect in t.effects)]
+    if seen and tools:
+        how += f"; of {', '.join(tools)}, written as `ensure`, only steps to one value past a bound are seen"
+    return Hypothesis("bounded", "established", how)
+
+
+def _serial(deployment: Deployment) -> Hypothesis:
+    acts = "offers a call or enables an event" if deployment.events else "offers a call"
+    how = f"every reachable state {acts}, and each of these has a successor"
+    return Hypothesis("serial", "established", how)
+
+
+def _keys(deployment: Deployment) -> Hypothesis:
+    keyed = [relation.name for relation in deployment.schema.relations if relation.keys]
+    how = f"of {', '.join(keyed)}, in every reachable state" if keyed else "none is declared"
+    return Hypothesis("keys hold", "established", how)
+
+
+def _domain(restriction: Restriction) -> Hypothesis:
+    sizes = "; ".join(map(str, restriction.derivation.values()))
+    status: Status = "established" if restriction.exact else "not established"
+    return Hypothesis("the domain is large enough", status, sizes)
+
+
+def _agents(
+    deployment: Deployment, wrappers: Wrappers, wrapped: bool, beyond: list[Value]
+) -> Iterator[Hypothesis]:
+    for role in deployment.agents:
+        wrapper = wrappers[role.name]
+        name = f"agent {role.name} is equivariant" if role.name else "the agent is equivariant"
+        if wrapper is None:
+            yield Hypothesis(name, "by construction", "whatever is offered may happen")
+        elif wrapped and not beyond:
+            how = "the canonical wrapper asks it once per isomorphism class of contexts"
+            yield Hypothesis(name, "by construction", how)
+        elif wrapped:
+            how = f"it knows {beyond[0]}, which is no constant of the deployment"
+            yield Hypothesis(name, "not established", how)
+        else:
+            yield Hypothesis(name, "not established", "it is asked without the wrapper")
+
+
+def _widened(deployment: Deployment, role: AgentRole, wrapper: CanonicalWrapper) -> Iterator[Widened]:
+    for context, selected in wrapper.decisions:
+        possible = wrapper.orbit(context, selected)
+        if possible != selected:
+            alike = _alike(context, selected, possible, wrapper)
+            yield Widened(
+                role.name, context, selected, possible, tuple(alike), _remedy(deployment, role, alike)
+            )
+
+
+def _alike(
+    context: DecisionContext,
+    selected: frozenset[Call],
+    possible: frozenset[Call],
+    wrapper: CanonicalWrapper,
+) -> Mapping[Value, str]:
+    """The values that stand at one place of calls with one tool, where these differ, with their sorts."""
+    found: dict[Value, str] = {}
+    params = {tool.name: tool.params for tool in wrapper.tools}
+    for tool in sorted({call.tool for call in possible - selected}):
+        calls = sorted(call for call in possible if call.tool == tool)
+        for param, values in zip(params[tool], zip(*(call.args for call in calls), strict=True), strict=True):
+            if len(set(values)) > 1:
+                found.update((value, param.sort) for value in sorted(values))
+    return found
+
+
+def _remedy(deployment: Deployment, role: AgentRole, alike: Mapping[Value, str]) -> str:
+    """What would tell the values apart: a relation over their sorts that the agent is not shown, or only in
+    part, or a new one."""
+    sorts = set(alike.values())
+    values = " and ".join(alike) if len(alike) < 4 else f"{len(alike)} values such as {min(alike)}"
+    whole = {view.relation for view in role.views if view.where == TRUE}
+    hidden = [
+        relation.name
+        for relation in deployment.schema.relations
+        if role.views and relation.name not in whole and sorts.intersection(relation.sorts)
+    ]
+    if hidden:
+        return f"nothing shown tells {values} apart; a `view` of {' or '.join(hidden)} could"
+    listed = ", ".join(sorted(sorts))
+    return f"nothing tells {values} apart; a relation in which each {listed} has a place of its own would"

@@ -1,0 +1,112 @@
+"""Which values a variable can have at all if a formula is to be true, or false, in an instance.
+
+One decision: this only leaves values out, for those who try every value. Whether a formula holds is said by
+`evaluate` alone, and where there are few values nothing is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Const,
+    Equal,
+    Exists,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Truth,
+    Var,
+)
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+MANY = 16
+"""From so many values on it pays to look which are worth trying."""
+
+
+def worth_trying(
+    values: Collection[Value],
+    formula: Formula,
+    name: str,
+    state: Instance,
+    assignment: Mapping[str, Value],
+    truth: bool = True,
+) -> Collection[Value]:
+    """The values that the variable ``name`` takes in turn, without some with which the formula does not have
+    this truth value in the state, whatever variables without a value stand for."""
+    if len(values) < MANY:
+        return values
+    known = {other: value for other, value in assignment.items() if other != name}
+    found = candidates(formula, name, state, known, truth)
+    return values if found is None else [value for value in values if value in found]
+
+
+def candidates(
+    formula: Formula, name: str, state: Instance, assignment: Mapping[str, Value], truth: bool = True
+) -> frozenset[Value] | None:
+    """A set with every u for which (D, σ[x ↦ u]) ⊨ f for some values of what other variables σ lacks, where x
+    is ``name``; for ⊭ with ``truth`` False. None for a formula that leaves nothing out."""
+
+    def of(part: Formula, wanted: bool = truth) -> frozenset[Value] | None:
+        return candidates(part, name, state, assignment, wanted)
+
+    match formula:
+        case Truth(value):
+            return None if value == truth else frozenset()
+        case Atom(relation, terms, primed=False) if truth and state.schema.has_relation(relation):
+            places = [place for place, term in enumerate(terms) if term == Var(name)]
+            given = [(place, _value(term, assignment)) for place, term in enumerate(terms)]
+            fixed = [(place, value) for place, value in given if value is not None]
+            matching = (
+                args
+                for args in state.by_relation.get(relation, ())
+                if all(args[place] == value for place, value in fixed)
+            )
+            return frozenset(args[places[0]] for args in matching) if places else None
+        case Equal(left, right) if truth and Var(name) in (left, right):
+            same = _value(right if left == Var(name) else left, assignment)
+            return None if same is None else frozenset({same})
+        case Not(body):
+            return of(body, not truth)
+        case And(parts) | Or(parts):
+            return _all(map(of, parts)) if isinstance(formula, And) == truth else _some(map(of, parts))
+        case Implies(left, right):
+            sides = (of(*side) for side in ((left, not truth), (right, truth)))
+            return _some(sides) if truth else _all(sides)
+        case Exists(binder, body) if truth and binder.name != name:
+            rest = {other: value for other, value in assignment.items() if other != binder.name}
+            return candidates(body, name, state, rest)
+        case _:
+            return None
+
+
+def _value(term: Term, assignment: Mapping[str, Value]) -> Value | None:
+    if isinstance(term, Const):
+        return term.value
+    return assignment.get(term.name) if isinstance(term, Var) else None
+
+
+def _all(sets: Iterable[frozenset[Value] | None]) -> frozenset[Value] | None:
+    """The values that none of the sets leaves out; once there is one at most, that is few enough."""
+    found: frozenset[Value] | None = None
+    for values in sets:
+        if values is not None:
+            found = values if found is None else found & values
+            if len(found) <= 1:
+                break
+    return found
+
+
+def _some(sets: Iterable[frozenset[Value] | None]) -> frozenset[Value] | None:
+    """The values that some set does not leave out."""
+    union: frozenset[Value] = frozenset()
+    for values in sets:
+        if values is None:
+            return None
+        union |= values
+    return union

@@ -1,0 +1,75 @@
+"""The least bounds of a deployment on a terminal and as JSON.
+
+One decision: what can be pasted into the file stands last, as it is to be written.
+"""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym.bounds import Bounds, SortBound
+from stead_sym.evidence.data import Json
+from stead_sym.report.data import run_data
+from stead_sym.report.terminal import indented, print_trace
+
+
+def print_bounds(name: str, agent: str, bounds: Bounds, console: Console) -> None:
+    """The bounds of a deployment under an agent, and the run that outgrows the limit if one does."""
+    title = Text.assemble((name, "bold"), " under ", (agent, "bold"))
+    if bounds.states is not None:
+        title.append(f", {bounds.states:,} state{'s' * (bounds.states != 1)} (representatives)")
+    console.print(title)
+    if not bounds.sorts:
+        console.print("Every sort is finite: there is nothing to bound.")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("sort", no_wrap=True)
+    table.add_column("in the file", justify="right", no_wrap=True)
+    table.add_column("least", justify="right")
+    table.add_column("", overflow="fold")
+    for bound in bounds.sorts.values():
+        written = "-" if bound.written is None else str(bound.written)
+        least = "?" if bound.least is None else str(bound.least)
+        table.add_row(bound.sort, written, least, Text(_remark(bound, bounds)))
+    console.print(indented(table))
+    console.print()
+    if bounds.run is not None and bounds.outgrown is not None:
+        brought = ", ".join(f"{number} by {tool}" for tool, number in bounds.sources.items())
+        console.print(f"no bound up to {bounds.limit} for {bounds.outgrown}; brought in: {brought}")
+        print_trace(bounds.run, console)
+    if bounds.lines:
+        console.print("\n".join(bounds.lines), soft_wrap=True)
+    elif bounds.outgrown is None:
+        console.print("no line is needed: nothing but the constants is ever in use")
+
+
+def _remark(bound: SortBound, bounds: Bounds) -> str:
+    if bound.least is None:
+        more = f"no bound up to {bounds.limit}" if bound.sort == bounds.outgrown else "not settled"
+        return f"{more}; {bound.seen} are in use in some state"
+    chosen = "D0 has as many as the bound allows" if bound.chosen else ""
+    return "; ".join(filter(None, (bound.remark, chosen)))
+
+
+def bounds_data(name: str, agent: str, bounds: Bounds) -> dict[str, Json]:
+    """The same as data, described by `report.schema.json`."""
+    return {
+        "deployment": name,
+        "agent": agent,
+        "limit": bounds.limit,
+        "states": bounds.states,
+        "bounds": {
+            bound.sort: {
+                "written": bound.written,
+                "least": bound.least,
+                "seen": bound.seen,
+                "chosen": bound.chosen,
+            }
+            for bound in bounds.sorts.values()
+        },
+        "outgrown": None
+        if bounds.run is None
+        else {"sort": bounds.outgrown, "sources": dict(bounds.sources), **run_data(bounds.run)},
+    }

@@ -1,0 +1,191 @@
+"""The difference of two reports on a terminal and as JSON.
+
+One decision: verdicts stand first, whether they changed or not, then what may have changed them; the last
+line says whether something got worse, which is the exit status too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym.evidence.data import Json
+from stead_sym.report.diff import Change, DecisionChange, Difference, Parting, VerdictChange
+from stead_sym.report.recorded import Choice, Context, RecordedStep
+from stead_sym.report.terminal import indented
+
+_MOST = 3
+"""So many contexts that are new, and so many that are gone, are listed."""
+
+
+def print_difference(difference: Difference, console: Console) -> None:
+    """All of it; what did not change is left out, but for the verdicts."""
+    before, after = difference.before, difference.after
+    console.print(Text.assemble("from ", (before.source, "bold"), " to ", (after.source, "bold")))
+    _print_rows(console, [(name, _change(change)) for name, change in difference.facts.items()])
+    if before.deployment and after.deployment and before.deployment != after.deployment:
+        console.print("These are two deployments: what has the same name in both is compared.")
+    for source, error in zip((before.source, after.source), difference.errors, strict=True):
+        if error is not None:
+            console.print(Text(f"{source} ended in an error: {error}"))
+    if difference.verdicts:
+        console.print()
+        console.print(_verdicts(difference))
+    _print_section(console, "decisions that changed", map(_decision, difference.decisions))
+    _print_section(console, "contexts that are new", _contexts(difference.new_contexts))
+    _print_section(console, "contexts that are gone", _contexts(difference.gone_contexts))
+    for kind, findings in (("new", difference.new_findings), ("gone", difference.gone_findings)):
+        _print_section(console, f"findings that are {kind}", ((str(finding), "") for finding in findings))
+    console.print()
+    console.print(_conclusion(difference))
+
+
+def _print_rows(console: Console, rows: list[tuple[str, str]]) -> None:
+    if rows:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(style="dim", overflow="fold")
+        grid.add_column(overflow="fold")
+        for label, text in rows:
+            grid.add_row(label, Text(text))
+        console.print(indented(grid))
+
+
+def _print_section(console: Console, title: str, items: Iterable[tuple[str, str]]) -> None:
+    """Items, each with what is to be said of it below; nothing where there is none."""
+    for index, (item, below) in enumerate(items):
+        if index == 0:
+            console.print()
+            console.print(title)
+        console.print(indented(Text(item)))
+        if below:
+            console.print(indented(indented(Text(below))))
+
+
+def _change(change: Change) -> str:
+    before, after = change
+    return f"{before or '-'} -> {after or '-'}"
+
+
+def _verdicts(difference: Difference) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in ("spec", "before", "after", "what changed"):
+        table.add_column(column, no_wrap=column in ("before", "after"), overflow="fold")
+    for change in difference.verdicts:
+        colour = "red" if change.worse else "green" if change.better else ""
+        table.add_row(
+            Text(change.spec, "bold"),
+            change.before or "-",
+            Text(change.after or "-", colour),
+            Text("; ".join(_remarks(change))),
+        )
+    return indented(table)
+
+
+def _remarks(change: VerdictChange) -> Iterator[str]:
+    if change.worse or change.better:
+        yield "worse" if change.worse else "better"
+    if change.before is None or change.after is None:
+        yield "new" if change.before is None else "gone"
+    if change.reworded:
+        yield "another formula"
+    if change.reason and change.before != change.after:
+        yield change.reason
+    if change.run and change.before != "fails":
+        yield f"by {', '.join(step.label for step in change.run)}"
+    if change.parting is not None:
+        yield _parting(change.parting)
+
+
+def _parting(parting: Parting) -> str:
+    if parting.step == 0:
+        return "the runs start with different databases"
+    if parting.before is None and parting.after is None:
+        return "the runs repeat other steps"
+    taken = " -> ".join("the end" if s is None else s.label for s in (parting.before, parting.after))
+    if parting.before and parting.after and parting.before.label == parting.after.label:
+        taken = f"{parting.after.label}, which changes other facts"
+    return f"the runs part at step {parting.step}: {taken}"
+
+
+def _decision(change: DecisionChange) -> tuple[str, str]:
+    return str(change.context), f"{_chosen(change.before)} -> {_chosen(change.after)}"
+
+
+def _chosen(choice: Choice) -> str:
+    margin = "" if choice.margin is None else f" (margin {choice.margin:.4g})"
+    return f"{', '.join(choice.selected)}{margin}"
+
+
+def _contexts(contexts: Mapping[Context, Choice]) -> Iterator[tuple[str, str]]:
+    for context, choice in list(contexts.items())[:_MOST]:
+        yield str(context), _chosen(choice)
+    if len(contexts) > _MOST:
+        yield f"and {len(contexts) - _MOST} more (--json lists them)", ""
+
+
+def _conclusion(difference: Difference) -> str:
+    if difference.is_none:
+        return "no difference"
+    if difference.worse:
+        return f"got worse: {', '.join(change.spec for change in difference.worse)}"
+    return "got worse: the run ended in an error" if difference.got_worse else "nothing got worse"
+
+
+def difference_data(difference: Difference) -> dict[str, Json]:
+    """The same as data, described by `report.schema.json`."""
+    before, after = difference.before, difference.after
+    return {
+        "before": {"source": before.source, "deployment": before.deployment, "error": before.error},
+        "after": {"source": after.source, "deployment": after.deployment, "error": after.error},
+        "worse": difference.got_worse,
+        "verdicts": {
+            change.spec: {
+                "before": change.before,
+                "after": change.after,
+                "worse": change.worse,
+                "reason": change.reason,
+                "reworded": change.reworded,
+                "run": [step.label for step in change.run],
+                "parting": None
+                if change.parting is None
+                else {
+                    "step": change.parting.step,
+                    "before": _label(change.parting.before),
+                    "after": _label(change.parting.after),
+                },
+            }
+            for change in difference.verdicts
+        },
+        "facts": {name: {"before": was, "after": now} for name, (was, now) in difference.facts.items()},
+        "decisions": [
+            {
+                **_context_data(change.context),
+                "before": _choice_data(change.before),
+                "after": _choice_data(change.after),
+            }
+            for change in difference.decisions
+        ],
+        "contexts": {
+            kind: [{**_context_data(c), **_choice_data(choice)} for c, choice in contexts.items()]
+            for kind, contexts in (("new", difference.new_contexts), ("gone", difference.gone_contexts))
+        },
+        "findings": {
+            kind: [{"kind": f.kind, "text": f.text, "spec": f.spec} for f in findings]
+            for kind, findings in (("new", difference.new_findings), ("gone", difference.gone_findings))
+        },
+    }
+
+
+def _label(step: RecordedStep | None) -> str | None:
+    return None if step is None else step.label
+
+
+def _context_data(context: Context) -> dict[str, Json]:
+    return {"agent": context.agent, "facts": [*context.facts], "offered": [*context.offered]}
+
+
+def _choice_data(choice: Choice) -> dict[str, Json]:
+    return {"selected": [*choice.selected], "margin": choice.margin}

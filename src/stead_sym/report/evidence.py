@@ -1,0 +1,278 @@
+"""Evidence as text: its runs step by step, the claims about each state, and the decisions of the agents.
+
+One decision: everything in the tree is here, each claim once; where it is needed again it says where it
+stands. Only facts of large states are left out, and counted.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym.agent.wrapper import Decision
+from stead_sym.deployment.tool import Call
+from stead_sym.errors import InputError
+from stead_sym.evidence.moves import Move
+from stead_sym.evidence.outline import Leg, Numbered, Outline, Remark, outline
+from stead_sym.evidence.tree import Evidence, Node
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.names import check_known
+from stead_sym.logic.syntax import Formula
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.report.printable import printable
+from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
+from stead_sym.verification import Verification
+
+MOST_FACTS = 60
+"""So many facts of one state are listed."""
+
+MARKER = "evidence of stead-sym: "
+"""How the text begins."""
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What evidence is about: a specification with its formula as it was written and its verdict, of a
+    deployment under an agent. ``fair`` are the fairness constraints of the deployment."""
+
+    deployment: str
+    agent: str
+    spec: str
+    formula: str
+    verdict: str
+    evidence: Evidence
+    fair: Sequence[Formula] = ()
+
+    @property
+    def title(self) -> str:
+        """ "auth fails, desk under baseline"."""
+        return f"{self.spec} {self.verdict}, {self.deployment} under {self.agent}"
+
+
+def subject(result: Verification, spec: str) -> Subject:
+    """What the evidence for a verdict is about. `InputError` where there is none."""
+    check_known("spec", spec, list(result.verdicts))
+    verdict, deployment = result[spec], result.deployment
+    if verdict.evidence is None:
+        raise InputError(f"there is no evidence for {spec}: {verdict.reason or verdict.word}")
+    name = spec if spec.isidentifier() else "the formula"
+    return Subject(
+        deployment.name,
+        result.agent,
+        name,
+        str(verdict.formula),
+        verdict.word,
+        verdict.evidence,
+        deployment.fair,
+    )
+
+
+class Checked(Protocol):
+    """What a check found: a mark for each step and each claim, empty for what it did not come to."""
+
+    def step(self, leg: Leg) -> str: ...
+    def claim(self, node: Node) -> str: ...
+
+
+def evidence_text(subject: Subject, moves: MovesOf, width: int = _WIDTH) -> str:
+    """All of the evidence as plain text, prompts of language models included."""
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False, no_color=True)
+    shown = outline(subject.evidence)
+    console.print(Text(f"{MARKER}{printable(subject.title)}"))
+    console.print(Padding(Text(printable(subject.formula)), (0, 0, 1, 2), expand=False))
+    console.print(shown_runs(shown, moves, fair=subject.fair))
+    if decisions := shown_decisions(shown, moves):
+        console.print()
+        console.print(Group(*decisions))
+    lines = (line.rstrip() for line in stream.getvalue().splitlines())
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def shown_runs(
+    shown: Outline,
+    moves: MovesOf,
+    *,
+    fair: Sequence[Formula] = (),
+    checked: Checked | None = None,
+    ascii_only: bool = False,
+) -> RenderableType:
+    """The runs with their claims, and with what a check found."""
+    return Group(
+        *_spaced(
+            _run(shown, run, moves, fair=fair, checked=checked, ascii_only=ascii_only) for run in shown.runs
+        )
+    )
+
+
+def some_facts(state: Instance, most: int = MOST_FACTS) -> str:
+    """The facts of a state, of a large one the first so many."""
+    facts = sorted(state.facts)
+    listed = [printable(fact) for fact in facts[:most]]
+    if len(facts) > most:
+        listed.append(f"and {len(facts) - most:,} more")
+    return ", ".join(listed) or "no facts"
+
+
+def constraints_met(run: Numbered, fair: Sequence[Formula]) -> Iterable[tuple[Formula, int]]:
+    """The fairness constraints that the loop of a run meets, each with the number of steps after which it
+    does so first."""
+    if run.loop is None:
+        return
+    for constraint in fair:
+        for steps in range(run.loop, len(run.legs)):
+            if holds(constraint, run.states[steps]):
+                yield constraint, steps
+                break
+
+
+def _run(
+    shown: Outline,
+    run: Numbered,
+    moves: MovesOf,
+    *,
+    fair: Sequence[Formula],
+    checked: Checked | None,
+    ascii_only: bool,
+) -> RenderableType:
+    parts: list[RenderableType] = []
+    if len(shown.runs) > 1:
+        begins = "" if run.begins is None else f", from the state {shown.words(run.begins)}"
+        why = ", only to go on fairly" if run.is_only_fair else ""
+        parts.append(Text(f"run {run.number} of {len(shown.runs)}{begins}{why}", "bold"))
+    notes = _grid()
+    if run.begins is None:
+        one_of = "one of several initial states: " if shown.evidence.of_many else ""
+        notes.add_row("begins in", Text(f"{one_of}{some_facts(run.start)}"))
+    if run.legs:
+        rows = [
+            StepRow(
+                leg.step,
+                *run.changes(k),
+                moves(run.states[k], leg.step),
+                run.loop is not None and k >= run.loop,
+                checked.step(leg) if checked else "",
+            )
+            for k, leg in enumerate(run.legs)
+        ]
+        parts += [notes, step_table(rows, ascii_only=ascii_only)] if run.begins is None else []
+        parts += [step_table(rows, ascii_only=ascii_only)] if run.begins is not None else []
+        notes = _grid()
+    if run.repeats:
+        notes.add_row("loop", Text(f"{'*' if ascii_only else '↺'} {run.repeats}"))
+    if run.fair_part and not run.is_only_fair:
+        notes.add_row("fair", Text(f"{run.fair_part}: there only to show that the run goes on fairly"))
+    for constraint, steps in constraints_met(run, fair):
+        notes.add_row("fair", Text(printable(f"{constraint} is met {_here(run, steps)}, again and again")))
+    if run.legs and any(run.remarks):
+        parts, notes = [*parts, *([notes] if notes.row_count else []), Text("")], _grid()
+    for steps, remarks in enumerate(run.remarks):
+        if remarks:
+            notes.add_row(_here(run, steps), Group(*(_remark(remark, checked) for remark in remarks)))
+    return Group(*parts, notes)
+
+
+def _here(run: Numbered, steps: int) -> str:
+    """The state after so many steps, said within its run."""
+    if steps:
+        return f"after step {steps}"
+    return "at the start" if run.begins is None else "where it begins"
+
+
+def _remark(remark: Remark, checked: Checked | None) -> RenderableType:
+    mark = checked.claim(remark.node) if checked else ""
+    text = f"{mark} {printable(remark.text)}" if mark else printable(remark.text)
+    return Padding(Text(text), (0, 0, 0, 2 * remark.depth), expand=False)
+
+
+def _grid() -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _spaced(parts: Iterable[RenderableType]) -> list[RenderableType]:
+    """The parts with an empty line between them."""
+    spaced: list[RenderableType] = []
+    for part in parts:
+        spaced += [Text(""), part] if spaced else [part]
+    return spaced
+
+
+# decisions
+
+
+def shown_decisions(shown: Outline, moves: MovesOf) -> list[RenderableType]:
+    """The decisions on the runs, each with the context as the agent saw it, in the order in which they are
+    taken; empty where no agent decides."""
+    return _spaced(_decision(shown, *item) for item in _decisions(shown, moves))
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """One decision of an agent, with the steps at which it was taken: the run, the step, what the wrapper
+    made of it there."""
+
+    agent: str
+    move: Move
+    at: tuple[tuple[Node, int, Decision], ...]
+
+
+def _decisions(shown: Outline, moves: MovesOf) -> Iterable[tuple[int, _Taken]]:
+    """The decisions on the runs, numbered from 1 in the order in which they are taken."""
+    found: dict[tuple[str, Instance, frozenset[Call]], _Taken] = {}
+    for run in shown.runs:
+        for state, leg in zip(run.states, run.legs, strict=False):
+            move = moves(state, leg.step)
+            if move is None or move.decision is None:
+                continue
+            context = move.decision.canonical
+            key = actor_word(leg.step), context.view, context.calls
+            at = found[key].at if key in found else ()
+            found[key] = _Taken(key[0], move, (*at, (leg.node, leg.index, move.decision)))
+    return enumerate(found.values(), 1)
+
+
+def _decision(shown: Outline, number: int, taken: _Taken) -> RenderableType:
+    """A decision with the context as the agent saw it, and the names of the context at each step."""
+    decision, answer = taken.move.decision, taken.move.answer
+    assert decision is not None
+    whose = f"the {taken.agent}" if taken.agent == "agent" else taken.agent
+    title = Text(f"decision {number} of {printable(whose)}", "bold")
+    grid = _grid()
+    context = decision.canonical
+    grid.add_row("shown", _list(context.view))
+    grid.add_row("offered", _list(sorted(context.calls)))
+    grid.add_row("chosen", _list(sorted(decision.selected)))
+    if answer is not None:
+        margin = "none, since every token was forced" if answer.margin is None else f"{answer.margin:.4g}"
+        tolerance = f", with a tolerance of {answer.tolerance:g}" if answer.tolerance else ""
+        grid.add_row("margin", Text(margin + tolerance))
+        grid.add_row("record", Text(answer.key))
+    steps: dict[str, list[str]] = {}
+    for node, index, here in taken.at:
+        named = [f"{name} = {value}" for name, value in sorted(here.names.items()) if name != value]
+        steps.setdefault(", ".join(named), []).append(shown.step(node, index))
+    for names, where in steps.items():
+        grid.add_row("taken", Text(printable(f"at {', '.join(where)}{f': {names}' if names else ''}")))
+    prompt = () if answer is None else answer.prompt
+    parts = [Text(f"[{message.role}]\n{_lines(message.content)}") for message in prompt]
+    return Group(title, grid, *parts)
+
+
+def _list(items: Iterable[Fact] | Iterable[Call]) -> Text:
+    return Text("\n".join(map(printable, items)) or "nothing")
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(printable, text.splitlines()))

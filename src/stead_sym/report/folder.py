@@ -1,0 +1,124 @@
+"""Evidence as files: for every specification NAME.json, NAME.txt and NAME.svg in a folder.
+
+One decision: only what an earlier run wrote is written over, and it is looked at before anything is written,
+so that nothing is lost and no folder is left half done.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from stead_sym.agent.digest import digest
+from stead_sym.errors import InputError
+from stead_sym.evidence.data import FORMAT, Json, evidence_data
+from stead_sym.report.drawing import MARKER as DRAWING_MARKER
+from stead_sym.report.drawing import evidence_drawing
+from stead_sym.report.evidence import MARKER, evidence_text, subject
+from stead_sym.verification import Verdict, Verification
+
+_LONGEST = 40
+
+
+def prepare(folder: Path, specs: Iterable[str]) -> None:
+    """Make the folder where it is not there, for the evidence of these specifications. `InputError` where it
+    cannot be written to, and where something else has the name of one of the files."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".stead-sym"
+        probe.write_bytes(b"")
+        probe.unlink()
+        for name in file_names(specs).values():
+            for path in _paths(folder, name):
+                _refuse_other(path)
+    except FileExistsError:
+        raise InputError(f"{folder}: is no folder; give one") from None
+    except OSError as error:
+        raise _unwritable(Path(error.filename or folder), error) from None
+
+
+def write_evidence(result: Verification, folder: Path) -> tuple[Path, ...]:
+    """Write the evidence for every verdict that has some, and take away what an earlier run has left for one
+    that has none. Returns the paths of what was written.
+
+    Raises `InputError` where a file is there already that is no evidence, and where one cannot be written.
+    """
+    texts: dict[Path, str | None] = {}
+    for spec, name in file_names(result.verdicts).items():
+        texts |= _texts(result, result.verdicts[spec], folder, name)
+    try:
+        for path in texts:
+            _refuse_other(path)
+        for path, text in texts.items():
+            if text is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(Path(error.filename or folder), error) from None
+    return tuple(path for path, text in texts.items() if text is not None)
+
+
+def file_names(specs: Iterable[str]) -> Mapping[str, str]:
+    """A name for the files of each specification: its own where that is a name on any file system and no
+    other differs from it by case alone, or else what is left of it with a digest."""
+    names = list(specs)
+    same = Counter(name.casefold() for name in names)
+    return {name: name if same[name.casefold()] == 1 and _is_plain(name) else _safe(name) for name in names}
+
+
+def _is_plain(name: str) -> bool:
+    return len(name) <= _LONGEST and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+
+
+def _safe(name: str) -> str:
+    words = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:_LONGEST].strip("-")
+    return f"{words or 'formula'}-{digest(name)[:8]}"
+
+
+def _paths(folder: Path, name: str) -> list[Path]:
+    return [folder / f"{name}.{kind}" for kind in ("json", "txt", "svg")]
+
+
+def _texts(result: Verification, verdict: Verdict, folder: Path, name: str) -> dict[Path, str | None]:
+    """What is to be in the files of a verdict; None for those that should not be there."""
+    paths = _paths(folder, name)
+    if verdict.evidence is None:
+        return dict.fromkeys(paths)
+    data = evidence_data(verdict.spec, str(verdict.formula), verdict.evidence, result.moves)
+    about = subject(result, verdict.spec)
+    text = evidence_text(about, result.moves)
+    drawing = evidence_drawing(about, result.moves).svg
+    return dict(zip(paths, (_lines(data), text, drawing), strict=True))
+
+
+def _lines(data: Mapping[str, Json]) -> str:
+    """JSON with a line for each part, and one for each item of a part that is a list."""
+    parts: list[str] = []
+    for name, part in data.items():
+        if isinstance(part, list) and part:
+            items = ",\n  ".join(map(json.dumps, part))
+            parts.append(f'"{name}": [\n  {items}\n ]')
+        else:
+            parts.append(f'"{name}": {json.dumps(part)}')
+    return "{\n " + ",\n ".join(parts) + "\n}\n"
+
+
+def _refuse_other(path: Path) -> None:
+    """Raise `InputError` where there is something that no earlier run has written."""
+    if not path.exists() and not path.is_symlink():
+        return
+    if path.is_file():
+        with path.open("rb") as file:
+            head = file.read(400).decode("utf-8", "replace")
+        marker = {".json": f'{{\n "format": "{FORMAT}"', ".txt": MARKER, ".svg": DRAWING_MARKER}[path.suffix]
+        if not head or head.startswith(marker):
+            return
+    raise InputError(f"{path}: is there already, and is no evidence of stead-sym; give another folder")
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path}: cannot be written ({error.strerror or error}); give another folder")

@@ -1,0 +1,74 @@
+"""What is known of a verification that has ended before it had answered everything.
+
+One decision: a verdict is passed on as finished data and finished text as soon as it is established, so that
+whoever prints it needs neither the deployment nor an engine, which may be gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from rich.console import Console
+
+from stead_sym.evidence.data import Json
+from stead_sym.evidence.moves import Moves
+from stead_sym.report.data import verdict_data
+from stead_sym.report.terminal import print_evidence, shown_by, verdict_table
+from stead_sym.verification import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVerdict:
+    """A verdict as it is printed: ``shown`` says in a few words what shows it, ``evidence`` is what stands
+    below the table, ``data`` its part of the report. ``established``: there is a verdict; else the question
+    is open."""
+
+    spec: str
+    established: bool
+    shown: str
+    evidence: str
+    data: Mapping[str, Json]
+
+    @property
+    def word(self) -> str:
+        """`holds`, `fails` or `unknown`."""
+        return str(self.data["verdict"])
+
+
+def message(
+    verdict: Verdict, moves: Moves | None, console: Console | None, *, established: bool = True
+) -> dict[str, Json]:
+    """The verdict, to be passed on as JSON: as it is printed on ``console``, or, where that is None, with its
+    evidence as data, which ``moves`` complete."""
+    text = ""
+    if console is not None:
+        with console.capture() as printed:
+            print_evidence(verdict, moves, console)
+        text = printed.get()
+    data = verdict_data(verdict, moves if console is None else None)
+    return asdict(KnownVerdict(verdict.spec, established, shown_by(verdict), text, data))
+
+
+def known_verdicts(messages: Iterable[Mapping[str, Json]], reason: str) -> tuple[KnownVerdict, ...]:
+    """The verdicts that the messages pass on; ``reason`` says why there is none for the others."""
+    found: list[KnownVerdict] = []
+    for sent in messages:
+        known = KnownVerdict(**sent)  # type: ignore[arg-type]  # what `message` made
+        if not known.established:
+            missing = f"not reached: {reason}"
+            known = KnownVerdict(known.spec, False, missing, "", {**known.data, "reason": missing})
+        found.append(known)
+    return tuple(found)
+
+
+def print_known(verdicts: Sequence[KnownVerdict], console: Console, *, quiet: bool) -> None:
+    """The table of verdicts with the evidence below it; with ``quiet`` a line for each."""
+    if quiet:
+        for known in verdicts:
+            reason = known.data["reason"]
+            console.print(f"{known.spec} {known.word}{f': {reason}' if reason else ''}", soft_wrap=True)
+        return
+    console.print(verdict_table([(known.spec, known.word, known.shown) for known in verdicts], console))
+    for known in verdicts:
+        console.file.write(known.evidence)

@@ -1,0 +1,22 @@
+"""Text that shows what it is: a value may be any text, and evidence may come from a file of anyone.
+
+One decision: what a reader could not see, or would not see where it stands (control characters, line breaks,
+characters that turn the direction of writing), is written as its escape sequence.
+"""
+
+from __future__ import annotations
+
+import re
+
+_UNSEEN = re.compile(r"[^ -~]")
+
+
+def printable(text: object) -> str:
+    """The text of an object on one line, each character that cannot be printed as its escape sequence."""
+    return _UNSEEN.sub(lambda match: _seen(match[0]), str(text))
+
+
+def _seen(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,93 @@
+"""The steps of a run as a table: who made the call, who could have done otherwise, which facts changed.
+
+One decision: a column stands only where some step has something to say in it, and who branched stands below
+who makes the call where there is a column for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym.deployment.trace import Step
+from stead_sym.evidence.moves import Move
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.report.printable import printable
+
+_MOST_ROOM = 24
+
+MovesOf = Callable[[Instance, Step], Move | None]
+"""What is known of a step from a state, None where nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One step: whether it repeats, what a check says of it, the facts that it added and removed."""
+
+    step: Step
+    added: tuple[Fact, ...]
+    removed: tuple[Fact, ...]
+    move: Move | None = None
+    repeats: bool = False
+    check: str = ""
+
+
+def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
+    """The steps, numbered from 1, with a mark at those that repeat."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    checked = any(row.check for row in rows)
+    by_whom = any(row.step.actor != "" for row in rows)
+    branched = [_branched(row.move) for row in rows]
+    own_column = any(branched) and not by_whom
+    table.add_column("", no_wrap=True)
+    if checked:
+        table.add_column("", no_wrap=True)
+    table.add_column("step", justify="right", no_wrap=True)
+    if by_whom:
+        table.add_column("by", overflow="fold")
+    names = [f"{row.step.call.tool}(" for row in rows]
+    table.add_column("call", overflow="fold", min_width=_room(names))
+    if own_column:
+        table.add_column("branched", overflow="fold")
+    signed = [f"+ {fact.relation}(" for row in rows for fact in (*row.added, *row.removed)]
+    table.add_column("facts", overflow="fold", min_width=_room(signed))
+    for number, (row, words) in enumerate(zip(rows, branched, strict=True), 1):
+        cells = [Text(("*" if ascii_only else "↺") if row.repeats else "")]
+        cells += [Text(row.check)] * checked
+        cells.append(Text(str(number)))
+        by = "\n".join([printable(actor_word(row.step)), *([words] if words else [])])
+        cells += [Text(by, "dim")] * by_whom
+        cells.append(Text(printable(row.step.call)))
+        cells += [Text(words, "dim")] * own_column
+        table.add_row(*cells, _changes(row))
+    return table
+
+
+def _room(names: Sequence[str]) -> int:
+    """The width in which no name is broken, within limits."""
+    return min(max(map(len, names), default=0), _MOST_ROOM)
+
+
+def actor_word(step: Step) -> str:
+    """Who makes the step: the name of the agent, "agent" where it has none, "event"."""
+    return "event" if step.actor is None else step.actor or "agent"
+
+
+def _branched(move: Move | None) -> str:
+    """Who branched, one per line, and by which margin a language model decided."""
+    if move is None:
+        return ""
+    words = move.branching.split(", ") if move.branching else []
+    if move.answer is not None and move.answer.margin is not None:
+        words.append(f"margin {move.answer.margin:.4g}")
+    return "\n".join(words)
+
+
+def _changes(row: StepRow) -> Text:
+    """The facts that a step adds and removes, one per line."""
+    lines = [Text(f"+ {printable(fact)}", "green") for fact in row.added]
+    lines += [Text(f"- {printable(fact)}", "red") for fact in row.removed]
+    return Text("\n").join(lines) if lines else Text("no change", "dim")

@@ -1,0 +1,61 @@
+"""`stead-sym export`: what it writes, what it says, what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+import stead_sym as st
+from stead_sym.cli.main import main
+
+
+def test_all_formats_at_once(tmp_path, capsys):
+    arguments = ["export", "refund", "--policy", "approving"]
+    smv, tra, promela = tmp_path / "refund.smv", tmp_path / "storm", tmp_path / "refund.pml"
+    assert main([*arguments, "--smv", str(smv), "--tra", str(tra), "--promela", str(promela)]) == 0
+    said = capsys.readouterr()
+    refund = st.load("refund")
+    export = st.exported(st.verify(refund, refund.policy("approving"), findings=False))
+    assert smv.read_text() == st.to_smv(export)
+    assert promela.read_text() == st.to_promela(export)
+    files = st.to_storm(export)
+    assert (tra / "model.tra").read_text() == files.transitions
+    assert (tra / "model.lab").read_text() == files.labels
+    assert (tra / "properties.props").read_text() == files.properties
+    assert said.out == ""
+    assert "1 initial, 9 states, 10 transitions" in said.err
+    assert "spec_auth holds\n" in said.err
+    assert "spec_prog holds (not a question for Spin)" in said.err
+
+
+def test_one_formula_to_stdout(capsys):
+    arguments = ["export", "refund", "--domain", "theorem", "--formula", "AG ~RefundIssued(_)"]
+    assert main([*arguments, "--smv", "-", "--quiet"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert "\nSPEC (AG " in said.out
+    assert "-- stead-sym: fails" in said.out
+    assert said.out.count("SPEC") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([], 2, "nothing says what to write; give --smv OUT, --tra DIR or --promela OUT"),
+        (["--smv", "/nowhere/x"], 2, "/nowhere/x: cannot be written"),
+        (["--tra", "/dev/null/x"], 2, "/dev/null/x: cannot be written"),
+        (["--smv", "-", "--max-states", "3"], 3, "there are 7, more than 3; raise the limit"),
+        (["--smv", "-", "--prompts", "x"], 2, "--prompts is for a language model"),
+        (["--smv", "-", "--spec", "auht"], 2, "auth"),
+    ],
+)
+def test_refusals(arguments, status, message, capsys):
+    assert main(["export", "refund", *arguments, *(["--quiet"] if status == 2 else [])]) == status
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert message in said.err
+
+
+def test_a_specification_that_gets_too_long(monkeypatch, capsys):
+    monkeypatch.setattr("stead_sym.export.ground.MAX_PARTS", 10)
+    assert main(["export", "refund", "--smv", "-"]) == 3
+    assert "more than 10 parts once its quantifiers are written out" in capsys.readouterr().err

@@ -1,0 +1,150 @@
+"""`stead-sym replay`: what it confirms, what it refuses, and how it says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from stead_sym.cli.main import main
+from stead_sym.files import load_text
+
+
+def report(capsys, tmp_path, *words):
+    """The path of a report of `verify --json`, and the report."""
+    main(["verify", *words, "--json"])
+    path = tmp_path / "report.json"
+    text = capsys.readouterr().out
+    path.write_text(text, encoding="utf-8")
+    return path, json.loads(text)
+
+
+def replayed(capsys, *words):
+    """The exit status of a replay, and what is printed."""
+    status = main(["replay", *map(str, words)])
+    return status, capsys.readouterr()
+
+
+@pytest.mark.parametrize("agents", [("--agent", "any"), ("--policy", "baseline"), ("--policy", "approving")])
+def test_a_report_replays(capsys, tmp_path, agents):
+    path, data = report(capsys, tmp_path, "refund", *agents)
+    status, printed = replayed(capsys, "refund", path)
+    assert status == 0
+    for name, spec in data["specs"].items():
+        word = "nothing to replay" if spec["verdict"] == "holds" else "confirmed"
+        assert any(f"{name} {spec['verdict']}: {word}" in line for line in printed.out.splitlines())
+
+
+def test_one_piece_of_evidence_is_a_file_too(capsys, tmp_path):
+    _, data = report(capsys, tmp_path, "refund", "--agent", "any")
+    path = tmp_path / "auth.json"
+    path.write_text(json.dumps(data["specs"]["auth"]["evidence"]), encoding="utf-8")
+    assert replayed(capsys, "refund", path)[0] == 0
+    assert replayed(capsys, "refund", path, "--spec", "prog")[0] == 2
+
+
+def test_a_question_replays(capsys, tmp_path):
+    question = "EF exists t. RefundIssued(t) & EF ~exists c. CaseStatus(c, open)"
+    path, _ = report(capsys, tmp_path, "refund", "--policy", "approving", "--formula", question)
+    status, printed = replayed(capsys, "refund", path)
+    assert status == 0
+    assert f"{question} holds: confirmed" in printed.out
+    assert not printed.err  # the file is the one that was verified
+
+
+def test_another_agent_would_not_have_done_it(capsys, tmp_path):
+    path, _ = report(capsys, tmp_path, "refund", "--policy", "baseline")
+    status, printed = replayed(capsys, "refund", path, "--policy", "approving")
+    assert status == 1
+    assert "auth fails: NOT confirmed" in printed.out
+    assert "step 2, issue_refund(task1)" in printed.out
+    assert (
+        replayed(capsys, "refund", path, "--agent", "any", "--spec", "auth")[0] == 1
+    )  # decides nothing itself
+
+
+def test_an_altered_decision_is_found_where_the_policy_is_there(capsys, tmp_path):
+    path, data = report(capsys, tmp_path, "refund", "--policy", "baseline")
+    decisions = data["specs"]["auth"]["evidence"]["agents"][""]["decisions"]
+    some = next(decision for decision in decisions if len(decision["offered"]) > 1)
+    some["selected"] = some["offered"]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    status, printed = replayed(capsys, "refund", path)
+    assert status == 1
+    assert "is recorded to select" in printed.out
+
+
+def test_the_step_that_is_not_one_is_named(capsys, tmp_path):
+    path, data = report(capsys, tmp_path, "refund", "--agent", "any")
+    evidence = data["specs"]["auth"]["evidence"]
+    [run] = [node["run"] for node in evidence["nodes"] if "run" in node]
+    run["steps"][1]["to"] = run["steps"][0]["to"]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    status, printed = replayed(capsys, "refund", path, "--json")
+    assert status == 1
+    [auth] = [one for one in json.loads(printed.out) if one["spec"] == "auth"]
+    assert auth["confirmed"] is False
+    assert "step 2, issue_refund(task1): it does not lead from" in auth["fault"]
+
+
+def test_another_text_of_the_deployment_is_said(capsys, tmp_path):
+    path, _ = report(capsys, tmp_path, "refund", "--agent", "any")
+    other = tmp_path / "other.stead"
+    text, _ = load_text("refund")
+    other.write_text(text.replace("bound case 1", "bound case 2").replace("bound task 1", "bound task 2"))
+    status, printed = replayed(capsys, other, path)
+    assert status == 0
+    assert "is of another text of the deployment" in printed.err
+
+
+BAD = {
+    "no file": None,
+    "no JSON": "{",
+    "another JSON": "[1, 2]",
+    "deep": "[" * 100_000,
+    "no evidence": '{"specs": {}}',
+    "specs are no object": '{"specs": 3}',
+    "an error report": '{"error": "x", "trace": []}',
+    "half": '{"format": "stead-sym evidence 1"}',
+    "another format": '{"format": "stead-sym evidence 99"}',
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_evidence_is_one_line(capsys, tmp_path, name):
+    path = tmp_path / "bad.json"
+    if BAD[name] is not None:
+        path.write_text(BAD[name], encoding="utf-8")
+    status, printed = replayed(capsys, "refund", path)
+    assert status == 2
+    assert not printed.out
+    [line] = printed.err.strip().splitlines()
+    assert str(path) in line
+
+
+def spoiled(data, replacements):
+    """All copies of JSON data in which one part is another thing, or is gone."""
+    for key in list(data) if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ():
+        kept = data[key]
+        for other in (*replacements, ...):
+            if other is ...:
+                if isinstance(data, list):
+                    continue
+                del data[key]
+            else:
+                data[key] = other
+            yield key, other
+            data[key] = kept
+        yield from spoiled(kept, replacements)
+
+
+def test_whatever_is_spoiled_there_is_no_stack_trace(capsys, tmp_path):
+    path, data = report(capsys, tmp_path, "refund", "--policy", "baseline")
+    evidence = data["specs"]["auth"]["evidence"]
+    statuses = set()
+    for _ in spoiled(evidence, (None, -1, 10**30, "x", [], {}, [["x"]], True, 0.5)):
+        path.write_text(json.dumps(evidence), encoding="utf-8")
+        status, printed = replayed(capsys, "refund", path)
+        assert status in (0, 1, 2), printed.err
+        statuses.add(status)
+    assert statuses == {0, 1, 2}

@@ -1,0 +1,63 @@
+"""Every piece of evidence that any test produces is replayed, as an object and from its JSON.
+
+Both engines' `evidence` is wrapped for the whole session. The wrapped agents are asked again through copies,
+so that no test sees other counts.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+
+from stead_sym.evidence.data import evidence_data, read_evidence
+from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.replay import recorded_wrappers, replay
+from stead_sym.explicit.engine import ExplicitEngine
+from stead_sym.symbolic.engine import SymbolicEngine
+
+SEEN = Counter()
+"""How many pieces of evidence were replayed, by whether they have a run."""
+
+
+def replay_everything():
+    """Wrap the engines; what it returns undoes that."""
+    undo = [_wrapped(engine) for engine in (ExplicitEngine, SymbolicEngine)]
+    return lambda: [one() for one in undo]
+
+
+def _wrapped(engine):
+    made, evidence = engine.__init__, engine.evidence
+
+    @functools.wraps(made)
+    def init(self, deployment, wrappers, *args, **kwargs):
+        made(self, deployment, wrappers, *args, **kwargs)
+        self.replayed_with = deployment, wrappers
+
+    @functools.wraps(evidence)
+    def and_replay(self, formula, holds):
+        found = evidence(self, formula, holds)
+        assert_replays(*self.replayed_with, self.restriction, found)
+        return found
+
+    engine.__init__, engine.evidence = init, and_replay
+
+    def undo():
+        engine.__init__, engine.evidence = made, evidence
+
+    return undo
+
+
+def assert_replays(deployment, wrappers, restriction, evidence):
+    """Evidence replays under the wrapped agents, and from its JSON under the decisions that are in it."""
+    wrappers = {name: wrapper and wrapper.again() for name, wrapper in wrappers.items()}
+    replayed = replay(deployment, wrappers, evidence)
+    assert replayed.confirmed, replayed.fault
+    root = evidence.root
+    data = evidence_data("a question", str(root.formula), evidence, Moves(deployment, wrappers, restriction))
+    written = read_evidence(deployment, json.loads(json.dumps(data)), "the evidence")
+    again = replay(deployment, recorded_wrappers(deployment, written.agents), written.evidence)
+    assert again.confirmed, again.fault
+    assert (again.steps, again.claims) == (replayed.steps, replayed.claims)
+    assert [node.claim for node in again.unshown] == [node.claim for node in replayed.unshown]
+    SEEN["with a run" if replayed.steps else "without a run"] += 1

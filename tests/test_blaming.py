@@ -1,0 +1,184 @@
+"""Blame: the changes that are found mend, by the explicit engine; no smaller ones do, by trying them all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import chain, combinations
+
+import pytest
+from hypothesis import event, given, reject, settings
+from hypothesis import strategies as st
+
+import stead_sym as stead
+from engine_pairs import MAX_STATES, by_name, examples
+from stead_sym.agent.revised import revised
+from stead_sym.agent.roles import wrap
+from stead_sym.blaming import blame
+from stead_sym.cli.main import main
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.errors import DefinitionError, InputError, Undecided
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.syntax import Future, Globally, Not
+from stead_sym.testing.deployments import deployments
+from stead_sym.testing.formulas import Signature, formulas
+from stead_sym.verification import verify
+
+
+def subsets(calls):
+    """All nonempty sets of calls."""
+    calls = sorted(calls)
+    return map(frozenset, chain.from_iterable(combinations(calls, n) for n in range(1, len(calls) + 1)))
+
+
+def holds_with(deployment, agent, changes, spec):
+    """Whether the specification holds by the explicit engine, with other answers to some contexts."""
+    wrapper = revised(wrap(deployment, agent), changes)
+    try:
+        result = verify(deployment, wrapper, [spec], engine="explicit", max_states=MAX_STATES, findings=False)
+    except DefinitionError:
+        return False
+    return result[spec].holds
+
+
+@st.composite
+def invariants(draw):
+    """A deployment with specifications AG f, AF f and EF f, where f holds in D0 and ¬f may come."""
+    deployment = draw(deployments(specs=1, max_tools=2, max_bound=1))
+    relations = {relation.name: relation.sorts for relation in deployment.schema.relations}
+    f = draw(formulas(Signature(relations, deployment.constants), {}, depth=1))
+    f = f if holds(f, deployment.init) else Not(f)
+    wanted = {"ag": Globally("A", f), "af": Future("A", Not(f)), "ef": Future("E", Not(f))}
+    specs = tuple(
+        replace(deployment.specs[0], name=name, formula=formula) for name, formula in wanted.items()
+    )
+    return replace(deployment, written=replace(deployment.written, specs=specs))
+
+
+@settings(max_examples=examples(20))
+@given(invariants(), st.integers(0, 9))
+def test_what_is_found_mends_and_nothing_smaller_does(deployment, seed):
+    agent = by_name(seed)
+    try:
+        explicit = verify(deployment, agent, engine="explicit", max_states=60, findings=False)
+    except Undecided:
+        reject()
+    failing = [verdict for verdict in explicit.verdicts.values() if verdict.holds is False]
+    if not failing:
+        reject()
+    result = verify(deployment, agent, findings=False)
+    for verdict in failing:
+        found = blame(result, verdict.spec, most_solved=12)
+        sizes = {len(mend.changes) for mend in found.mends}
+        event(f"changes: {sizes or 'none'}, complete: {found.complete}")
+        assert len(sizes) <= 1
+        for mend in found.mends:
+            changes = {change.decision.context: change.instead for change in mend.changes}
+            assert len(changes) == len(mend.changes)
+            assert holds_with(deployment, agent, changes, verdict.spec)
+            for other in deployment.specs:
+                if result[other.name].holds:
+                    assert (other.name in mend.broken) != holds_with(deployment, agent, changes, other.name)
+        if found.complete and sizes != {1} and not verdict.evidence.unshown:
+            for context, selected in result.decisions:
+                for instead in subsets(context.calls):
+                    if instead != selected:
+                        assert not holds_with(deployment, agent, {context: instead}, verdict.spec)
+
+
+TWO = """
+deployment two
+sort k = { left, right } rigid
+relation Asked(k)
+relation Paid(k)
+view Asked(x)
+tool ask(x: k)
+  guard (~exists y. Asked(y))
+  effect
+    insert Asked(x)
+tool pay(x: k)
+  guard Asked(x)
+  effect
+    insert Paid(x)
+    clear Asked
+tool refuse(x: k)
+  guard Asked(x)
+  effect
+    clear Asked
+event ring(x: k)
+  guard ~exists y. Asked(y)
+  effect
+    insert Asked(x)
+policy generous
+  call pay(x)
+  call ask(x) when x = left
+spec never AG ~exists x. Paid(x)
+spec not_left AG ~Paid(left)
+spec can EF ~exists x. Paid(x) & EG Asked(left)
+spec rings AG ~Asked(right)
+"""
+
+
+def test_two_decisions_are_needed_where_two_runs_show_it():
+    result = verify(parse_deployment(TWO), "generous")
+    both = blame(result, "never")
+    assert both.complete
+    assert [len(mend.changes) for mend in both.mends] == [2]
+    assert {str(call) for change in both.mends[0].changes for call in change.decision.selected} == {
+        "pay(left)",
+        "pay(right)",
+    }
+    one = blame(result, "not_left")
+    assert [[change.words for change in mend.changes] for mend in one.mends] == [["refuse(left)"]]
+
+
+def test_what_events_do_is_on_nobody():
+    found = blame(verify(parse_deployment(TWO), "generous"), "rings")
+    assert found.complete
+    assert not found.mends
+    assert not found.shown
+
+
+def test_a_decision_can_be_too_narrow():
+    text = TWO.replace(
+        "spec rings", "spec refuses EF (Asked(left) & EX (~exists x. Asked(x) | Paid(x)))\nspec rings"
+    )
+    found = blame(verify(parse_deployment(text), "generous"), "refuses")
+    assert {change.words for mend in found.mends for change in mend.changes} == {"anything offered"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "spec", "message"),
+    [
+        ("generous", "nobody", "was not verified; there are never"),
+        ("any", "never", "decides nothing; name a policy"),
+        ("generous", "rings_not", "was not verified"),
+    ],
+)
+def test_what_cannot_be_blamed_is_said(agent, spec, message):
+    with pytest.raises(InputError, match=message):
+        blame(verify(parse_deployment(TWO), agent), spec)
+
+
+def test_what_holds_is_not_blamed():
+    with pytest.raises(InputError, match="auth holds"):
+        blame(stead.verify(stead.load("refund"), "approving"), "auth")
+
+
+def test_a_limit_is_no_answer():
+    found = blame(verify(parse_deployment(TWO), "generous"), "never", most_solved=1)
+    assert not found.mends
+    assert not found.complete
+
+
+def test_the_command(capsys):
+    assert main(["blame", "refund", "--policy", "baseline"]) == 0
+    printed = capsys.readouterr().out
+    assert "It would hold with one decision taken otherwise" in printed
+    assert "instead  obtain_approval(TASK_1, SERVICE_2)" in printed
+    assert main(["blame", "refund", "--policy", "approving"]) == 0
+    assert capsys.readouterr().out == "no specification fails under approving\n"
+    assert main(["blame", "refund", "--policy", "baseline", "--json"]) == 0
+    [auth] = json.loads(capsys.readouterr().out)
+    assert [change["selected"] for change in auth["mends"][0]["changes"]] == [["issue_refund(TASK_1)"]]
+    assert main(["blame", "refund", "--agent", "any"]) == 2
