@@ -3,8 +3,8 @@
     python benchmarks/certificates.py [--repeat 3] [--case desks:16:approving:normal …]
 
 Prints one line of a table per case. `certify` is the CPU time of verifying and writing a certificate, `check`
-that of checking it, both divided by the CPU time of verifying alone (with findings, as the command does it); of
-each time the least of several is taken. One decision: all of it happens in one process, repetition by
+that of checking it, both divided by the CPU time of verifying alone (with findings, as the command does it);
+of each time the least of several is taken. One decision: all of it happens in one process, repetition by
 repetition, so that whatever else the machine does falls on all three alike.
 """
 

@@ -178,22 +178,21 @@ class Checker:
             ensuring = Ensuring(grounding)
         idle = self._idle()
         for tool in self.deployment.tools_and_events:
-            relation = m.false
+            parts: list[Bdd] = []
             for call, where in offered[tool.name].items():
                 taken = where & selected[call]
                 leaves = list(grounding.leaves(tool, call, where))
                 effective = m.disj(leaf.where for leaf in leaves)
-                for step in self._written(grounding, leaves, taken, idle):
-                    relation = relation | step
+                parts += self._written(grounding, leaves, taken, idle)
                 if ensuring is not None:
                     for effect in tool.effects:
                         if effect.is_ensure:
                             made = ensuring.relation(tool, effect, call, where)
                             effective = effective | m.exist(ensuring.all_bits, made)
-                            relation = relation | ensuring.inside(made & taken, f"steps of {tool.name}")
+                            parts.append(ensuring.inside(made & taken, f"steps of {tool.name}"))
                 dead = self.reached & where & ~effective
                 self.ledger.empty(dead, f"{call} has a successor", f"steps of {tool.name}")
-            yield relation
+            yield m.disj(parts)
 
     def _selected(
         self, grounding: Grounding, offered: Mapping[str, Mapping[Call, Bdd]]
@@ -234,11 +233,12 @@ class Checker:
             if not grounding.possible(where):
                 continue
             step = grounding.step(leaf, where)
-            relation = step.where
+            relation = m.true
             for fact in sorted(step.writes, key=lambda f: m.level(space.atoms[f]), reverse=True):
-                relation = relation & space.after(fact).equiv(step.writes[fact])
+                relation = space.after(fact).equiv(step.writes[fact]) & relation
             bits = [space.atoms[fact] for fact in step.writes]
-            yield relation & m.exist(frozenset((*bits, *map(copy_of, bits))), idle)
+            relation = relation & m.exist(frozenset((*bits, *map(copy_of, bits))), idle)
+            yield relation & step.where
 
     def _check_closed(self) -> None:
         """Every step from R leads into R, and from every state there is one."""
@@ -246,7 +246,7 @@ class Checker:
         for part, tool in zip(self.steps.parts, self.deployment.tools_and_events, strict=True):
             into = pairs.image_by(part, self.reached)
             self.ledger.within(into, self.reached, "every step from R leads into R", f"steps of {tool.name}")
-        ahead = pairs.preimage(self.reached)
+        ahead = pairs.domain  # what the steps lead to is in R
         self.ledger.within(self.reached, ahead, "there is a successor over U_f", "reached states")
 
     # runs

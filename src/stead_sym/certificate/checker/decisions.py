@@ -88,6 +88,7 @@ class Decisions:
         for call, where in offered.items():
             self._calls[call.tool].append((call.args, grounding.reached & where))
         self._few: dict[tuple[str, int], Bdd] = {}
+        self._items_there: dict[tuple[object, ...], Bdd] = {}
 
     def _views(self, formulas: Formulas) -> Iterator[tuple[str, list[Leaf]]]:
         """Per relation that the agent is shown the ground tuples, each with where it is shown."""
@@ -241,6 +242,9 @@ class Decisions:
     def _there(self, item: _Item, naming: Mapping[Value, Vector]) -> Bdd:
         """The item is shown, or offered, under the values of its vectors."""
         terms = tuple(naming.get(value, value) for value in item.args)
+        key = (id(item.leaves), *terms)
+        if key in self._items_there:
+            return self._items_there[key]
         leaves = [
             (args, where)
             for args, where in item.leaves
@@ -249,7 +253,8 @@ class Decisions:
                 for own, value in zip(args, item.args, strict=True)
             )
         ]
-        return self.space.choice(terms, leaves)
+        self._items_there[key] = self.space.choice(terms, leaves)
+        return self._items_there[key]
 
     def _differ(self, left: Vector, right: Vector) -> Bdd:
         m = self.manager

@@ -150,6 +150,11 @@ class Pairs:
         after = m.substitute(target, self._prime)
         return self.everywhere & m.disj(m.and_exist(self._copies, part, after) for part in self._parts)
 
+    @property
+    def domain(self) -> Bdd:
+        """Where there is a step."""
+        return self.manager.disj(self.manager.exist(self._copies, part) for part in self._parts)
+
     def image_by(self, part: Bdd, states: Bdd) -> Bdd:
         """The successors of some states by one relation, for pairs without vectors."""
         m = self.manager
