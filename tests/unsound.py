@@ -41,8 +41,10 @@ from stead_sym.symbolic.explore.contexts import ContextFinder
 from stead_sym.symbolic.explore.reach import ReachableStates
 from stead_sym.symbolic.plan import planner
 from stead_sym.symbolic.plan.guess import Broken
+from stead_sym.symbolic.plan.relaxation import Relaxation
 from stead_sym.symbolic.step.effects import EffectCompiler
 from stead_sym.symbolic.step.updates import Writer
+from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
 
 MAX_STATES = 300
@@ -142,11 +144,53 @@ def _everything_shown(self, shown, terms, compiler):
     return self.encoding.relation(shown.relation, tuple(terms))
 
 
+def _never_deleted(self):
+    """The facts of D0 hold in every state."""
+    return frozenset(self.deployment.init.facts)
+
+
+def _may_come(self, *, own=Relaxation.dynamic.fget):
+    return tuple(fact for fact in own(self) if fact not in self.deployment.init)
+
+
+def _some_facts(self, *, own=Relaxation.dynamic.fget):
+    """Not every fact that may hold is known."""
+    facts = own(self)
+    return facts[: max(1, len(facts) - 1)]
+
+
+def _unchecked(self, states):
+    pass
+
+
 def _fair(profile):
     return PROFILES[profile].filter(lambda deployment: deployment.fair)
 
 
 FAULTS = (
+    Fault(
+        "states that offer nothing and calls without effect are not seen",
+        ((ReachableStates, "_check_offers", _unchecked),),
+        deployments(total=False),
+    ),
+    Fault(
+        "bounds and keys are not looked at",
+        ((ReachableStates, "_check_bounds", _unchecked), (ReachableStates, "_check_room", _unchecked)),
+        deployments(keep_bounds=False),
+    ),
+    Fault(
+        "the facts of D0 are taken to be there for ever",
+        (
+            (Relaxation, "static", property(_never_deleted)),
+            (Relaxation, "dynamic", property(_may_come)),
+        ),
+        PROFILES["deployments"],
+    ),
+    Fault(
+        "a fact that may hold is not known",
+        ((Relaxation, "dynamic", property(_some_facts)),),
+        PROFILES["deployments"],
+    ),
     Fault(
         "a key or single fact that is guessed is not confirmed",
         ((planner, "confirm", lambda tools: Broken()),),
