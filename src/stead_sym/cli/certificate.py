@@ -18,7 +18,7 @@ from stead_sym.report.streams import console_on
 def add_check_certificate(parser: argparse.ArgumentParser) -> None:
     """The arguments of `check-certificate`."""
     parser.set_defaults(run=_check)
-    parser.epilog = "exit status: 0 accepted, 1 rejected, 2 no certificate"
+    parser.epilog = "exit status: 0 accepted, 1 rejected, 2 no certificate, 3 not decided"
     parser.add_argument("directory", metavar="DIR", help="what `verify --certify DIR` has written")
     parser.add_argument(
         "--about", metavar="FILE", help="a deployment; the certificate has to be about it, as it is now"

@@ -60,7 +60,7 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
     """Check the certificate in a directory.
 
     Raises `CertificateRejected` for the first obligation that does not hold, `InputError` for files that are
-    no certificate.
+    no certificate, `Undecided` for a formula about more facts than are looked at.
     """
     started = time.perf_counter()
     path = Path(directory)

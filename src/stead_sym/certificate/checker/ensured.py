@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from math import prod
 
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.grounding import Grounding
 from stead_sym.certificate.checker.space import copy_of
-from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.tool import Call, Effect, Ensure, Tool
+from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import conjunction
 from stead_sym.relational.instance import Fact
-from stead_sym.relational.schema import Schema, Value
+from stead_sym.relational.schema import Relation, Value
 from stead_sym.symbolic.bdd.manager import Bdd
 
 MOST = 20_000
@@ -36,13 +37,13 @@ class Ensuring:
         self.manager = grounding.space.manager
         self.deployment = grounding.deployment
         schema = self.deployment.schema
-        self.values: Mapping[str, Sequence[Value]] = {
+        self.values: Mapping[str, tuple[Value, ...]] = {
             sort: (*values, f"{sort}{_BEYOND}")
             if grounding.literal and schema.sort(sort).values is None
             else values
             for sort, values in self.space.domain.items()
         }
-        facts = all_facts(schema, self.values, "an `ensure`")
+        facts = all_facts(schema.relations, self.values, "an `ensure`")
         self.extra = {fact: f"{fact}''" for fact in facts if fact not in self.space.atoms}
         self.manager.declare_bottom(self.extra.values())
         self.after = Facts(
@@ -53,12 +54,9 @@ class Ensuring:
             },
         )
         space = self.space
-        wide = type(space)(self.manager, self.values_of(), space.atoms, space.static, space.mortal)
+        wide = type(space)(self.manager, self.values, space.atoms, space.static, space.mortal)
         self.joint = Formulas(wide, schema, grounding.facts, self.after, grounding.formulas.within)
         self.later = Formulas(wide, schema, self.after)
-
-    def values_of(self) -> Mapping[str, tuple[Value, ...]]:
-        return {sort: tuple(values) for sort, values in self.values.items()}
 
     def relation(self, tool: Tool, effect: Effect, call: Call, offered: Bdd) -> Bdd:
         """D → D' over the bits of D, their copies and the extra ones."""
@@ -113,18 +111,15 @@ class Ensuring:
         return m.cofactor(made, constant)
 
 
-def all_facts(schema: Schema, values: Mapping[str, Sequence[Value]], what: str) -> tuple[Fact, ...]:
-    """The facts over these values; `CertificateRejected` where they are too many."""
-    number = 0
-    for relation in schema.relations:
-        size = 1
-        for sort in relation.sorts:
-            size *= len(values[sort])
-        number += size
+def all_facts(
+    relations: Sequence[Relation], values: Mapping[str, Sequence[Value]], what: str
+) -> tuple[Fact, ...]:
+    """The facts of some relations over these values; `Undecided` where they are too many."""
+    number = sum(prod(len(values[sort]) for sort in relation.sorts) for relation in relations)
     if number > MOST:
-        raise CertificateRejected(f"{what} ranges over {number:,} facts; {MOST:,} are checked at most")
+        raise Undecided(f"unknown: {what} is about {number:,} facts, and {MOST:,} are checked at most")
     return tuple(
         Fact(relation.name, args)
-        for relation in schema.relations
+        for relation in relations
         for args in product(*(values[sort] for sort in relation.sorts))
     )

@@ -40,15 +40,8 @@ def initial_states(space: Space, deployment: Deployment, ledger: Ledger, *, lite
         else values[: len(deployment.constants[sort]) + deployment.bounds.get(sort, 0)]
         for sort, values in space.domain.items()
     }
-    within = (
-        set(all_facts(deployment.schema, allowed, "`initially any`"))
-        & {
-            fact
-            for fact in all_facts(deployment.schema, allowed, "`initially any`")
-            if fact.relation in deployment.initially.relations or fact in deployment.init
-        }
-        | deployment.init.facts
-    )
+    relations = [deployment.schema.relation(name) for name in deployment.initially.relations]
+    within = deployment.init.facts.union(all_facts(relations, allowed, "`initially any`"))
     extra = {fact: f"{fact}°" for fact in sorted(within) if fact not in space.atoms}
     m.declare_bottom(extra.values())
     holding = {

@@ -85,9 +85,8 @@ def _check_agents(certificate: Certificate, deployment: Deployment, source: str)
     for table in certificate.agents:
         if table.policy is not None:
             deployment.policy(table.policy, deployment.agent(table.name))
-        for value, sort in table.known.items():
+        for sort in table.known.values():
             deployment.schema.sort(sort)
-            _ = value
 
 
 def _check_named(certificate: Certificate, deployment: Deployment, source: str) -> None:
