@@ -117,6 +117,16 @@ def test_the_summary_says_who_decides(tmp_path):
     assert "under a table of" in certified(st.verify(deployment, first), tmp_path).summary
 
 
+def test_a_policy_that_knows_all_constants_is_a_table(tmp_path):
+    """Its wrapper leaves more alone than the policy mentions, so that its contexts are others."""
+    deployment = st.load("refund")
+    rules = st.RuleAgent.of(deployment, "approving")
+    literal = st.CanonicalWrapper(rules, deployment.schema, deployment.tools, deployment.sort_of_constant)
+    accepted = certified(st.verify(deployment, literal), tmp_path)
+    assert "under a table of" in accepted.summary
+    assert dict(accepted.verdicts) == {"auth": "holds", "prog": "holds"}
+
+
 def test_there_is_nothing_to_certify_in_unknown_verdicts(tmp_path):
     deployment = st.load("refund")
     forced = st.verify(deployment, domain={"case": 1}, force=True)

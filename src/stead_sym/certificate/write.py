@@ -162,11 +162,17 @@ def _tables(deployment: Deployment, wrappers: Mapping[str, CanonicalWrapper | No
         if wrapper is None:
             yield AgentTable(name, None, {}, None)
             continue
-        agent, policy = wrapper.agent, None
-        if isinstance(agent, RuleAgent):
-            policy = agent.policy.name
         entries = tuple(
             Entry(tuple(context.view), tuple(sorted(context.calls)), tuple(sorted(selected)))
             for context, selected in wrapper.decisions
         )
-        yield AgentTable(name, policy, dict(wrapper.known), entries)
+        yield AgentTable(name, _policy(deployment, name, wrapper), dict(wrapper.known), entries)
+
+
+def _policy(deployment: Deployment, name: str, wrapper: CanonicalWrapper) -> str | None:
+    """The policy of the deployment that the agent follows, knowing the constants that this mentions and no
+    others; None for any other agent."""
+    agent, role = wrapper.agent, deployment.agent(name)
+    if not isinstance(agent, RuleAgent) or agent.policy not in role.policies:
+        return None
+    return agent.policy.name if wrapper.rigid == deployment.schema.rigid | agent.constants else None
