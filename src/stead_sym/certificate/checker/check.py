@@ -149,8 +149,8 @@ class Checker:
         m, reached = self.manager, self.reached
         for sort, bound in self.deployment.bounds.items():
             outside = self.deployment.outside(sort, self.space.domain[sort])
-            over = m.at_least(bound + 1, [self.formulas.active(sort, value) for value in outside])
-            self.ledger.empty(reached & over, f"the bound of {sort} is kept", "reached states")
+            over = m.at_least(bound + 1, [reached & self.formulas.active(sort, value) for value in outside])
+            self.ledger.empty(over, f"the bound of {sort} is kept", "reached states")
         for broken in broken_keys(self.space, self.deployment, self.facts.holding):
             self.ledger.empty(reached & broken, "the keys are kept", "reached states")
 

@@ -163,11 +163,15 @@ class Grounding:
         self.ledger.empty(self.reached & where, f"some name is free for {binder.name}", place)
 
     def _fewer_unused(self, sort: str, number: int) -> Bdd:
-        """The states that leave fewer than ``number`` values of U_f outside C unused."""
+        """The states of R that leave fewer than ``number`` values of U_f outside C unused: none where the
+        bound, which R keeps, leaves so many."""
         if (sort, number) not in self._few:
             outside = self.deployment.outside(sort, self.space.domain[sort])
-            unused = [~self.formulas.active(sort, value) for value in outside]
-            self._few[sort, number] = ~self.space.manager.at_least(number, unused)
+            few = self._none
+            if len(outside) - self.deployment.bounds[sort] < number:
+                unused = [self.reached & ~self.formulas.active(sort, value) for value in outside]
+                few = self.reached & ~self.space.manager.at_least(number, unused)
+            self._few[sort, number] = few
         return self._few[sort, number]
 
     # writes
