@@ -182,15 +182,16 @@ class Checker:
             for call, where in offered[tool.name].items():
                 taken = where & selected[call]
                 leaves = list(grounding.leaves(tool, call, where))
-                effective = m.disj(leaf.where for leaf in leaves)
+                dead = self.reached & where
+                for leaf in leaves:
+                    dead = dead & ~leaf.where
                 parts += self._written(grounding, leaves, taken, idle)
                 if ensuring is not None:
                     for effect in tool.effects:
                         if effect.is_ensure:
                             made = ensuring.relation(tool, effect, call, where)
-                            effective = effective | m.exist(ensuring.all_bits, made)
+                            dead = dead & ~m.exist(ensuring.all_bits, made)
                             parts.append(ensuring.inside(made & taken, f"steps of {tool.name}"))
-                dead = self.reached & where & ~effective
                 self.ledger.empty(dead, f"{call} has a successor", f"steps of {tool.name}")
             yield m.disj(parts)
 
