@@ -58,7 +58,7 @@ def test_the_conformance_cases_of_version_2(case, domain, tmp_path):
 def test_generated_deployments(profile, tmp_path_factory):
     directory = tmp_path_factory.mktemp(profile)
 
-    @settings(max_examples=examples(8, slow=400))
+    @settings(max_examples=examples(5, slow=400))
     @given(PROFILES[profile], KINDS)
     def run(deployment, kinds):
         for domain in DOMAINS:
