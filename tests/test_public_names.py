@@ -38,8 +38,11 @@ Export exported to_promela to_smv to_storm
 
 Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 
-AgentError BoundExceeded DeclarationError DefinitionError InputError KeyBroken ModelError NoEffect
-NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError Undecided
+CheckedCertificate check_certificate write_certificate
+
+AgentError BoundExceeded CertificateRejected DeclarationError DefinitionError InputError KeyBroken
+ModelError NoEffect NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError
+Undecided
 """
 NAMES = LIST.split()
 

@@ -15,6 +15,9 @@ from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.blaming import Blame, blame
 from stead_sym.bounds import Bounds, SortBound, least_bounds
+from stead_sym.certificate.checker.check import check_certificate
+from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate
+from stead_sym.certificate.write import write_certificate
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
 from stead_sym.deployment.deployment import Deployment
@@ -303,9 +306,14 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "SortBound",
     "Widened",
     "least_bounds",
+    # certificates
+    "CheckedCertificate",
+    "check_certificate",
+    "write_certificate",
     # errors
     "AgentError",
     "BoundExceeded",
+    "CertificateRejected",
     "DeclarationError",
     "DefinitionError",
     "InputError",

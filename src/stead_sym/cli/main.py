@@ -18,6 +18,7 @@ from stead_sym import __version__
 from stead_sym.cli.audit import add_audit
 from stead_sym.cli.blame import add_blame
 from stead_sym.cli.bounds import add_bounds
+from stead_sym.cli.certificate import add_check_certificate
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.diff import add_diff
@@ -149,6 +150,10 @@ def _parser() -> argparse.ArgumentParser:
 
     add_decisions(
         commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
+    )
+
+    add_check_certificate(
+        commands.add_parser("check-certificate", help="check what `verify --certify` has written, on its own")
     )
 
     add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))

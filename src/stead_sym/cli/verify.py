@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from stead_sym.certificate.write import is_certifiable, write_certificate
+from stead_sym.certificate.write import prepare as prepare_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.limits import add_limits, display, in_child, wants_child
@@ -71,6 +73,9 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         help="fail with status 1 where there is any finding, after the verdicts",
     )
     parser.add_argument(
+        "--certify", metavar="DIR", help="write a certificate of the verdicts there (see check-certificate)"
+    )
+    parser.add_argument(
         "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
     )
     parser.add_argument(
@@ -91,6 +96,8 @@ def _verify(options: argparse.Namespace) -> int:
     questions = asked(options)
     if options.evidence is not None:
         prepare(Path(options.evidence), [spec.name for spec in deployment.asked(questions)[1]])
+    if options.certify is not None:
+        prepare_certificate(options.certify)
     with display(options) as progress:
         if progress is not None:
             progress("plan")
@@ -109,6 +116,8 @@ def _verify(options: argparse.Namespace) -> int:
                 findings=options.findings == "on",
                 established=_teller(deployment, questions, options),
             )
+            if options.certify is not None and is_certifiable(result):
+                write_certificate(result, options.certify)
             report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
         print(report)
@@ -118,6 +127,8 @@ def _verify(options: argparse.Namespace) -> int:
             print(f"stead-sym: finding: {finding}", file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
+    if options.certify is not None and not is_certifiable(result):
+        print("stead-sym: no certificate is written: every verdict is unknown", file=sys.stderr)
     if options.evidence is not None:
         write_evidence(result, Path(options.evidence))
     return _status(result, strict=options.strict)
@@ -183,6 +194,8 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
     """Raise `InputError` for arguments that do not go together."""
     if options.strict and options.findings == "off":
         raise InputError("--strict fails on findings; leave out --findings off, or --strict")
+    if options.certify is not None and options.engine != "symbolic":
+        raise InputError("--certify is for the symbolic engine; leave it out with --engine explicit")
     if options.max_states is not None and options.engine != "explicit":
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":

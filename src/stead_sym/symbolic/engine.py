@@ -57,6 +57,11 @@ class SymbolicEngine:
         self._witness = Witness(self._checker)
 
     @property
+    def checker(self) -> Checker:
+        """The satisfying sets, as diagrams."""
+        return self._checker
+
+    @property
     def restriction(self) -> Restriction:
         """The domain that was explored."""
         return self._model.restriction

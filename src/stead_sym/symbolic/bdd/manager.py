@@ -123,6 +123,12 @@ class Manager:
         order.insert(level, name)
         dd.autoref.reorder(self._bdd, {variable: at for at, variable in enumerate(order)})
 
+    def rearrange(self, order: Sequence[str]) -> None:
+        """Put the variables into another order; ``order`` has all of them."""
+        engine: Any = dd.cudd if self.backend == "cudd" else dd.autoref
+        engine.reorder(self._bdd, {name: level for level, name in enumerate(order)})
+        self._bdd.configure(reordering=False)
+
     def has(self, name: str) -> bool:
         return name in self._bdd.vars
 

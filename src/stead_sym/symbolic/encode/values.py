@@ -151,6 +151,16 @@ class Values:
             vectors.append(self.unused(sort, vectors, role))
         return tuple(vectors)
 
+    def of_role(self, role: str) -> Iterator[tuple[Vector, int]]:
+        """The vectors of a role that there are by now, each with its index."""
+        for (own, _, index), vector in self._vectors.items():
+            if own == role:
+                yield vector, index
+
+    def beside(self, value: Value) -> str | None:
+        """The state bit that the bits for a value in one-hot vectors stand above, if there is one."""
+        return self._beside.get(value)
+
     # coding
 
     def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:

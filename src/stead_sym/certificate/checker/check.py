@@ -1,0 +1,359 @@
+"""The check of a certificate, from its first obligation to its last.
+
+    1  The domains are C and names, as many of them as the theorem (or mode `normal`) asks for.
+    2  Every D0 is in R. From each state of R: some call is offered or event enabled, each of these has a
+       successor, what is selected is what the decision tables say, and every step leads into R. In R the
+       bounds and the declared keys are kept. So R holds all reachable states, and the definition of a
+       deployment is met.
+    3  The sets F⁻ ⊆ F ⊆ F⁺ bound the states from which a fair run starts, and one starts at each D0.
+    4  Each verdict follows from the sets for its formula (`checker.bounds`).
+
+Every obligation is an inclusion between sets that are given, or that one image or preimage of such a set
+yields.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from stead_sym.certificate.checker.bounds import Address, Bounding, Fairness
+from stead_sym.certificate.checker.decisions import Decisions, known_values
+from stead_sym.certificate.checker.ensured import Ensuring
+from stead_sym.certificate.checker.formulas import Facts, Formulas
+from stead_sym.certificate.checker.grounding import Grounding, Leaf
+from stead_sym.certificate.checker.held import Steps
+from stead_sym.certificate.checker.layout import declared, rearranged
+from stead_sym.certificate.checker.ledger import Ledger
+from stead_sym.certificate.checker.space import Space, copy_of
+from stead_sym.certificate.checker.start import broken_keys, initial_states
+from stead_sym.certificate.checker.statement import Statement, stated
+from stead_sym.certificate.diagrams import read_diagrams
+from stead_sym.certificate.document import (
+    AgentTable,
+    Bounds,
+    Certificate,
+    Each,
+    Everywhere,
+    Initially,
+    Leaving,
+    One,
+    Proof,
+    Run,
+    Set,
+    Staying,
+)
+from stead_sym.certificate.files import read_diagram_data, read_document
+from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate
+from stead_sym.deployment.tool import Call
+from stead_sym.errors import InputError
+from stead_sym.logic.syntax import And, Formula, Future, Globally, Implies, Not, Or
+from stead_sym.relational.instance import Fact
+from stead_sym.symbolic.bdd.manager import Backend, Bdd, Manager, deep_stack
+
+
+@deep_stack()
+def check_certificate(directory: str | Path, *, backend: Backend | None = None) -> CheckedCertificate:
+    """Check the certificate in a directory.
+
+    Raises `CertificateRejected` for the first obligation that does not hold, `InputError` for files that are
+    no certificate, `Undecided` for a formula about more facts than are looked at.
+    """
+    started = time.perf_counter()
+    path = Path(directory)
+    certificate = read_document(path)
+    statement = stated(certificate, str(path))
+    manager = Manager(backend)
+    space = declared(manager, certificate, statement)
+    data, source = read_diagram_data(path)
+    diagrams = read_diagrams(data, source, space.bits)
+    sets = rearranged(space, diagrams, certificate)
+    checker = Checker(certificate, statement, space, sets)
+    try:
+        checker.check()
+    except CertificateRejected as error:  # its frames hold the diagrams, which would live as long as it does
+        raise error.with_traceback(None) from None
+    return CheckedCertificate(
+        deployment=statement.deployment,
+        mode=certificate.mode,
+        agents={table.name: _decided_by(table) for table in certificate.agents},
+        verdicts={claim.spec: claim.verdict for claim in certificate.claims},
+        obligations=dict(checker.ledger.counts),
+        facts=len(certificate.facts),
+        nodes=len(diagrams.nodes),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _decided_by(table: AgentTable) -> str:
+    """Who decides for an agent, in a few words."""
+    if table.entries is None:
+        return "any (everything offered)"
+    number = f"{len(table.entries)} context{'s' * (len(table.entries) != 1)}"
+    return f"a table of {number}" if table.policy is None else f"policy {table.policy} in {number}"
+
+
+class Checker:
+    """The obligations of one certificate, over a manager of its own."""
+
+    def __init__(self, certificate: Certificate, statement: Statement, space: Space, sets: list[Bdd]) -> None:
+        self.certificate = certificate
+        self.statement = statement
+        self.deployment = statement.deployment
+        self.space = space
+        self.manager = space.manager
+        self._sets = sets
+        schema = self.deployment.schema
+        self.ledger = Ledger(space, schema)
+        self.literal = certificate.mode == "theorem"
+        holding = {fact: space.now(fact) for fact in space.atoms}
+        holding |= dict.fromkeys(space.static, self.manager.true)
+        self.facts = Facts(schema, holding)
+        self.reached, within = self.set(certificate.reached), self.set(certificate.within)
+        facts = frozenset(space.atoms.values())
+        states = self.reached.support <= facts and within.support <= facts
+        self.ledger.true(states, "R is a set of states", "reached states")
+        self.ledger.within(
+            self.reached, within, "R is within the set that formulas are read in", "reached states"
+        )
+        self.formulas = Formulas(space, schema, self.facts, within=within)
+        constants = dict(self.deployment.constants)
+        self.steps = Steps(space, schema, self.formulas, constants, self.reached)
+
+    def set(self, number: Set) -> Bdd:
+        """A set of the certificate."""
+        if number >= len(self._sets):
+            raise InputError(
+                f"the certificate refers to the set {number} and has {len(self._sets)}; write it again"
+            )
+        return self._sets[number]
+
+    def check(self) -> None:
+        """All obligations; `CertificateRejected` for the first that does not hold."""
+        self.initial = initial_states(self.space, self.deployment, self.ledger, literal=self.literal)
+        self.ledger.within(self.initial, self.reached, "every D0 is in R", "initial states")
+        self._check_claims_of_the_deployment()
+        self.steps.parts = tuple(self._steps())
+        self._check_closed()
+        self.fairness = self._fairness()
+        for claim, (formula, verdict) in zip(self.certificate.claims, self.statement.claims, strict=True):
+            _Proof(self, f"spec {claim.spec}", claim.bounds).prove(formula, claim.proof, verdict, ())
+
+    # R
+
+    def _check_claims_of_the_deployment(self) -> None:
+        """Definition "C-boundedness" and the declared keys, in all of R."""
+        m, reached = self.manager, self.reached
+        for sort, bound in self.deployment.bounds.items():
+            outside = self.deployment.outside(sort, self.space.domain[sort])
+            over = m.at_least(bound + 1, [reached & self.formulas.active(sort, value) for value in outside])
+            self.ledger.empty(over, f"the bound of {sort} is kept", "reached states")
+        for broken in broken_keys(self.space, self.deployment, self.facts.holding):
+            self.ledger.empty(reached & broken, "the keys are kept", "reached states")
+
+    def _steps(self) -> Iterator[Bdd]:
+        """The relation of each tool, by the calls that are selected."""
+        certificate, m = self.certificate, self.manager
+        named = {(n.tool, n.alternative, n.variable): n for n in certificate.named}
+        grounding = Grounding(
+            self.space,
+            self.deployment,
+            self.formulas,
+            self.facts,
+            self.reached,
+            self.ledger,
+            self.literal,
+            named,
+        )
+        offered = {tool.name: grounding.calls(tool) for tool in self.deployment.tools_and_events}
+        anything = m.disj(where for calls in offered.values() for where in calls.values())
+        what = "a call is offered or an event enabled"
+        self.ledger.empty(self.reached & ~anything, what, "reached states")
+        selected = self._selected(grounding, offered)
+        ensuring = None
+        if any(e.is_ensure for tool in self.deployment.tools_and_events for e in tool.effects):
+            ensuring = Ensuring(grounding)
+        idle = self._idle()
+        for tool in self.deployment.tools_and_events:
+            parts: list[Bdd] = []
+            for call, where in offered[tool.name].items():
+                taken = where & selected[call]
+                leaves = list(grounding.leaves(tool, call, where))
+                dead = self.reached & where
+                for leaf in leaves:
+                    dead = dead & ~leaf.where
+                parts += self._written(grounding, leaves, taken, idle)
+                if ensuring is not None:
+                    for effect in tool.effects:
+                        if effect.is_ensure:
+                            made = ensuring.relation(tool, effect, call, where)
+                            dead = dead & ~m.exist(ensuring.all_bits, made)
+                            parts.append(ensuring.inside(made & taken, f"steps of {tool.name}"))
+                self.ledger.empty(dead, f"{call} has a successor", f"steps of {tool.name}")
+            yield m.disj(parts)
+
+    def _selected(
+        self, grounding: Grounding, offered: Mapping[str, Mapping[Call, Bdd]]
+    ) -> Mapping[Call, Bdd]:
+        """Where each call is selected by some agent, and each event may happen."""
+        m = self.manager
+        result = {call: m.false for calls in offered.values() for call in calls}
+        for event in self.deployment.events:
+            result.update(offered[event.name])
+        tables = {table.name: table for table in self.certificate.agents}
+        for role in self.deployment.agents:
+            table = tables[role.name]
+            own = {call: where for name in role.tools for call, where in offered[name].items()}
+            if table.entries is None:
+                chosen: Mapping[Call, Bdd] = own
+            else:
+                policy = None if table.policy is None else self.deployment.policy(table.policy, role)
+                rigid = known_values(grounding, role, table)
+                chosen = Decisions(grounding, role, rigid, own).selected(table.entries, policy)
+            for call, where in chosen.items():
+                result[call] = result[call] | where
+        return result
+
+    def _idle(self) -> Bdd:
+        """Every fact stays as it is."""
+        m, space = self.manager, self.space
+        deepest = sorted(space.atoms, key=lambda fact: m.level(space.atoms[fact]), reverse=True)
+        result = m.true
+        for fact in deepest:
+            result = space.now(fact).equiv(space.after(fact)) & result
+        return result
+
+    def _written(self, grounding: Grounding, leaves: list[Leaf], taken: Bdd, idle: Bdd) -> Iterator[Bdd]:
+        """The relations of the leaves of a call where it is selected."""
+        m, space = self.manager, self.space
+        for leaf in leaves:
+            where = leaf.where & taken
+            if not grounding.possible(where):
+                continue
+            step = grounding.step(leaf, where)
+            relation = m.true
+            for fact in sorted(step.writes, key=lambda f: m.level(space.atoms[f]), reverse=True):
+                relation = space.after(fact).equiv(step.writes[fact]) & relation
+            bits = [space.atoms[fact] for fact in step.writes]
+            relation = relation & m.exist(frozenset((*bits, *map(copy_of, bits))), idle)
+            yield relation & step.where
+
+    def _check_closed(self) -> None:
+        """Every step from R leads into R, and from every state there is one."""
+        pairs = self.steps.pairs(())
+        for part, tool in zip(self.steps.parts, self.deployment.tools_and_events, strict=True):
+            into = pairs.image_by(part, self.reached)
+            self.ledger.within(into, self.reached, "every step from R leads into R", f"steps of {tool.name}")
+        ahead = pairs.domain  # what the steps lead to is in R
+        self.ledger.within(self.reached, ahead, "there is a successor over U_f", "reached states")
+
+    # runs
+
+    def _fairness(self) -> Fairness:
+        """F⁻ and F⁺, where there are constraints."""
+        constraints = [self.formulas(fair, {}) for fair in self.deployment.fair]
+        if not constraints:
+            return Fairness((), self.reached, self.reached)
+        everything = Fairness(constraints, self.reached, self.reached)
+        found: dict[str, Bdd] = {}
+        pairs = self.steps.pairs(())
+        bounding = Bounding("fair", {}, self.set, self.formulas, self.steps, everything, self.ledger)
+        for side, kind in (("lower", Staying), ("upper", Leaving)):
+            given = self.certificate.fair.get(side)
+            if not isinstance(given, kind):
+                raise CertificateRejected(
+                    "the certificate has the states from which a fair run starts", f"fair {side}"
+                )
+            found[side] = bounding.globally(pairs, self.reached, given, f"fair {side}", side == "lower")
+        self.ledger.within(self.initial, found["lower"], "a fair run starts at every D0", "fair")
+        return Fairness(constraints, found["lower"], found["upper"])
+
+
+@dataclass
+class _Proof:
+    """The proof of one verdict."""
+
+    checker: Checker
+    place: str
+    bounds: Bounds
+
+    def __post_init__(self) -> None:
+        c = self.checker
+        self.bounding = Bounding(self.place, self.bounds, c.set, c.formulas, c.steps, c.fairness, c.ledger)
+        self.manager, self.ledger, self.fairness = c.manager, c.ledger, c.fairness
+        bits = frozenset(c.space.atoms.values())
+        self.alone = self.manager.count(c.initial, bits) == 1
+
+    def prove(self, formula: Formula, proof: Proof, verdict: bool, at: Address) -> None:
+        """The sentence holds at every D0, or for ``verdict`` False fails at one. Where there are several D0 a
+        failing part of a disjunction proves nothing, so that the rules for these ask for one D0."""
+        match formula, proof:
+            case _, Initially():
+                self._initially(formula, verdict, at)
+            case Not(body), One(0, inner) if self.alone:
+                self.prove(body, inner, not verdict, (*at, 0))
+            case And(parts), Each(proofs) if verdict and len(parts) == len(proofs):
+                self._all(parts, proofs, verdict, at)
+            case And(parts), One(number, inner) if not verdict and number < len(parts):
+                self.prove(parts[number], inner, verdict, (*at, number))
+            case Or(parts), One(number, inner) if verdict and self.alone and number < len(parts):
+                self.prove(parts[number], inner, verdict, (*at, number))
+            case Or(parts), Each(proofs) if not verdict and self.alone and len(parts) == len(proofs):
+                self._all(parts, proofs, verdict, at)
+            case Implies(left, _), One(0, inner) if verdict and self.alone:
+                self.prove(left, inner, False, (*at, 0))
+            case Implies(_, right), One(1, inner) if verdict:
+                self.prove(right, inner, True, (*at, 1))
+            case Implies(left, right), Each((first, second)) if not verdict and self.alone:
+                self.prove(left, first, True, (*at, 0))
+                self.prove(right, second, False, (*at, 1))
+            case Globally("A", body), Everywhere() if verdict:
+                there = self.checker.reached & self.fairness.upper
+                bound = self.bounding.bound(body, (*at, 0), {}, True)
+                self.ledger.empty(there & ~bound, "every state of R satisfies the body", self.place)
+            case Future("E", body), Everywhere() if not verdict:
+                there = self.checker.reached & self.fairness.upper
+                bound = self.bounding.bound(body, (*at, 0), {}, False)
+                self.ledger.empty(there & bound, "no state of R satisfies the body", self.place)
+            case Globally("A", body), Run(states) if not verdict:
+                bound = self.bounding.bound(body, (*at, 0), {}, False)
+                self._run(states, ~bound, "the run ends where the body fails")
+            case Future("E", body), Run(states) if verdict and self.alone:
+                bound = self.bounding.bound(body, (*at, 0), {}, True)
+                self._run(states, bound, "the run ends where the body holds")
+            case _:
+                raise CertificateRejected("the rule fits the formula and the verdict", self.place)
+
+    def _all(self, parts: tuple[Formula, ...], proofs: tuple[Proof, ...], verdict: bool, at: Address) -> None:
+        for number, (part, proof) in enumerate(zip(parts, proofs, strict=True)):
+            self.prove(part, proof, verdict, (*at, number))
+
+    def _initially(self, formula: Formula, verdict: bool, at: Address) -> None:
+        bound = self.bounding.bound(formula, at, {}, verdict)
+        if verdict:
+            self.ledger.within(self.checker.initial, bound, "every D0 satisfies the formula", self.place)
+        else:
+            some = self.checker.initial & ~bound != self.manager.false
+            self.ledger.true(some, "some D0 does not satisfy the formula", self.place)
+
+    def _run(self, states: tuple[tuple[Fact, ...], ...], target: Bdd, what: str) -> None:
+        """The states are a run from a D0 to a state of the target from which a fair run starts."""
+        m, space, ledger = self.manager, self.checker.space, self.ledger
+        codes: list[Mapping[str, bool]] = []
+        for number, state in enumerate(states):
+            facts = frozenset(state)
+            listed = space.static <= facts and facts <= space.static | space.atoms.keys()
+            ledger.true(listed, f"state {number} of the run is a state", self.place)
+            codes.append({bit: fact in facts for fact, bit in space.atoms.items()})
+        ledger.true(bool(codes), "the run has a state", self.place)
+        ledger.true(m.satisfies(self.checker.initial, codes[0]), "the run starts at a D0", self.place)
+        for number, (before, after) in enumerate(pairwise(codes), 1):
+            both = {**before, **{copy_of(bit): value for bit, value in after.items()}}
+            steps = any(m.satisfies(part, both) for part in self.checker.steps.parts)
+            ledger.true(steps, f"step {number} of the run is a step", self.place)
+        last = m.cube(codes[-1])
+        ledger.within(last, target, what, self.place)
+        ledger.within(last, self.fairness.lower, "a fair run starts where the run ends", self.place)

@@ -1,0 +1,318 @@
+"""First-order formulas as diagrams: quantifiers are grounded value by value.
+
+    ⟦∃x. f⟧ = ⋁ over the values u of  active(u) ∧ ⟦f[x := u]⟧
+
+One decision: of the values only those are tried for which an atom that f cannot do without is no constant
+falsehood (`_may_hold`), so that a quantified conjunction is evaluated as a join. A variable in scope stands
+for a value, or for a vector where a temporal operator has to keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias, assert_never
+
+from stead_sym.certificate.checker.space import Leaf, Space, Vector
+from stead_sym.logic.evaluate import compares, declared, value_of
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Const,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Term,
+    Truth,
+    Until,
+    Use,
+    Var,
+    free_variables,
+    unexpanded,
+)  # fmt: skip
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Schema, Value
+from stead_sym.symbolic.bdd.manager import Bdd
+
+Scope: TypeAlias = Mapping[str, "Vector | Value"]
+
+
+class Facts:
+    """The facts of D, or of D', that are not false everywhere, each with where it holds."""
+
+    def __init__(self, schema: Schema, holding: Mapping[Fact, Bdd]) -> None:
+        self.holding = holding
+        self._of: dict[str, list[Fact]] = {}
+        self._at: dict[tuple[str, int, Value], list[Fact]] = {}
+        self.with_value: dict[tuple[str, Value], list[Fact]] = {}
+        sorts = {relation.name: relation.sorts for relation in schema.relations}
+        for fact in holding:
+            self._of.setdefault(fact.relation, []).append(fact)
+            for place, value in enumerate(fact.args):
+                self._at.setdefault((fact.relation, place, value), []).append(fact)
+            for pair in set(zip(sorts[fact.relation], fact.args, strict=True)):
+                self.with_value.setdefault(pair, []).append(fact)
+
+    def of(self, relation: str) -> list[Fact]:
+        """The facts of a relation."""
+        return self._of.get(relation, [])
+
+    def matching(self, relation: str, args: tuple[Value | None, ...]) -> Iterator[Fact]:
+        """The facts of a relation with these arguments, None standing for any."""
+        known = [
+            self._at.get((relation, place, value), [])
+            for place, value in enumerate(args)
+            if value is not None
+        ]
+        for fact in min(known, key=len) if known else self.of(relation):
+            if all(value is None or value == own for value, own in zip(args, fact.args, strict=True)):
+                yield fact
+
+
+class Formulas:
+    """⟦f⟧ over the bits of D and of the vectors in scope; with ``after``, over D ⊕ D' (an `ensure`).
+
+    It is right for the states D of ``within``, by default all: over states that no run reaches, a quantified
+    conjunction may be far too large."""
+
+    def __init__(
+        self,
+        space: Space,
+        schema: Schema,
+        facts: Facts,
+        after: Facts | None = None,
+        within: Bdd | None = None,
+    ) -> None:
+        self.space = space
+        self.manager = space.manager
+        self.schema = schema
+        self.facts = facts
+        self.successor = after
+        self.within = space.manager.true if within is None else within
+        self._memo: dict[tuple[object, ...], Bdd] = {}
+        self._free: dict[int, tuple[Formula, tuple[str, ...]]] = {}
+        self._active: dict[tuple[str, Value], Bdd] = {}
+
+    def free(self, formula: Formula) -> tuple[str, ...]:
+        """The free variables of a formula, sorted."""
+        if id(formula) not in self._free:
+            self._free[id(formula)] = formula, tuple(sorted(free_variables(formula)))
+        return self._free[id(formula)][1]
+
+    def active(self, sort: str, value: Value) -> Bdd:
+        """u ∈ ad(D), or with D' u ∈ ad(D ⊕ D')."""
+        key = sort, value
+        if key not in self._active:
+            self._active[key] = self.manager.disj(
+                facts.holding[fact]
+                for facts in (self.facts, self.successor)
+                if facts is not None
+                for fact in facts.with_value.get(key, ())
+            )
+        return self._active[key]
+
+    def is_active(self, vector: Vector) -> Bdd:
+        """The vector names an active value."""
+        entries = {value: self.active(vector.sort, value) for value in self.space.domain[vector.sort]}
+        return self.space.table(vector, entries)
+
+    def __call__(self, formula: Formula, scope: Scope) -> Bdd:
+        """⟦f⟧; `ValueError` for a temporal operator."""
+        key = (id(formula), *(scope[name] for name in self.free(formula)))
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = self._compile(formula, scope)
+        return found
+
+    def _compile(self, formula: Formula, scope: Scope) -> Bdd:
+        m = self.manager
+        match formula:
+            case Truth(value):
+                return m.true if value else m.false
+            case Equal(left, right):
+                return self.space.equal(value_of(left, scope), value_of(right, scope))
+            case Compare(_, left, right):
+                return self._compare(formula, value_of(left, scope), value_of(right, scope))
+            case Atom(relation, args, primed):
+                return self._atom(relation, tuple(value_of(term, scope) for term in args), primed)
+            case Not(body):
+                return ~self(body, scope)
+            case And(parts):
+                result = m.true
+                for part in parts:
+                    result = result & self(part, scope)
+                    if result == m.false:
+                        break
+                return result
+            case Or(parts):
+                return m.disj(self(part, scope) for part in parts)
+            case Implies(left, right):
+                premise = self(left, scope)
+                return m.true if premise == m.false else ~premise | self(right, scope)
+            case Iff(left, right):
+                return self(left, scope).equiv(self(right, scope))
+            case Exists(binder, body):
+                return m.disj(self._instances(binder, body, scope, True))
+            case Forall(binder, body):
+                return ~m.disj(self._instances(binder, body, scope, False))
+            case Count(comparison, number, binder, body):
+                return count_of(self, comparison, number, list(self._instances(binder, body, scope, True)))
+            case Same(relation):
+                now, after = self.facts.holding, self._after.holding
+                facts = {*self.facts.of(relation), *self._after.of(relation)}
+                return m.conj(now.get(f, m.false).equiv(after.get(f, m.false)) for f in sorted(facts))
+            case Empty(relation):
+                return m.conj(~self._after.holding[fact] for fact in self._after.of(relation))
+            case Use():
+                raise unexpanded(formula)
+            case Next() | Future() | Globally() | Until():
+                raise ValueError(f"temporal operator in a first-order formula: {formula}")
+            case _:
+                assert_never(formula)
+
+    @property
+    def _after(self) -> Facts:
+        if self.successor is None:
+            raise ValueError("a primed symbol is read outside `ensure`")
+        return self.successor
+
+    def _atom(self, relation: str, terms: tuple[Vector | Value, ...], primed: bool) -> Bdd:
+        facts = self._after if primed else self.facts
+        pattern = tuple(term if isinstance(term, str) else None for term in terms)
+        if None not in pattern:
+            return facts.holding.get(Fact(relation, tuple(filter(None, pattern))), self.manager.false)
+        leaves: list[Leaf] = [(f.args, facts.holding[f]) for f in facts.matching(relation, pattern)]
+        return self.space.choice(terms, leaves)
+
+    def _compare(self, formula: Compare, left: Vector | Value, right: Vector | Value) -> Bdd:
+        m = self.manager
+        values = self.schema.sort(formula.sort).values or ()
+        lefts, rights = ([t] if isinstance(t, str) else values for t in (left, right))
+        return m.disj(
+            self.space.is_value(left, u) & self.space.is_value(right, v)
+            for u in lefts
+            for v in rights
+            if compares(formula, u, v, self.schema)
+        )
+
+    # quantifiers
+
+    def _instances(self, binder: Binder, body: Formula, scope: Scope, positive: bool) -> Iterator[Bdd]:
+        """Per value u: where u is active and satisfies the body (or, if not ``positive``, does not)."""
+        for value in self.candidates(binder, body, scope, positive):
+            there = self.manager.true if binder.declared else self.active(binder.sort, value)
+            if there != self.manager.false:
+                held = self(body, {**scope, binder.name: value})
+                yield self.within & there & (held if positive else ~held)
+
+    def candidates(
+        self, binder: Binder, body: Formula, scope: Scope, positive: bool = True
+    ) -> Iterable[Value]:
+        """The values of a variable for which the body, or its negation, may hold somewhere."""
+        if binder.declared:
+            return declared(self.schema, binder)
+        known = {name: term for name, term in scope.items() if name != binder.name}
+        found = self._may_hold(body, binder.name, known, positive)
+        domain = self.space.domain[binder.sort]
+        return domain if found is None else [value for value in domain if value in found]
+
+    def _may_hold(self, formula: Formula, name: str, scope: Scope, positive: bool) -> set[Value] | None:
+        """Values without which f (or ¬f) holds nowhere, of the variable ``name``; None where that is open."""
+        match formula:
+            case Truth(value):
+                return None if value == positive else set()
+            case Atom(relation, args, primed) if positive:
+                return self._values_in(relation, args, name, scope, primed)
+            case Equal(left, right) if positive:
+                for one, other in ((left, right), (right, left)):
+                    if str(one) == name and _is_variable(one, name):
+                        value_ = _value(other, scope)
+                        if value_ is not None:
+                            return {value_}
+                return None
+            case Not(body):
+                return self._may_hold(body, name, scope, not positive)
+            case And(parts) if positive:
+                return _meet(self._may_hold(part, name, scope, True) for part in parts)
+            case Or(parts) if not positive:
+                return _meet(self._may_hold(part, name, scope, False) for part in parts)
+            case And(parts) | Or(parts):
+                return _join(self._may_hold(part, name, scope, positive) for part in parts)
+            case Implies(left, right):
+                sides = (self._may_hold(left, name, scope, not positive),
+                         self._may_hold(right, name, scope, positive))  # fmt: skip
+                return _join(sides) if positive else _meet(sides)
+            case Exists(binder, body) if positive and binder.name != name:
+                inner = {known: term for known, term in scope.items() if known != binder.name}
+                return self._may_hold(body, name, inner, True)
+            case Forall(binder, body) if not positive and binder.name != name:
+                inner = {known: term for known, term in scope.items() if known != binder.name}
+                return self._may_hold(body, name, inner, False)
+            case _:
+                return None
+
+    def _values_in(
+        self, relation: str, args: tuple[Term, ...], name: str, scope: Scope, primed: bool
+    ) -> set[Value] | None:
+        places = [place for place, term in enumerate(args) if _is_variable(term, name)]
+        if not places:
+            return None
+        facts = self._after if primed else self.facts
+        pattern = tuple(_value(term, scope) for term in args)
+        return {
+            fact.args[places[0]]
+            for fact in facts.matching(relation, pattern)
+            if len({fact.args[place] for place in places}) == 1
+        }
+
+
+def count_of(formulas: Formulas, comparison: str, number: int, members: list[Bdd]) -> Bdd:
+    """Where so many of the members hold as asked."""
+    at_least = formulas.manager.at_least
+    match comparison:
+        case "atleast":
+            return at_least(number, members)
+        case "atmost":
+            return ~at_least(number + 1, members)
+        case _:
+            return at_least(number, members) & ~at_least(number + 1, members)
+
+
+def _is_variable(term: Term, name: str) -> bool:
+
+    return isinstance(term, Var) and term.name == name
+
+
+def _value(term: Term, scope: Scope) -> Value | None:
+    """The value that a term stands for, if it stands for one."""
+
+    if isinstance(term, Const):
+        return term.value
+    found = scope.get(term.name) if isinstance(term, Var) else None
+    return found if isinstance(found, str) else None
+
+
+def _meet(sets: Iterable[set[Value] | None]) -> set[Value] | None:
+    known = [values for values in sets if values is not None]
+    return set.intersection(*known) if known else None
+
+
+def _join(sets: Iterable[set[Value] | None]) -> set[Value] | None:
+    result: set[Value] = set()
+    for values in sets:
+        if values is None:
+            return None
+        result |= values
+    return result

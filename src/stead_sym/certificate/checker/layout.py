@@ -1,0 +1,116 @@
+"""Which variables the checker needs, and in which order they stand.
+
+The diagrams are read in the order of their file and then put into the order of the hints, read backwards; the
+successor's copies come below their bits after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from stead_sym.certificate.checker.decisions import NAME
+from stead_sym.certificate.checker.space import Space, Vector, copy_of, mortal_pairs, same_dead_bit
+from stead_sym.certificate.checker.statement import Statement
+from stead_sym.certificate.diagrams import Diagrams
+from stead_sym.certificate.document import AgentTable, Certificate
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.logic.syntax import Formula, Quantified, children, is_temporal
+from stead_sym.relational.schema import Value
+from stead_sym.symbolic.bdd.manager import Bdd, Manager
+
+
+def declared(manager: Manager, certificate: Certificate, statement: Statement) -> Space:
+    """The space of a certificate with all vectors that its formulas and contexts take."""
+    deployment = statement.deployment
+    mortal = frozenset(
+        sort
+        for sort, values in certificate.domain.items()
+        if certificate.mode == "normal" and len(values) > len(deployment.constants[sort])
+    )
+    atoms = {fact: str(fact) for fact in certificate.facts}
+    space = Space(manager, certificate.domain, atoms, frozenset(certificate.static), mortal)
+    for formula, _ in statement.claims:
+        _hold(space, formula, {})
+    for table in certificate.agents:
+        for sort, number in _names(deployment, table).items():
+            for index in range(number):
+                space.vector(sort, index, NAME)
+    return space
+
+
+def _hold(space: Space, formula: Formula, scope: Mapping[str, Vector]) -> None:
+    """Take a vector for each variable that a temporal operator keeps."""
+    inner = dict(scope)
+    if isinstance(formula, Quantified) and is_temporal(formula.body):
+        inner[formula.binder.name] = space.unused(formula.binder.sort, scope.values())
+    for child in children(formula):
+        if is_temporal(child):
+            _hold(space, child, inner)
+
+
+def _names(deployment: Deployment, table: AgentTable) -> Mapping[str, int]:
+    """The most names of each sort that a context of the table can have: as many as it has values there."""
+    most: dict[str, int] = {}
+    for entry in table.entries or ():
+        values: dict[str, set[Value]] = {}
+        for fact in entry.shown:
+            for sort, value in zip(deployment.schema.relation(fact.relation).sorts, fact.args, strict=False):
+                values.setdefault(sort, set()).add(value)
+        for call in entry.offered:
+            for param, value in zip(deployment.tool(call.tool).params, call.args, strict=False):
+                values.setdefault(param.sort, set()).add(value)
+        for sort, found in values.items():
+            names = len(found - deployment.schema.rigid)
+            most[sort] = max(most.get(sort, 0), names)
+    return most
+
+
+def rearranged(space: Space, diagrams: Diagrams, certificate: Certificate) -> list[Bdd]:
+    """The sets of the certificate, over the variables in the order of the checker."""
+    manager, bits = space.manager, space.bits
+    manager.declare_bottom(diagrams.order)
+    sets = diagrams.build(manager)
+    own = list(dict.fromkeys(chain(_hinted(space, certificate), bits)))
+    manager.rearrange([bit for bit in own if manager.has(bit)])
+    for above, bit in zip(("", *own), own, strict=False):
+        if not manager.has(bit):
+            if above:
+                manager.declare_below(bit, above)
+            else:
+                manager.declare_top([bit])
+    for bit in space.atoms.values():
+        manager.declare_below(copy_of(bit), bit)
+    held = [v for v in space.vectors.values() if v.mortal]
+    for vector in held:
+        for bit in vector.bits.values():
+            manager.declare_below(copy_of(bit), bit)
+    for pair in mortal_pairs(held):
+        bit = same_dead_bit(*pair)
+        manager.declare_below(copy_of(bit), bit)
+    return sets
+
+
+def _hinted(space: Space, certificate: Certificate) -> Iterator[str]:
+    """The bits in the order of the hints, each record backwards; a hint that is none is passed over.
+
+    A record starts with values, after which the facts about them come. The order of all hints backwards takes
+    long to get to where the diagrams are large."""
+    facts = set(space.atoms.values())
+    beside: dict[str, list[str]] = {}
+    for vector in space.vectors.values():
+        for value, bit in vector.bits.items():
+            beside.setdefault(f"{vector.sort}={value}", []).append(bit)
+    record: list[str] = []
+    for hint in certificate.order:
+        if hint not in facts and record and record[-1] in facts:
+            yield from reversed(record)
+            record = []
+        record += [hint] if hint in facts else beside.get(hint, ())
+    yield from reversed(record)
+
+
+def _turned(record: list[str], facts: set[str]) -> Iterator[str]:
+    """The bits of a record: those for values backwards, then those of facts backwards."""
+    yield from reversed([bit for bit in record if bit not in facts])
+    yield from reversed([bit for bit in record if bit in facts])

@@ -1,0 +1,50 @@
+"""The obligations of a certificate as they are checked, one after the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from stead_sym.certificate.checker.space import Space
+from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Schema
+from stead_sym.symbolic.bdd.manager import Bdd
+
+
+@dataclass
+class Ledger:
+    """What was checked, counted per part of the certificate."""
+
+    space: Space
+    schema: Schema
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def empty(self, counterexamples: Bdd, obligation: str, place: str) -> None:
+        """Nothing violates the obligation; raises `CertificateRejected` with a state that does."""
+        self.counts[_part(place)] += 1
+        if counterexamples != self.space.manager.false:
+            raise CertificateRejected(obligation, place, self.state(counterexamples))
+
+    def within(self, smaller: Bdd, larger: Bdd, obligation: str, place: str) -> None:
+        """smaller ⊆ larger."""
+        self.counts[_part(place)] += 1
+        if not self.space.manager.implies(smaller, larger):
+            raise CertificateRejected(obligation, place, self.state(smaller & ~larger))
+
+    def true(self, condition: bool, obligation: str, place: str) -> None:
+        """A condition that is about no state."""
+        self.counts[_part(place)] += 1
+        if not condition:
+            raise CertificateRejected(obligation, place)
+
+    def state(self, states: Bdd) -> Instance:
+        """A state of a set that is not empty."""
+        path = self.space.manager.path(states)
+        facts = {fact for fact, bit in self.space.atoms.items() if path.get(bit, False)}
+        return Instance(self.schema, frozenset(facts) | self.space.static)
+
+
+def _part(place: str) -> str:
+    """The part of the certificate that a place is in."""
+    return place.partition(",")[0].partition(" at ")[0].partition(" of ")[0]

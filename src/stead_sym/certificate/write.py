@@ -1,0 +1,178 @@
+"""Writing certificates: what a verification by the symbolic engine has found, in the documented form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.certificate.convert import Converter, Sets
+from stead_sym.certificate.diagrams import write_diagrams
+from stead_sym.certificate.document import DIAGRAMS, DOCUMENT, AgentTable, Certificate, Claim, Entry, Named
+from stead_sym.certificate.files import write_document
+from stead_sym.certificate.prove import Prover
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.printer import print_deployment
+from stead_sym.errors import InputError
+from stead_sym.logic.names import WORDS
+from stead_sym.logic.printer import print_formula
+from stead_sym.logic.syntax import Resolved
+from stead_sym.symbolic.bdd.manager import deep_stack
+from stead_sym.symbolic.engine import SymbolicEngine
+from stead_sym.symbolic.explore.reach import ReachableStates
+from stead_sym.verification import Verification
+
+
+@deep_stack()
+def write_certificate(result: Verification, directory: str | Path) -> Path:
+    """Write the certificate of a verification into a directory, which is made if it is not there; returns it.
+
+    Raises `InputError` where there is nothing to certify: for verdicts of the explicit engine, and where all
+    are `unknown`. Specifications whose verdict is `unknown` are left out.
+    """
+    engine = result.engine
+    if not isinstance(engine, SymbolicEngine):
+        raise InputError("certificates are written by the symbolic engine; leave out --engine explicit")
+    known = {name: v for name, v in result.verdicts.items() if v.holds is not None}
+    if not is_certifiable(result):
+        raise InputError("there is no verdict to certify: all are unknown")
+    model, deployment = engine.checker.model, result.deployment
+    sets = Sets()
+    prover = Prover(engine.checker, sets)
+    written = _without_questions(deployment)
+    claims = []
+    for name, verdict in known.items():
+        assert verdict.holds is not None
+        formula = deployment.spec(name).formula
+        proof, bounds = prover.prove(formula, verdict.holds)
+        text = _text_of(deployment, verdict.formula, formula)
+        claims.append(Claim(name, text, "holds" if verdict.holds else "fails", proof, bounds))
+    fair = prover.fair()
+    converter = Converter(model.encoding, model.restriction.members)
+    diagrams = converter.diagrams(sets, model.reached, model.encoding.care)
+    certificate = Certificate(
+        package=_version(),
+        deployment=deployment.name,
+        text=_source(written),
+        mode=result.mode,
+        domain=dict(model.restriction.values),
+        named=tuple(_named(model)),
+        static=tuple(sorted(model.encoding.static)),
+        facts=converter.facts,
+        order=tuple(_order(model, converter)),
+        agents=tuple(_tables(deployment, model.wrappers)),
+        reached=len(sets.functions),
+        within=len(sets.functions) + 1,
+        fair=fair,
+        claims=tuple(claims),
+    )
+    path = prepare(directory)
+    try:
+        write_document(path, certificate)
+        write_diagrams(path / DIAGRAMS, diagrams)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); give another directory") from None
+    return path
+
+
+def is_certifiable(result: Verification) -> bool:
+    """Whether some verdict is not `unknown`, or there are no specifications, and R alone can be certified."""
+    return not result.verdicts or any(verdict.holds is not None for verdict in result.verdicts.values())
+
+
+def prepare(directory: str | Path) -> Path:
+    """Make the directory where it is not there. `InputError` where it cannot be made or written to, and
+    where it holds another file by the name of one of a certificate's: only what was written here is written
+    over."""
+    path = Path(directory)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".stead-sym"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); give another directory") from None
+    for name, start in (
+        (DOCUMENT, b'{\n "format": "stead-sym certificate'),
+        (DIAGRAMS, b'{\n"level_of_var"'),
+    ):
+        file = path / name
+        if file.exists() and not (file.is_file() and file.read_bytes().startswith(start)):
+            raise InputError(f"{file}: is there and no part of a certificate; give another directory")
+    return path
+
+
+def _version() -> str:
+    try:
+        return version("stead-sym")
+    except PackageNotFoundError:  # it is run from where it is written, without being installed
+        return "unknown"
+
+
+def _without_questions(deployment: Deployment) -> Deployment:
+    """The deployment without the sentences that were asked for beside its own specifications."""
+    own = tuple(
+        spec for spec in deployment.written.specs if spec.name.isidentifier() and spec.name not in WORDS
+    )
+    return replace(deployment, written=replace(deployment.written, specs=own))
+
+
+def _source(deployment: Deployment) -> str:
+    """The text that the deployment was read from, if it still says the same, else a text that does."""
+    if deployment.text is not None and parse_deployment(deployment.text) == deployment:
+        return deployment.text
+    return print_deployment(deployment)
+
+
+def _text_of(deployment: Deployment, written: Resolved, formula: Resolved) -> str:
+    """The text of a specification, as it was written where that says the same."""
+    text = print_formula(written)
+    return text if deployment.formula(text) == formula else print_formula(formula)
+
+
+def _named(model: ReachableStates) -> Iterator[Named]:
+    """The fresh variables that are named after others."""
+    naming = model.plan.naming
+    for ((tool, number), variable), anchor in naming.anchors.items():
+        yield Named(tool, number, variable, anchor.name, naming.names[(tool, number), variable])
+
+
+def _order(model: ReachableStates, converter: Converter) -> Iterator[str]:
+    """The facts in the order of their variables, and before the first of a value's record the value."""
+    level, encoding = model.manager.level, model.encoding
+    beside: dict[str, list[str]] = {}
+    for sort, values in model.restriction.values.items():
+        for value in values:
+            if (bit := encoding.beside(value)) is not None:
+                beside.setdefault(bit, []).append(f"{sort}={value}")
+            else:
+                yield f"{sort}={value}"
+    for field in sorted(encoding.fields, key=lambda f: level(f.bits[0])):
+        yield from beside.get(field.bits[0], ())
+        yield from (str(fact) for fact in field.facts if model.restriction.members.issuperset(fact.args))
+
+
+def _tables(deployment: Deployment, wrappers: Mapping[str, CanonicalWrapper | None]) -> Iterator[AgentTable]:
+    """The decisions of each agent."""
+    for name, wrapper in wrappers.items():
+        if wrapper is None:
+            yield AgentTable(name, None, {}, None)
+            continue
+        entries = tuple(
+            Entry(tuple(context.view), tuple(sorted(context.calls)), tuple(sorted(selected)))
+            for context, selected in wrapper.decisions
+        )
+        yield AgentTable(name, _policy(deployment, name, wrapper), dict(wrapper.known), entries)
+
+
+def _policy(deployment: Deployment, name: str, wrapper: CanonicalWrapper) -> str | None:
+    """The policy of the deployment that the agent follows, knowing the constants that this mentions and no
+    others; None for any other agent."""
+    agent, role = wrapper.agent, deployment.agent(name)
+    if not isinstance(agent, RuleAgent) or agent.policy not in role.policies:
+        return None
+    return agent.policy.name if wrapper.rigid == deployment.schema.rigid | agent.constants else None

@@ -1,0 +1,66 @@
+"""`stead-sym check-certificate`: is a certificate a proof of what it states?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from rich.table import Table
+
+from stead_sym.certificate.checker.check import check_certificate
+from stead_sym.certificate.verdict import CheckedCertificate
+from stead_sym.errors import InputError
+from stead_sym.files import load
+from stead_sym.report.streams import console_on
+
+
+def add_check_certificate(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `check-certificate`."""
+    parser.set_defaults(run=_check)
+    parser.epilog = "exit status: 0 accepted, 1 rejected, 2 no certificate, 3 not decided"
+    parser.add_argument("directory", metavar="DIR", help="what `verify --certify DIR` has written")
+    parser.add_argument(
+        "--about", metavar="FILE", help="a deployment; the certificate has to be about it, as it is now"
+    )
+    parser.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the checker")
+    parser.add_argument("--json", action="store_true", help="print the account as JSON")
+
+
+def _check(options: argparse.Namespace) -> int:
+    about = None if options.about is None else load(options.about)
+    checked = check_certificate(options.directory, backend=options.backend)
+    if about is not None and about != checked.deployment:
+        raise InputError(
+            f"{options.directory}: the certificate is about another deployment than {options.about} has now;"
+            " verify that one with --certify"
+        )
+    if options.json:
+        print(json.dumps(_data(checked), indent=2))
+    else:
+        console = console_on(sys.stdout)
+        console.print(checked.summary, soft_wrap=True)
+        console.print()
+        console.print(_table(checked))
+    return 0
+
+
+def _table(checked: CheckedCertificate) -> Table:
+    table = Table("part", "obligations", "verdict", box=None, pad_edge=False, header_style="")
+    for part, number in checked.obligations.items():
+        word = checked.verdicts.get(part.removeprefix("spec "), "") if part.startswith("spec ") else ""
+        table.add_row(part, str(number), word)
+    return table
+
+
+def _data(checked: CheckedCertificate) -> dict[str, object]:
+    return {
+        "deployment": checked.deployment.name,
+        "mode": checked.mode,
+        "agents": dict(checked.agents),
+        "specs": dict(checked.verdicts),
+        "obligations": dict(checked.obligations),
+        "facts": checked.facts,
+        "nodes": checked.nodes,
+        "seconds": checked.seconds,
+    }
