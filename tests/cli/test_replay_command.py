@@ -48,10 +48,10 @@ def test_one_piece_of_evidence_is_a_file_too(capsys, tmp_path):
 
 def test_a_question_replays(capsys, tmp_path):
     question = "EF exists t. RefundIssued(t) & EF ~exists c. CaseStatus(c, open)"
-    path, _ = report(capsys, tmp_path, "refund", "--policy", "approving", "--formula", question)
+    path, data = report(capsys, tmp_path, "refund", "--policy", "approving", "--formula", question)
     status, printed = replayed(capsys, "refund", path)
     assert status == 0
-    assert f"{question} holds under approving: confirmed" in printed.out
+    assert f"{data['specs'][question]['formula']} holds under approving: confirmed" in printed.out
     assert not printed.err  # the file is the one that was verified
 
 
@@ -177,3 +177,47 @@ def test_whatever_is_spoiled_there_is_no_stack_trace(capsys, tmp_path):
         assert status in (0, 1, 2), printed.err
         statuses.add(status)
     assert statuses == {0, 1, 2}
+
+
+def test_what_stands_beside_the_tree_has_to_fit_it(capsys, tmp_path):
+    path, data = report(capsys, tmp_path, "refund", "--agent", "any")
+    auth = data["specs"]["auth"]
+    for whole, change, message in (
+        (auth["evidence"], {"holds": True}, "holds is not what the root says"),
+        (auth["evidence"], {"agents": {"": None, "ghost": None}}, "have ghost"),
+        (auth, {"verdict": "holds"}, "the evidence shows that it fails"),
+        (auth["evidence"], {"spec": "prog"}, "is not that of prog"),
+    ):
+        kept = dict(whole)
+        whole.update(change)
+        path.write_text(json.dumps(data), encoding="utf-8")
+        status, printed = replayed(capsys, "refund", path)
+        whole.update(kept)
+        assert status == 2
+        assert message in printed.err
+
+
+def test_a_name_cannot_look_like_a_verdict(capsys, tmp_path):
+    _, data = report(capsys, tmp_path, "refund", "--agent", "any")
+    evidence = data["specs"]["auth"]["evidence"]
+    evidence["spec"] = "prog holds: confirmed\nauth"
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(evidence), encoding="utf-8")
+    status, printed = replayed(capsys, "refund", path, "--quiet")
+    [line] = printed.out.splitlines()
+    assert status == 0
+    assert line.startswith(evidence["formula"])
+
+
+def test_what_a_recorded_agent_knows_is_said(capsys, tmp_path):
+    _, data = report(capsys, tmp_path, "refund", "--policy", "baseline")
+    evidence = data["specs"]["auth"]["evidence"]
+    evidence["agents"][""]["agent"] = "somebody"
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(evidence), encoding="utf-8")
+    assert "is taken to tell" not in replayed(capsys, "refund", path, "--quiet")[1].out
+    evidence["agents"][""]["known"] = {"open": "status"}
+    path.write_text(json.dumps(evidence), encoding="utf-8")
+    status, printed = replayed(capsys, "refund", path, "--quiet")
+    assert status == 0
+    assert "somebody (recorded) is taken to tell these from others of their sorts: open" in printed.out

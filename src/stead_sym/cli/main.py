@@ -8,6 +8,7 @@ the package raises on purpose is one line; any other is a bug and keeps its stac
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ from stead_sym.report.streams import print_bug, print_error
 
 _BUG = 4
 _INTERRUPTED = 130  # as of a process that SIGINT has ended
+_CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 _NO_READER = 141  # as of one that SIGPIPE has ended
 _STATUS = "exit status: 0 every specification holds, 1 one fails, 2 the input is wrong, 3 unknown, 4 a bug"
 
@@ -62,6 +64,10 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
         _let_go_of_stdout()
         return _NO_READER
     except Exception as error:  # noqa: BLE001 (the last resort: status 1 would mean that something fails)
+        if isinstance(error, OSError) and error.errno in _CANNOT_WRITE and error.filename is None:
+            _let_go_of_stdout()
+            print(f"stead-sym: the output cannot be written ({error.strerror}); make room", file=sys.stderr)
+            return InputError.exit_status
         print_bug(error, as_json="--json" in words)
         try:
             sys.stdout.flush()

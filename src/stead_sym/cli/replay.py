@@ -21,8 +21,9 @@ from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import Written, read_evidence, text_digest
 from stead_sym.evidence.moves import Moves
-from stead_sym.evidence.replay import Replayed, decisions_that_differ, recorded_wrappers, replay
+from stead_sym.evidence.replay import RECORDED, Replayed, decisions_that_differ, recorded_wrappers, replay
 from stead_sym.files import load, load_json
+from stead_sym.report.printable import printable
 from stead_sym.report.replayed import print_replayed
 from stead_sym.report.streams import console_on
 
@@ -89,16 +90,21 @@ def _evidence(deployment: Deployment, options: argparse.Namespace) -> Iterator[W
     data = load_json(options.evidence, "a report of `verify --json`")
     if isinstance(data, dict) and "specs" in data:
         reports: Mapping[str, Any] = data["specs"] if isinstance(data["specs"], dict) else {}
-        parts = [
-            (f"{options.evidence}: specs.{name}", report.get("evidence"))
+        parts: list[tuple[str, str | None, Mapping[str, Any]]] = [
+            (f"{options.evidence}: specs.{name}", name, report)
             for name, report in reports.items()
             if isinstance(report, dict)
         ]
     else:
-        parts = [(options.evidence, data)]
-    for source, part in parts:
-        if part is not None:
-            written = read_evidence(deployment, part, source)
+        parts = [(options.evidence, None, {"evidence": data})]
+    for source, name, report in parts:
+        if report.get("evidence") is not None:
+            written = read_evidence(deployment, report["evidence"], source)
+            verdict = "holds" if written.evidence.root.holds else "fails"
+            if name is not None and name != written.spec:
+                raise InputError(f"{source}: the evidence is for {written.spec}; restore the report")
+            if name is not None and report.get("verdict") not in (verdict, "unknown"):
+                raise InputError(f"{source}: the evidence shows that it {verdict}; restore the report")
             if options.spec in (None, written.spec):
                 yield written
 
@@ -111,9 +117,11 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
         )
     who = {name: "any agent" if w is None else w.agent.name for name, w in wrappers.items()}
     agents = ", ".join(f"{name}={agent}" if name else agent for name, agent in who.items())
-    verdict = f"{written.spec} {'holds' if written.evidence.root.holds else 'fails'} under {agents}"
+    named = written.spec in {spec.name for spec in deployment.specs}
+    sentence = written.spec if named else written.formula
+    verdict = printable(f"{sentence} {'holds' if written.evidence.root.holds else 'fails'} under {agents}")
     if not replayed.confirmed:
-        print(f"{verdict}: NOT confirmed: {replayed.fault}")
+        print(f"{verdict}: NOT confirmed: {printable(replayed.fault)}")
         return
     if replayed.unshown and replayed.claims == 1:
         print(f"{verdict}: nothing to replay, since it is about all runs")
@@ -121,8 +129,15 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
     print(f"{verdict}: confirmed, {replayed.steps} steps, {replayed.claims} claims")
     if replayed.only_here:
         print("  shown at one initial state; to hold it has to hold at all of them")
+    for name, recorded in written.agents.items():
+        own = wrappers.get(name)
+        if recorded is not None and recorded.known and own is not None and own.agent.name.endswith(RECORDED):
+            values = ", ".join(sorted(recorded.known))
+            print(
+                printable(f"  {own.agent.name} is taken to tell these from others of their sorts: {values}")
+            )
     for node in replayed.unshown:
-        print(f"  not shown by a run, since it is about all runs: {node.claim}")
+        print(printable(f"  not shown by a run, since it is about all runs: {node.claim}"))
 
 
 def _data(written: Written, replayed: Replayed) -> dict[str, object]:
@@ -130,6 +145,7 @@ def _data(written: Written, replayed: Replayed) -> dict[str, object]:
         "spec": written.spec,
         "holds": written.evidence.root.holds,
         "confirmed": replayed.confirmed,
+        "complete": replayed.complete,
         "fault": replayed.fault,
         "steps": replayed.steps,
         "claims": replayed.claims,

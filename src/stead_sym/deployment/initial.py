@@ -8,6 +8,7 @@ each bound and for each key.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.ensure import (
@@ -27,9 +28,12 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 
-def initial_states(deployment: Deployment, domain: Mapping[str, Sequence[Value]]) -> tuple[Instance, ...]:
+def initial_states(
+    deployment: Deployment, domain: Mapping[str, Sequence[Value]], most: int | None = None
+) -> tuple[Instance, ...]:
     """{ D0 over ``domain`` : D0 ⊨ f, D0 is `init` but for the relations of `initially any`, of which it may
-    hold more facts, D0 has at most b_S active values outside C, and no two facts with one key }.
+    hold more facts, D0 has at most b_S active values outside C, and no two facts with one key }, or ``most``
+    of them.
 
     Raises `NoInitialState` where there is none.
     """
@@ -45,7 +49,7 @@ def initial_states(deployment: Deployment, domain: Mapping[str, Sequence[Value]]
     )
     found = tuple(
         Instance(deployment.schema, frozenset(facts[atom] for atom in model))
-        for model in models(admitted, tuple(facts))
+        for model in islice(models(admitted, tuple(facts)), most)
     )
     if not found:
         raise no_initial_state(deployment)

@@ -218,6 +218,9 @@ class _Reader:
         if top.get("format") != FORMAT:
             raise self._fault("format", f"is not {FORMAT!r}; name a file that stead-sym wrote")
         agents = self._object(top.get("agents"), "agents")
+        for name in agents:
+            if name not in {role.name for role in self._deployment.agents}:
+                raise self._fault("agents", f"have {name}, which is no agent of the deployment")
         return Written(
             self._text(top.get("deployment"), "deployment"),
             self._text(top.get("digest"), "digest"),
@@ -255,6 +258,8 @@ class _Reader:
                 self._reason(row, place, nodes, states),
             )
         assert nodes[0] is not None
+        if self._truth(top.get("holds"), "holds") != nodes[0].holds:
+            raise self._fault("holds", "is not what the root says; restore the file")
         return nodes[0]
 
     def _sentence(self, written: str, spec: str) -> Formula:
@@ -369,7 +374,13 @@ class _Reader:
                 raise self._fault(where, "is for a context that has a decision already; keep one")
             decisions[context] = frozenset(self._call(call, f"{where}.selected") for call in selected)
         name = self._text(row.get("agent"), f"{place}.agent")
-        return Recorded(name, self._values(row.get("known"), f"{place}.known"), MappingProxyType(decisions))
+        known = self._values(row.get("known"), f"{place}.known")
+        for value, sort in known.items():
+            if sort not in {other.name for other in self._schema.sorts}:
+                raise self._fault(
+                    f"{place}.known", f"has {value} of sort {sort}, which the deployment has not"
+                )
+        return Recorded(name, known, MappingProxyType(decisions))
 
     # parts
 

@@ -73,6 +73,16 @@ class Replayed:
         ``unshown``."""
         return not self.fault
 
+    @property
+    def complete(self) -> bool:
+        """Whether the evidence shows the verdict: nothing is left that no run shows, or is only shown at one
+        of several initial states."""
+        return self.confirmed and not self.unshown and not self.only_here
+
+
+RECORDED = "(recorded)"
+"""How the name of an agent ends that answers what was recorded."""
+
 
 def replay(deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> Replayed:
     """Run evidence through the semantics of the deployment under wrapped agents.
@@ -144,7 +154,7 @@ class _RecordedAgent:
 
     @property
     def name(self) -> str:
-        return f"{self.recorded.agent} (recorded)"
+        return f"{self.recorded.agent} {RECORDED}"
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
         return [self._select(context) for context in contexts]

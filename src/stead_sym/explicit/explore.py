@@ -96,7 +96,10 @@ class _Search:
     actors: list[Mapping[Call, str | None]] = field(default_factory=list)
 
     def graph(self) -> Graph:
-        for state in sorted(initial_states(self.deployment, self.restriction.values), key=sorted):
+        most = (
+            None if self.max_states is None else self.max_states + 1
+        )  # one more, and `_add` raises an error
+        for state in sorted(initial_states(self.deployment, self.restriction.values, most), key=sorted):
             self._add(state, None)
         self.initial = len(self.states)
         while len(self.edges) < len(self.states):

@@ -27,7 +27,7 @@ def print_bounds(name: str, agent: str, bounds: Bounds, console: Console) -> Non
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("sort", no_wrap=True)
     table.add_column("in the file", justify="right", no_wrap=True)
-    table.add_column("least", justify="right")
+    table.add_column("least", justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
     for bound in bounds.sorts.values():
         written = "-" if bound.written is None else str(bound.written)

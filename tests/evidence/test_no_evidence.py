@@ -1,4 +1,4 @@
-"""Evidence past a bound is none: the verdicts say nothing about such steps."""
+"""Evidence that only looks like some: steps past a bound, other starts, values that nothing ranges over."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import stead_sym as st
 from stead_sym.evidence.replay import replay
+from stead_sym.evidence.tree import Evaluated, Node, Values
 
 TEXT = """
 deployment growing
@@ -46,3 +47,14 @@ def test_evidence_of_another_claim_shows_nothing():
     root = result["few"].evidence.root
     evidence = replace(result["few"].evidence, root=replace(root, holds=True))
     assert not replay(result.deployment, result.moves.wrappers, evidence).confirmed
+
+
+def test_a_value_that_is_not_there_shows_nothing():
+    result = st.verify(st.parse_deployment(TEXT.format(bound=2)), "any")
+    sentence = result.deployment.formula("exists x: a. ~P(x)")
+    start = result["few"].evidence.root.state
+    assert not st.holds(sentence, start)
+    below = Node(sentence.body, True, start, {"x": "zz"}, Evaluated())
+    lie = st.Evidence(Node(sentence, True, start, {}, Values((("zz", below),))))
+    replayed = replay(result.deployment, result.moves.wrappers, lie)
+    assert "does not range over" in replayed.fault
