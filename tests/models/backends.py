@@ -88,3 +88,12 @@ def wait_for(process: subprocess.Popen, port: int, log: Path, seconds: float = 3
                 return
         time.sleep(0.2)
     pytest.fail(f"the server does not come up:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def shown(report):
+    """What a report says of the specifications, without the names and margins of who decided."""
+    specs = {}
+    for name, spec in report["specs"].items():
+        evidence = {key: part for key, part in spec["evidence"].items() if key != "agents"}
+        specs[name] = {**spec, "evidence": evidence}
+    return specs

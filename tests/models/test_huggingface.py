@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from backends import desk, needs, prompt
+from backends import desk, needs, prompt, shown
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.huggingface import HuggingFace
@@ -174,13 +174,19 @@ def test_the_command_and_production_share_a_store(folder, tmp_path, capsys):
     lines.write_text(capsys.readouterr().out)
     assert main(["verify", "refund", "--replay", str(lines), "--json"]) in (0, 1)
     again = json.loads(capsys.readouterr().out)
-    assert (again["queries"], again["specs"], again["states"]) == (0, first["specs"], first["states"])
+    assert (again["queries"], shown(again), again["states"]) == (0, shown(first), first["states"])
+    decided = [agents[""]["decisions"] for agents in _agents_of_evidence(first)]
+    assert any(decision["prompt"] and decision["key"] for decisions in decided for decision in decisions)
     with Store(store) as opened, closing(sqlite3.connect(":memory:")) as db:
         agent = ModelAgent(HuggingFace.load(str(folder)), prompt, opened)
         done = operate(desk, agent, verify(desk, agent), db, cases=100)
     assert (agent.queries, agent.requests, done.uncovered) == (0, 0, ())
     if first["specs"]["prog"]["verdict"] == "holds":
         assert done.cases == 100
+
+
+def _agents_of_evidence(report):
+    return [spec["evidence"]["agents"] for spec in report["specs"].values()]
 
 
 def test_the_audit_finds_a_violation_and_none_behind_the_wrapper(folder, tmp_path, capsys):
