@@ -1119,13 +1119,13 @@ MUTATIONS = (
     ),
     Mutation(
         "recorded decisions are not compared",
-        "/evidence/replay.py",
+        "/evidence/recorded.py",
         "elif decision.selected != selected:",
         "elif False:",
     ),
     Mutation(
         "decisions may be recorded for any context",
-        "/evidence/replay.py",
+        "/evidence/recorded.py",
         "if decision.canonical != context:",
         "if False:",
         harmless="What is recorded for a context that is not canonical is never looked up.",

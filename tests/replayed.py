@@ -10,9 +10,11 @@ import functools
 import json
 from collections import Counter
 
-from stead_sym.evidence.data import evidence_data, read_evidence
+from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.moves import Moves
-from stead_sym.evidence.replay import recorded_wrappers, replay
+from stead_sym.evidence.reading import read_evidence
+from stead_sym.evidence.recorded import recorded_wrappers
+from stead_sym.evidence.replay import replay
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.symbolic.engine import SymbolicEngine
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stead_sym.agent.answer import Answer, Recorder
+from stead_sym.agent.answer import Answer, recorded_answer
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.revised import revised
 from stead_sym.deployment.tool import Call
@@ -234,11 +234,9 @@ def _on_runs(evidence: Evidence, moves: Moves) -> Iterator[Decision]:
 def _taken(result: Verification) -> Iterator[Decision]:
     """All decisions of a run."""
     for name, wrapper in result.moves.wrappers.items():
-        for context, selected in () if wrapper is None else wrapper.decisions:
-            agent = wrapper.agent if wrapper is not None else None
-            yield Decision(
-                name, context, selected, agent.answer(context) if isinstance(agent, Recorder) else None
-            )
+        if wrapper is not None:
+            for context, selected in wrapper.decisions:
+                yield Decision(name, context, selected, recorded_answer(wrapper.agent, context))
 
 
 def _alternatives(decision: Decision, *, widen: bool) -> Iterator[frozenset[Call]]:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
-from stead_sym.agent.answer import Answer, Recorder
+from stead_sym.agent.answer import Answer, recorded_answer
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.roles import ANY, AgentLike, wrap_all
+from stead_sym.agent.roles import ANY, AgentLike, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
@@ -130,7 +130,7 @@ class Verification:
     def agent(self) -> str:
         """Who decided: the policy or model of the only agent, or those of all with the names of the
         agents."""
-        return ", ".join(f"{name}={run.agent}" if name else run.agent for name, run in self.agents.items())
+        return named({name: run.agent for name, run in self.agents.items()})
 
     @property
     def contexts(self) -> int | None:
@@ -371,10 +371,7 @@ def _run(wrapper: CanonicalWrapper | None) -> AgentRun:
 
 def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
     """The records of the decisions, of an agent that keeps some."""
-    agent = wrapper.agent
-    if not isinstance(agent, Recorder):
-        return ()
-    records = (agent.answer(context) for context, _ in wrapper.decisions)
+    records = (recorded_answer(wrapper.agent, context) for context, _ in wrapper.decisions)
     return tuple(record for record in records if record is not None)
 
 

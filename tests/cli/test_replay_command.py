@@ -221,3 +221,23 @@ def test_what_a_recorded_agent_knows_is_said(capsys, tmp_path):
     status, printed = replayed(capsys, "refund", path, "--quiet")
     assert status == 0
     assert "somebody (recorded) is taken to tell these from others of their sorts: open" in printed.out
+
+
+def test_what_is_recorded_for_no_canonical_context_is_found(capsys, tmp_path):
+    _, data = report(capsys, tmp_path, "refund", "--policy", "baseline")
+    evidence = data["specs"]["auth"]["evidence"]
+    agent = evidence["agents"][""]
+    agent["agent"] = "somebody"
+    other = json.loads(json.dumps(agent["decisions"][0]).replace("SERVICE_1", "someone"))
+    assert other != agent["decisions"][0]
+    agent["decisions"].append(other)
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(evidence), encoding="utf-8")
+    status, printed = replayed(capsys, "refund", path, "--quiet")
+    assert status == 1
+    assert "NOT confirmed: the agent is recorded for" in printed.out
+    del agent["decisions"][0]
+    path.write_text(json.dumps(evidence), encoding="utf-8")
+    status, printed = replayed(capsys, "refund", path, "--quiet")
+    assert status == 1
+    assert "no decision is recorded for" in printed.out

@@ -17,8 +17,9 @@ from rich.cells import cell_len
 import stead_sym as st
 from engine_pairs import examples
 from stead_sym.errors import InputError
-from stead_sym.evidence.data import evidence_data, read_evidence
+from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.outline import outline
+from stead_sym.evidence.reading import read_evidence
 from stead_sym.evidence.tree import runs
 from stead_sym.report.drawing import draw, evidence_drawing
 from stead_sym.report.evidence import Subject

@@ -15,8 +15,10 @@ import pytest
 import stead_sym as st
 from engine_pairs import replay as replay_run
 from stead_sym.errors import InputError
-from stead_sym.evidence.data import evidence_data, read_evidence
-from stead_sym.evidence.replay import decisions_that_differ, recorded_wrappers, replay
+from stead_sym.evidence.data import evidence_data
+from stead_sym.evidence.reading import read_evidence
+from stead_sym.evidence.recorded import decisions_that_differ, recorded_wrappers
+from stead_sym.evidence.replay import replay
 
 FAIR = """
 deployment rounds

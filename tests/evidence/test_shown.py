@@ -18,10 +18,11 @@ from rich.console import Console
 import stead_sym as st
 from engine_pairs import examples
 from stead_sym.cli.main import main
-from stead_sym.evidence.data import evidence_data, read_evidence
+from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.outline import outline
-from stead_sym.evidence.replay import recorded_wrappers
+from stead_sym.evidence.reading import read_evidence
+from stead_sym.evidence.recorded import recorded_wrappers
 from stead_sym.evidence.tree import Parts, runs
 from stead_sym.report.evidence import evidence_text, subject
 from stead_sym.report.terminal import print_verification

@@ -181,6 +181,11 @@ class Recorder(Protocol):
     def answer(self, context: DecisionContext) -> Answer | None: ...
 
 
+def recorded_answer(agent: object, context: DecisionContext) -> Answer | None:
+    """The record of what an agent selected in a canonical context; None where it keeps none."""
+    return agent.answer(context) if isinstance(agent, Recorder) else None
+
+
 def question(prompt: Sequence[Message], texts: Sequence[str]) -> str:
     """The digest of a prompt and the texts of the offered calls, in order."""
     return digest([[list(message) for message in prompt], list(texts)])

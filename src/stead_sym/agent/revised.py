@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from stead_sym.agent.answer import Answer, Recorder
+from stead_sym.agent.answer import Answer, recorded_answer
 from stead_sym.agent.base import Agent, DecisionContext
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.tool import Call
@@ -30,8 +30,7 @@ class RevisedAgent:
 
     def answer(self, context: DecisionContext) -> Answer | None:
         """The record of a decision that is the agent's own."""
-        own = self.agent
-        return own.answer(context) if context not in self.instead and isinstance(own, Recorder) else None
+        return None if context in self.instead else recorded_answer(self.agent, context)
 
 
 def revised(

@@ -90,6 +90,11 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
     return CanonicalWrapper(base, deployment.schema, deployment.tools_of(role), known)
 
 
+def named(deciding: Mapping[str, str]) -> str:
+    """Who decides for each agent, in words: `careful`, or with several agents `triage=careful, pay=any`."""
+    return ", ".join(f"{name}={who}" if name else who for name, who in deciding.items())
+
+
 def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:
     """`triage=careful pay=any` as a mapping from agents' names, for those that a word is for
     (`told_apart`)."""

@@ -8,8 +8,7 @@ import sys
 
 from stead_sym.blaming import MOST_SOLVED, blame
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.child import Stopped
-from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
+from stead_sym.cli.limits import add_limits, display, elsewhere
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, tolerance
 from stead_sym.files import load
 from stead_sym.report.blame import blame_data, print_blame
@@ -43,9 +42,8 @@ def add_blame(parser: argparse.ArgumentParser) -> None:
 
 def _blame(options: argparse.Namespace) -> int:
     refuse_without_model(options)
-    if wants_child(options):
-        ended = in_child(options)
-        return ended if not isinstance(ended, Stopped) else stopped(ended, as_json=options.json)
+    if (status := elsewhere(options, as_json=options.json)) is not None:
+        return status
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     with display(options) as progress:

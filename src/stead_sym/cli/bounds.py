@@ -10,11 +10,10 @@ import argparse
 import json
 import sys
 
-from stead_sym.agent.roles import wrap_all
+from stead_sym.agent.roles import named, wrap_all
 from stead_sym.bounds import LIMIT, least_bounds
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.child import Stopped
-from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
+from stead_sym.cli.limits import add_limits, display, elsewhere
 from stead_sym.cli.options import add_file, positive
 from stead_sym.errors import Undecided
 from stead_sym.files import load
@@ -43,13 +42,11 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 
 def _bounds(options: argparse.Namespace) -> int:
     refuse_without_model(options)
-    if wants_child(options):
-        ended = in_child(options)
-        return ended if not isinstance(ended, Stopped) else stopped(ended, as_json=options.json)
+    if (status := elsewhere(options, as_json=options.json)) is not None:
+        return status
     deployment = load(options.file)
     wrappers = wrap_all(deployment, chosen_agents(deployment, options))
-    names = {name: "any" if made is None else made.agent.name for name, made in wrappers.items()}
-    agent = ", ".join(f"{name}={who}" if name else who for name, who in names.items())
+    agent = named({name: "any" if made is None else made.agent.name for name, made in wrappers.items()})
     given = {name: "any" if made is None else made for name, made in wrappers.items()}
     with display(options) as progress:
         bounds = least_bounds(deployment, given, limit=options.limit, progress=progress)

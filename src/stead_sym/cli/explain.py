@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 
-from stead_sym.agent.roles import ANY, by_agent
+from stead_sym.agent.roles import ANY, by_agent, named
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain
 from stead_sym.errors import InputError
 from stead_sym.files import load
@@ -55,7 +55,7 @@ def _explain(options: argparse.Namespace) -> int:
             called.update(role.tools)
     never_called = [tool.name for tool in deployment.tools if tool.name not in called]
     if given:
-        agent = ", ".join(f"{name}={policy}" if name else policy for name, policy in given.items())
+        agent = named(given)
     explanation = explain(deployment, options.spec, domain=sizes)
     if options.json:
         print(json.dumps(explanation_data(explanation, agent if given else ANY, never_called), indent=2))

@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.child import Stopped
-from stead_sym.cli.limits import add_limits, display, in_child, stopped, wants_child
+from stead_sym.cli.limits import add_limits, display, elsewhere
 from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
 from stead_sym.errors import InputError
 from stead_sym.export.graph import MAX_STATES
@@ -56,9 +55,8 @@ def _export(options: argparse.Namespace) -> int:
     refuse_without_model(options)
     if options.smv is None and options.tra is None and options.promela is None:
         raise InputError("nothing says what to write; give --smv OUT, --tra DIR or --promela OUT")
-    if wants_child(options):
-        ended = in_child(options)
-        return ended if not isinstance(ended, Stopped) else stopped(ended)
+    if (status := elsewhere(options)) is not None:
+        return status
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     with display(options) as progress:

@@ -39,6 +39,15 @@ def in_child(options: argparse.Namespace) -> int | Stopped:
     return watched(options.words, Limits(options.timeout, options.memory), display(options))
 
 
+def elsewhere(options: argparse.Namespace, *, as_json: bool = False) -> int | None:
+    """The exit status of the same command in a child process, where the work is for one (`wants_child`); None
+    where it is to be done here. A child that is stopped is said to be so in one line."""
+    if not wants_child(options):
+        return None
+    ended = in_child(options)
+    return _stopped(ended, as_json=as_json) if isinstance(ended, Stopped) else ended
+
+
 def display(options: argparse.Namespace) -> AbstractContextManager[Progress | None]:
     """Where progress goes: to the parent, to stderr, or nowhere."""
     if options.watcher is not None:
@@ -47,7 +56,7 @@ def display(options: argparse.Namespace) -> AbstractContextManager[Progress | No
     return nullcontext() if options.quiet else ProgressDisplay(console_on(sys.stderr))
 
 
-def stopped(ended: Stopped, *, as_json: bool = False) -> int:
+def _stopped(ended: Stopped, *, as_json: bool) -> int:
     """Print the line of a run that was ended before it had an answer; its exit status."""
     if ended.interrupted:
         raise KeyboardInterrupt

@@ -13,15 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from stead_sym.agent.roles import Wrappers, wrap, wrap_all
+from stead_sym.agent.roles import Wrappers, named, wrap, wrap_all
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
-from stead_sym.evidence.data import Written, read_evidence, text_digest
+from stead_sym.evidence.data import text_digest
 from stead_sym.evidence.moves import Moves
-from stead_sym.evidence.replay import RECORDED, Replayed, decisions_that_differ, recorded_wrappers, replay
+from stead_sym.evidence.reading import Written, read_evidence
+from stead_sym.evidence.recorded import RECORDED, decisions_that_differ, recorded_wrappers
+from stead_sym.evidence.replay import Replayed, replay
 from stead_sym.files import load, load_json
 from stead_sym.report.printable import printable
 from stead_sym.report.replayed import print_replayed
@@ -115,10 +117,9 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
             f"stead-sym: the evidence for {written.spec} is of another text of the deployment",
             file=sys.stderr,
         )
-    who = {name: "any agent" if w is None else w.agent.name for name, w in wrappers.items()}
-    agents = ", ".join(f"{name}={agent}" if name else agent for name, agent in who.items())
-    named = written.spec in {spec.name for spec in deployment.specs}
-    sentence = written.spec if named else written.formula
+    agents = named({name: "any agent" if w is None else w.agent.name for name, w in wrappers.items()})
+    is_known = written.spec in {spec.name for spec in deployment.specs}
+    sentence = written.spec if is_known else written.formula
     verdict = printable(f"{sentence} {'holds' if written.evidence.root.holds else 'fails'} under {agents}")
     if not replayed.confirmed:
         print(f"{verdict}: NOT confirmed: {printable(replayed.fault)}")

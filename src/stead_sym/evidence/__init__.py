@@ -1,6 +1,6 @@
 """Why a sentence holds, or fails: trees of runs, built from what an engine knows and replayed without it.
 
 `tree` is the data, `build` reads it off an engine, `replay` checks it by the concrete semantics alone,
-`moves` says who could have done otherwise at a step, `data` is the JSON of all of it, `outline` numbers
-the runs for a reader.
+`moves` says who could have done otherwise at a step, `data` is the JSON of all of it, which
+`reading` reads back with the `recorded` agents, `outline` numbers the runs for a reader.
 """

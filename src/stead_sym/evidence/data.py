@@ -1,65 +1,33 @@
-"""Evidence as JSON data, and back.
+"""Evidence as JSON data, which `reading` reads back.
 
-One decision: the data are complete and suspected. Whoever reads them needs the deployment and nothing else:
-the decisions that the wrapped agents took stand beside the runs. And nothing in them is believed: reading
-only makes sure that they are a tree over the schema of the deployment, and `replay` decides whether it shows
-anything.
+One decision: the data are complete. Whoever reads them needs the deployment and nothing else: the decisions
+that the wrapped agents took stand beside the runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, TypeAlias, assert_never
+from dataclasses import replace
+from typing import TypeAlias, assert_never
 
+from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.digest import digest
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
-from stead_sym.errors import DeclarationError, InputError
 from stead_sym.evidence.moves import Moves
-from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Reason, Run, Unshown, Values
-from stead_sym.logic.syntax import Formula, Quantified, children
+from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, variable
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Value
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 FORMAT = "stead-sym evidence 1"
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The decisions of one agent as evidence has them: who decided, the constants that it knows by name with
-    their sorts, and what it selects in canonical contexts, given by the shown facts and the offered calls."""
-
-    agent: str
-    known: Mapping[Value, str]
-    decisions: Mapping[tuple[frozenset[Fact], frozenset[Call]], frozenset[Call]]
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Evidence as it was written down: for which specification of which deployment (``digest`` is that of its
-    text), and with which agents. ``agents`` has None for one that selects everything offered."""
-
-    deployment: str
-    digest: str
-    spec: str
-    formula: str
-    agents: Mapping[str, Recorded | None]
-    evidence: Evidence
-
-
 def text_digest(deployment: Deployment) -> str:
     """The digest of the deployment as text, without its specifications: they do not change what can
     happen."""
     return digest(print_deployment(replace(deployment, written=replace(deployment.written, specs=()))))
-
-
-# writing
 
 
 def evidence_data(spec: str, formula: str, evidence: Evidence, moves: Moves) -> dict[str, Json]:
@@ -77,7 +45,7 @@ class _Writer:
         self._nodes = _parents_first(evidence.root)
         self._number = {id(node): k for k, node in enumerate(self._nodes)}
         self._states: dict[Instance, int] = {}
-        self._decisions: dict[str, dict[str, Json]] = {}
+        self._decisions: dict[str, dict[DecisionContext, tuple[int, Json]]] = {}
 
     def data(self, spec: str, formula: str) -> dict[str, Json]:
         nodes: list[Json] = [self._node(node) for node in self._nodes]
@@ -95,7 +63,7 @@ class _Writer:
                 else {
                     "agent": wrapper.agent.name,
                     "known": dict(wrapper.known),
-                    "decisions": [*self._decisions.get(name, {}).values()],
+                    "decisions": [record for _, record in self._decisions.get(name, {}).values()],
                 }
                 for name, wrapper in self._moves.wrappers.items()
             },
@@ -123,7 +91,7 @@ class _Writer:
                 return data | {"because": "parts", "parts": parts}
             case Values(nodes):
                 values: list[Json] = [[u, self._number[id(below)]] for u, below in nodes]
-                return data | {"because": "values", "of": _variable(node.formula), "nodes": values}
+                return data | {"because": "values", "of": variable(node.formula), "nodes": values}
             case Run():
                 return data | {"because": "run", "run": self._run(node.state, node.reason)}
             case _:
@@ -163,8 +131,7 @@ class _Writer:
             record |= {"key": answer.key, "margin": answer.margin, "tolerance": answer.tolerance}
             record["prompt"] = [{"role": m.role, "content": m.content} for m in answer.prompt]
         own = self._decisions.setdefault(step.actor, {})
-        own.setdefault(digest([record["facts"], record["offered"]]), record)
-        number = list(own).index(digest([record["facts"], record["offered"]]))
+        number, _ = own.setdefault(context, (len(own), record))
         return data | {"decision": number, "names": dict(decision.names)}
 
 
@@ -184,271 +151,3 @@ def _parents_first(root: Node) -> tuple[Node, ...]:
 
 def _atom(fact: Fact | Call) -> Json:
     return [fact[0], *fact[1]]
-
-
-def _variable(formula: Formula) -> str:
-    assert isinstance(formula, Quantified), f"{formula} has no variable of its own"
-    return formula.binder.name
-
-
-# reading
-
-
-def read_evidence(deployment: Deployment, data: object, source: str) -> Written:
-    """What `evidence_data` wrote, over the same deployment or another version of it; ``source`` stands for
-    the data in messages.
-
-    Raises `InputError` for data of another shape, with the place in them, and where they do not fit the
-    deployment: a fact outside its schema, a specification that is no sentence over it, a tree that does not
-    follow the structure of the sentence.
-    """
-    return _Reader(deployment, source).read(data)
-
-
-class _Reader:
-    """Reads parts, each with its place in the data."""
-
-    def __init__(self, deployment: Deployment, source: str) -> None:
-        self._deployment = deployment
-        self._schema = deployment.schema
-        self._source = source
-
-    def read(self, data: object) -> Written:
-        top = self._object(data, "the evidence")
-        if top.get("format") != FORMAT:
-            raise self._fault("format", f"is not {FORMAT!r}; name a file that stead-sym wrote")
-        agents = self._object(top.get("agents"), "agents")
-        for name in agents:
-            if name not in {role.name for role in self._deployment.agents}:
-                raise self._fault("agents", f"have {name}, which is no agent of the deployment")
-        return Written(
-            self._text(top.get("deployment"), "deployment"),
-            self._text(top.get("digest"), "digest"),
-            self._text(top.get("spec"), "spec"),
-            formula := self._text(top.get("formula"), "formula"),
-            {name: self._agent(agent, f"agents.{name}") for name, agent in agents.items()},
-            Evidence(self._tree(top, formula), self._truth(top.get("of_many"), "of_many")),
-        )
-
-    # the tree
-
-    def _tree(self, top: Mapping[str, Any], written: str) -> Node:
-        states = [
-            self._instance(facts, f"states[{k}]")
-            for k, facts in enumerate(self._list(top.get("states"), "states"))
-        ]
-        rows = [
-            self._object(row, f"nodes[{k}]") for k, row in enumerate(self._list(top.get("nodes"), "nodes"))
-        ]
-        if not rows:
-            raise self._fault("nodes", "are none; a tree has a root")
-        formulas: list[Formula | None] = [None] * len(rows)
-        formulas[0] = self._sentence(written, self._text(top.get("spec"), "spec"))
-        for k, row in enumerate(rows):
-            self._place_children(k, row, rows, formulas)
-        nodes: list[Node | None] = [None] * len(rows)
-        for k in reversed(range(len(rows))):
-            place, row, formula = f"nodes[{k}]", rows[k], formulas[k]
-            assert formula is not None
-            nodes[k] = Node(
-                formula,
-                self._truth(row.get("holds"), f"{place}.holds"),
-                states[self._number(row.get("state"), f"{place}.state", len(states))],
-                self._values(row.get("values"), f"{place}.values"),
-                self._reason(row, place, nodes, states),
-            )
-        assert nodes[0] is not None
-        if self._truth(top.get("holds"), "holds") != nodes[0].holds:
-            raise self._fault("holds", "is not what the root says; restore the file")
-        return nodes[0]
-
-    def _sentence(self, written: str, spec: str) -> Formula:
-        try:
-            sentence = self._deployment.formula(written)
-        except InputError as error:
-            raise self._fault("formula", f"is no sentence over the deployment: {error.message}") from None
-        own = [known.formula for known in self._deployment.specs if known.name == spec]
-        if own and own != [sentence]:
-            raise self._fault("formula", f"is not that of {spec} in the file; verify the file again")
-        return sentence
-
-    def _place_children(
-        self,
-        k: int,
-        row: Mapping[str, Any],
-        rows: Sequence[Mapping[str, Any]],
-        formulas: list[Formula | None],
-    ) -> None:
-        """Find the formula of each node that node ``k`` rests on: it is the child of the formula of ``k``
-        that is printed like it. Nodes rest on later ones only, so that there is no cycle."""
-        formula = formulas[k]
-        if formula is None:
-            raise self._fault(f"nodes[{k}]", "is not part of the tree; leave it out")
-        printed = {str(child): child for child in children(formula)}
-        for place, number in self._references(row, f"nodes[{k}]", len(rows)):
-            if number <= k:
-                raise self._fault(place, f"is {number}; a node rests on nodes that stand after it")
-            text = self._text(rows[number].get("formula"), f"nodes[{number}].formula")
-            child = printed.get(text)
-            if child is None or formulas[number] not in (None, child):
-                raise self._fault(
-                    f"nodes[{number}].formula", f"is no part of {formula}, the formula of node {k}"
-                )
-            formulas[number] = child
-
-    def _references(self, row: Mapping[str, Any], place: str, size: int) -> Iterator[tuple[str, int]]:
-        """The numbers of the nodes that a node rests on, each with its place."""
-        for name in ("parts", "nodes"):
-            for i, pair in enumerate(self._list(row.get(name, []), f"{place}.{name}")):
-                where = f"{place}.{name}[{i}]"
-                yield where, self._number(self._list(pair, where, 2)[1], where, size)
-        if "run" in row:
-            run = self._object(row["run"], f"{place}.run")
-            for i, claims in enumerate(self._list(run.get("along"), f"{place}.run.along")):
-                where = f"{place}.run.along[{i}]"
-                for number in self._list(claims, where):
-                    yield where, self._number(number, where, size)
-
-    def _reason(
-        self,
-        row: Mapping[str, Any],
-        place: str,
-        nodes: Sequence[Node | None],
-        states: Sequence[Instance],
-    ) -> Reason:
-        def node(number: int) -> Node:
-            found = nodes[number]
-            assert found is not None, "nodes rest on later ones, which are read first"
-            return found
-
-        match row.get("because"):
-            case "evaluation":
-                return Evaluated()
-            case "all runs":
-                return Unshown()
-            case "parts":
-                pairs = self._list(row.get("parts"), f"{place}.parts")
-                return Parts(tuple((self._number(k, f"{place}.parts"), node(number)) for k, number in pairs))
-            case "values":
-                pairs = self._list(row.get("nodes"), f"{place}.nodes")
-                return Values(tuple((self._text(u, f"{place}.nodes"), node(number)) for u, number in pairs))
-            case "run":
-                run, inside = self._object(row.get("run"), f"{place}.run"), f"{place}.run"
-                steps = self._list(run.get("steps"), f"{inside}.steps")
-                return Run(
-                    tuple(self._step(s, f"{inside}.steps[{i}]", states) for i, s in enumerate(steps)),
-                    tuple(tuple(map(node, claims)) for claims in run["along"]),
-                    self._place_in(run.get("ends"), f"{inside}.ends"),
-                    self._place_in(run.get("loop"), f"{inside}.loop"),
-                )
-            case _:
-                raise self._fault(f"{place}.because", "is no reason; restore the file")
-
-    def _step(self, data: object, place: str, states: Sequence[Instance]) -> Step:
-        row = self._object(data, place)
-        actor = row.get("agent")
-        return Step(
-            self._call(row.get("call"), f"{place}.call"),
-            states[self._number(row.get("to"), f"{place}.to", len(states))],
-            None if actor is None else self._text(actor, f"{place}.agent"),
-        )
-
-    # decisions
-
-    def _agent(self, data: object, place: str) -> Recorded | None:
-        if data is None:
-            return None
-        row = self._object(data, place)
-        decisions: dict[tuple[frozenset[Fact], frozenset[Call]], frozenset[Call]] = {}
-        for k, item in enumerate(self._list(row.get("decisions"), f"{place}.decisions")):
-            where = f"{place}.decisions[{k}]"
-            decision = self._object(item, where)
-            facts, offered, selected = (
-                self._list(decision.get(name), f"{where}.{name}") for name in ("facts", "offered", "selected")
-            )
-            context = (
-                frozenset(self._fact(fact, f"{where}.facts") for fact in facts),
-                frozenset(self._call(call, f"{where}.offered") for call in offered),
-            )
-            if context in decisions:
-                raise self._fault(where, "is for a context that has a decision already; keep one")
-            decisions[context] = frozenset(self._call(call, f"{where}.selected") for call in selected)
-        name = self._text(row.get("agent"), f"{place}.agent")
-        known = self._values(row.get("known"), f"{place}.known")
-        for value, sort in known.items():
-            if sort not in {other.name for other in self._schema.sorts}:
-                raise self._fault(
-                    f"{place}.known", f"has {value} of sort {sort}, which the deployment has not"
-                )
-        return Recorded(name, known, MappingProxyType(decisions))
-
-    # parts
-
-    def _instance(self, facts: object, place: str) -> Instance:
-        found = [self._fact(fact, place) for fact in self._list(facts, place)]
-        try:
-            return Instance.of(self._schema, found)
-        except DeclarationError as error:
-            raise self._fault(place, f"does not fit the deployment: {error.message}") from None
-
-    def _fact(self, data: object, place: str) -> Fact:
-        relation, args = self._atom(data, place)
-        if not self._schema.has_relation(relation):
-            raise self._fault(place, f"has a relation {relation}, which the deployment has not")
-        self._count(len(args), self._schema.relation(relation).arity, relation, place)
-        return Fact(relation, args)
-
-    def _call(self, data: object, place: str) -> Call:
-        name, args = self._atom(data, place)
-        try:
-            tool = self._deployment.tool(name)
-        except DeclarationError as error:
-            raise self._fault(place, f"has a call of an {error.message}") from None
-        self._count(len(args), len(tool.params), name, place)
-        return Call(name, args)
-
-    def _count(self, given: int, wanted: int, name: str, place: str) -> None:
-        if given != wanted:
-            raise self._fault(place, f"has {name} with {given} values, which takes {wanted}")
-
-    def _atom(self, data: object, place: str) -> tuple[str, tuple[Value, ...]]:
-        words = [self._text(word, place) for word in self._list(data, place)]
-        if not words:
-            raise self._fault(place, "is empty; a fact or a call begins with its name")
-        return words[0], tuple(words[1:])
-
-    def _values(self, data: object, place: str) -> Mapping[str, str]:
-        return {name: self._text(value, place) for name, value in self._object(data, place).items()}
-
-    def _place_in(self, data: object, place: str) -> int | None:
-        return None if data is None else self._number(data, place)
-
-    def _number(self, data: object, place: str, below: int | None = None) -> int:
-        if not isinstance(data, int) or isinstance(data, bool) or data < 0:
-            raise self._fault(place, "is no number from 0 on")
-        if below is not None and data >= below:
-            raise self._fault(place, f"is {data}, but there are only {below}")
-        return data
-
-    def _truth(self, data: object, place: str) -> bool:
-        if not isinstance(data, bool):
-            raise self._fault(place, "is neither true nor false")
-        return data
-
-    def _text(self, data: object, place: str) -> str:
-        if not isinstance(data, str):
-            raise self._fault(place, "is no text")
-        return data
-
-    def _list(self, data: object, place: str, length: int | None = None) -> list[Any]:
-        if not isinstance(data, list) or length not in (None, len(data)):
-            raise self._fault(place, "is no list" if length is None else f"is no list of {length}")
-        return data
-
-    def _object(self, data: object, place: str) -> Mapping[str, Any]:
-        if not isinstance(data, dict):
-            raise self._fault(place, "is no object")
-        return data
-
-    def _fault(self, place: str, what: str) -> InputError:
-        return InputError(f"{self._source}: {place} {what}")

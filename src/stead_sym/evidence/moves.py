@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
-from stead_sym.agent.answer import Answer, Recorder
+from stead_sym.agent.answer import Answer, recorded_answer
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.wrapper import Decision
@@ -87,6 +87,5 @@ class Moves:
         if wrapper is None:
             return Move(state, step, len(offered), len(offered), len(distinct))
         [decision] = wrapper.decide([DecisionContext(view(deployment, state, role), offered)])
-        base = wrapper.agent
-        answer = base.answer(decision.canonical) if isinstance(base, Recorder) else None
+        answer = recorded_answer(wrapper.agent, decision.canonical)
         return Move(state, step, len(offered), len(decision.calls), len(distinct), decision, answer)

@@ -7,23 +7,19 @@ taken over from the evidence but which runs and values to look at.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import Wrappers
-from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import is_initial
-from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
-from stead_sym.errors import InputError
-from stead_sym.evidence.data import Recorded
 from stead_sym.evidence.outline import outline
+from stead_sym.evidence.recorded import NotRecorded
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, states_along
 from stead_sym.logic.evaluate import declared, holds
 from stead_sym.logic.syntax import (
@@ -80,10 +76,6 @@ class Replayed:
         return self.confirmed and not self.unshown and not self.only_here
 
 
-RECORDED = "(recorded)"
-"""How the name of an agent ends that answers what was recorded."""
-
-
 def replay(deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> Replayed:
     """Run evidence through the semantics of the deployment under wrapped agents.
 
@@ -98,72 +90,6 @@ def replay(deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> Re
     done = frozenset(checking.steps)
     only_here = evidence.root.holds and deployment.initially is not None
     return Replayed(fault, len(done), len(checking.claims), tuple(checking.unshown), done, at, only_here)
-
-
-def recorded_wrappers(deployment: Deployment, agents: Mapping[str, Recorded | None]) -> Wrappers:
-    """The agents of a deployment, answering as recorded. `InputError` where one is missing."""
-    if missing := [role.name for role in deployment.agents if role.name not in agents]:
-        raise InputError(
-            f"the evidence has no agent {missing[0] or 'without a name'}; it is of another deployment"
-        )
-    return {
-        role.name: None if (recorded := agents[role.name]) is None else _answering(deployment, role, recorded)
-        for role in deployment.agents
-    }
-
-
-def decisions_that_differ(
-    deployment: Deployment, wrappers: Wrappers, agents: Mapping[str, Recorded | None]
-) -> tuple[str, ...]:
-    """What is recorded otherwise than the wrapped agents decide, a line for each."""
-    lines: list[str] = []
-    for role in deployment.agents:
-        wrapper, recorded = wrappers[role.name], agents.get(role.name)
-        whose = f"agent {role.name}" if role.name else "the agent"
-        if wrapper is None or recorded is None:
-            if wrapper is not None or recorded is not None:
-                lines.append(f"{whose} may select anything in one of the two, and not in the other")
-            continue
-        contexts = {
-            DecisionContext(Instance(deployment.schema, facts), offered): selected
-            for (facts, offered), selected in recorded.decisions.items()
-        }
-        for (context, selected), decision in zip(contexts.items(), wrapper.decide([*contexts]), strict=True):
-            if decision.canonical != context:
-                lines.append(f"{whose} is recorded for {context}, which is no canonical context")
-            elif decision.selected != selected:
-                is_so, is_said = _calls(decision.selected), _calls(selected)
-                lines.append(f"{whose} selects {is_so} in {context}, and is recorded to select {is_said}")
-    return tuple(lines)
-
-
-def _calls(calls: Collection[Call]) -> str:
-    return ", ".join(map(str, sorted(calls))) or "nothing"
-
-
-def _answering(deployment: Deployment, role: AgentRole, recorded: Recorded) -> CanonicalWrapper:
-    agent = _RecordedAgent(recorded)
-    return CanonicalWrapper(agent, deployment.schema, deployment.tools_of(role), recorded.known)
-
-
-@dataclass(frozen=True, slots=True)
-class _RecordedAgent:
-    """An agent that answers what was recorded."""
-
-    recorded: Recorded
-
-    @property
-    def name(self) -> str:
-        return f"{self.recorded.agent} {RECORDED}"
-
-    def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
-        return [self._select(context) for context in contexts]
-
-    def _select(self, context: DecisionContext) -> frozenset[Call]:
-        selected = self.recorded.decisions.get((context.view.facts, context.calls))
-        if selected is None:
-            raise _Refuted(f"no decision is recorded for {context}")
-        return selected
 
 
 class _Refuted(Exception):
@@ -295,8 +221,8 @@ class _Replay:
             return
         try:
             fault = self._step_fault(state, step)
-        except _Refuted as refuted:  # of the recorded decisions
-            fault = str(refuted)
+        except NotRecorded as missing:
+            fault = str(missing)
         if fault:
             raise _refuted(node, f"fails at {self._words(node, number)}, {step.label}: {fault}", number)
         self.steps.add((state, step))

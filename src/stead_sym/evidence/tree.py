@@ -139,7 +139,7 @@ class Evidence:
         for node in followed(self.root):
             match node.reason:
                 case Values(((value, _),)) if is_witness(node):
-                    bindings[_variable(node.formula)] = value
+                    bindings[variable(node.formula)] = value
                 case Run(ahead, along, None, loop):
                     assert loop is not None, "a run that never ends has a loop"
                     shown = along[0][0]
@@ -209,6 +209,7 @@ def is_witness(node: Node) -> bool:
     return isinstance(node.formula, Exists if node.holds else Forall)
 
 
-def _variable(formula: Formula) -> str:
+def variable(formula: Formula) -> str:
+    """The variable of a quantifier."""
     assert isinstance(formula, Quantified), f"{formula} has no variable of its own"
     return formula.binder.name
