@@ -20,16 +20,16 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from stead_sym.agent.backends import open_backend
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.connection import Connection
-from stead_sym.agent.huggingface import HuggingFace
-from stead_sym.agent.model import Backend, ModelAgent, Request
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.store import Store
-from stead_sym.agent.trie import Tokens
-from stead_sym.agent.vllm_offline import VllmOffline
-from stead_sym.agent.vllm_server import VllmServer
+from stead_sym.agent.models.agent import Backend, ModelAgent, Request
+from stead_sym.agent.models.backends import open_backend
+from stead_sym.agent.models.connection import Connection
+from stead_sym.agent.models.huggingface import HuggingFace
+from stead_sym.agent.models.vllm_offline import VllmOffline
+from stead_sym.agent.models.vllm_server import VllmServer
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.trie import Tokens
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.files import load
 from stead_sym.testing.small_model import contexts, renamed

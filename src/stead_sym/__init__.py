@@ -3,15 +3,15 @@
 The public names, in the order of the layers that they come from.
 """
 
-from stead_sym.agent.answer import Answer
-from stead_sym.agent.backends import open_backend
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.replay import ReplayAgent
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backends import open_backend
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.replay import ReplayAgent
+from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
-from stead_sym.agent.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.blaming import Blame, blame
 from stead_sym.bounds import Bounds, SortBound, least_bounds

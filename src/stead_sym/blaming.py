@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stead_sym.agent.answer import Answer, recorded_answer
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.records.answer import Answer, recorded_answer
 from stead_sym.agent.revised import revised
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import DefinitionError, InputError

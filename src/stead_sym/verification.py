@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
-from stead_sym.agent.answer import Answer, recorded_answer
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.records.answer import Answer, recorded_answer
 from stead_sym.agent.roles import ANY, AgentLike, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from stead_sym.agent.audit import Grammar, audit, changed_places, lead, rename, search, values
 from stead_sym.agent.base import DecisionContext, FunctionAgent
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Message, Prompt
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import InputError

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from stead_sym.agent.backends import KINDS, open_backend
+from stead_sym.agent.models.backends import KINDS, open_backend
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
 
@@ -45,8 +45,8 @@ def test_a_library_that_is_not_installed(monkeypatch, tmp_path, capsys, words, l
 
 def test_importing_the_package_and_the_backends_imports_no_library_of_models():
     code = (
-        "import sys, stead_sym, stead_sym.cli.main, stead_sym.agent.huggingface,"
-        " stead_sym.agent.vllm_offline, stead_sym.agent.vllm_server;"
+        "import sys, stead_sym, stead_sym.cli.main, stead_sym.agent.models.huggingface,"
+        " stead_sym.agent.models.vllm_offline, stead_sym.agent.models.vllm_server;"
         "print(sorted({'torch', 'transformers', 'vllm', 'urllib3', 'safetensors'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

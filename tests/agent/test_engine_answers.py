@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.agent.engine_answers import Question, Sampled, gathered, questions
-from stead_sym.agent.model import Request
+from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.engine_answers import Question, Sampled, gathered, questions
 from stead_sym.errors import ModelError
 
 REQUEST = Request((1, 2), (3,), (10, 20, 30))

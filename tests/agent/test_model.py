@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stead_sym.agent.base import Agent, Counting, DecisionContext, FunctionAgent
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.store import Store
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.semantics import offer

@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.store import Store
 from stead_sym.agent.rules import RuleAgent
-from stead_sym.agent.store import Store
 from stead_sym.errors import DeclarationError
 from stead_sym.examples.production import Desk, main, operate
 from stead_sym.files import load

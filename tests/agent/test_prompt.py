@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared_folder import shared_folder
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.prompt import Message, Prompt
+from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call

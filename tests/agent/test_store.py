@@ -14,13 +14,13 @@ from dataclasses import replace
 
 import pytest
 
-from stead_sym.agent.answer import Answer
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.digest import digest, spelled
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.replay import ReplayAgent, export_lines, read_answers
-from stead_sym.agent.store import Store
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.digest import digest, spelled
+from stead_sym.agent.records.replay import ReplayAgent, export_lines, read_answers
+from stead_sym.agent.records.store import Store
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import StoreError
 from stead_sym.files import load
@@ -100,8 +100,8 @@ KILLED = """
 import sys
 from pathlib import Path
 from test_store import CONTEXTS, prompt
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.store import Store
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.records.store import Store
 from stead_sym.testing.byte_model import ByteModel
 
 log = open(sys.argv[2], "a", buffering=1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.agent.trie import Branching, Decoder, Trie
+from stead_sym.agent.records.trie import Branching, Decoder, Trie
 from stead_sym.errors import AgentError
 
 sequences = st.sets(

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 
 import stead_sym as st
-from stead_sym.agent.backends import open_store
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.store import Store
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backends import open_store
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.store import Store
 from stead_sym.cli.main import main
 from stead_sym.testing.byte_model import ByteModel
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.files import load
 

@@ -10,9 +10,9 @@ import sys
 import pytest
 from backends import SERVED, busy, desk, needs, shown
 
-from stead_sym.agent.model import ModelAgent, Request
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.vllm_server import VllmServer
+from stead_sym.agent.models.agent import ModelAgent, Request
+from stead_sym.agent.models.vllm_server import VllmServer
+from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.cli.main import main
 from stead_sym.verification import verify
 

@@ -14,9 +14,9 @@ import pytest
 from backends import desk, needs, prompt, shown
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.huggingface import HuggingFace
-from stead_sym.agent.model import ModelAgent, Request
-from stead_sym.agent.store import Store
+from stead_sym.agent.models.agent import ModelAgent, Request
+from stead_sym.agent.models.huggingface import HuggingFace
+from stead_sym.agent.records.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
 from stead_sym.deployment.semantics import offer

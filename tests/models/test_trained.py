@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from stead_sym.agent.audit import rename
 from stead_sym.agent.base import FunctionAgent
-from stead_sym.agent.huggingface import HuggingFace
-from stead_sym.agent.model import ModelAgent
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.huggingface import HuggingFace
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
 from stead_sym.testing import small_model

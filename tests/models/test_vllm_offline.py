@@ -8,9 +8,9 @@ import shutil
 import pytest
 from backends import desk, needs, prompt
 
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.store import Store
-from stead_sym.agent.vllm_offline import VllmOffline
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.vllm_offline import VllmOffline
+from stead_sym.agent.records.store import Store
 from stead_sym.cli.main import main
 from stead_sym.errors import ModelError
 from stead_sym.verification import verify

@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from stead_sym.agent.answer import Answer
 from stead_sym.agent.base import Agent, DecisionContext
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Message
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.prompts.prompt import Message
+from stead_sym.agent.records.answer import Answer
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.relational.schema import Value

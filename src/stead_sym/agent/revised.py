@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from stead_sym.agent.answer import Answer, recorded_answer
 from stead_sym.agent.base import Agent, DecisionContext
+from stead_sym.agent.records.answer import Answer, recorded_answer
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.tool import Call
 

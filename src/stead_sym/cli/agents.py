@@ -10,12 +10,12 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from stead_sym.agent.backends import KINDS, open_backend, open_store
-from stead_sym.agent.model import Backend, ModelAgent
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.replay import ReplayAgent
+from stead_sym.agent.models.agent import Backend, ModelAgent
+from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.replay import ReplayAgent
+from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import ANY, AgentLike, told_apart
-from stead_sym.agent.store import Store
 from stead_sym.cli.options import tolerance
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole

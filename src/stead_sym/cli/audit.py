@@ -11,10 +11,10 @@ import random
 from collections.abc import Mapping, Sequence
 
 from stead_sym.agent.audit import Audit, Grammar, audit, random_renaming, search
-from stead_sym.agent.backends import KINDS, open_backend, open_store
 from stead_sym.agent.base import Agent, DecisionContext
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.cli.options import add_file, positive

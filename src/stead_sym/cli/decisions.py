@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from stead_sym.agent.answer import Answer
-from stead_sym.agent.backends import open_store
-from stead_sym.agent.replay import export_lines
-from stead_sym.agent.store import Store
+from stead_sym.agent.models.backends import open_store
+from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.replay import export_lines
+from stead_sym.agent.records.store import Store
 from stead_sym.errors import StoreError
 
 _SHOWN = 12  # digits of a key in a list

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.digest import digest
+from stead_sym.agent.records.digest import digest
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Call

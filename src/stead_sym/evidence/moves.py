@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
-from stead_sym.agent.answer import Answer, recorded_answer
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.records.answer import Answer, recorded_answer
 from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.wrapper import Decision
 from stead_sym.deployment.deployment import Deployment

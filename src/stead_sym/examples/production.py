@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from stead_sym.agent.backends import open_backend, open_store
 from stead_sym.agent.base import Agent, DecisionContext
-from stead_sym.agent.model import ModelAgent
-from stead_sym.agent.prompt import Prompt
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backends import open_backend, open_store
+from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.semantics import offer, view

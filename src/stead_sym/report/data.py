@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import zip_longest
 from types import MappingProxyType
 
-from stead_sym.agent.answer import Answer
+from stead_sym.agent.records.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from stead_sym.agent.digest import digest
+from stead_sym.agent.records.digest import digest
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import FORMAT, Json, evidence_data
 from stead_sym.report.drawing import MARKER as DRAWING_MARKER

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from stead_sym.agent.answer import Answer
+from stead_sym.agent.records.answer import Answer
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.outline import outline

@@ -11,10 +11,10 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from stead_sym.agent.digest import digest
-from stead_sym.agent.model import Request
-from stead_sym.agent.prompt import Message
-from stead_sym.agent.trie import Tokens
+from stead_sym.agent.models.agent import Request
+from stead_sym.agent.prompts.prompt import Message
+from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.trie import Tokens
 
 
 class ByteTokenizer:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.prompt import Message, Prompt
+from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment

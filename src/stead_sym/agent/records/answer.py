@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.digest import digest
-from stead_sym.agent.prompt import Message
-from stead_sym.agent.trie import Branching, Decoder, Tokens, Trie
+from stead_sym.agent.prompts.prompt import Message
+from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.trie import Branching, Decoder, Tokens, Trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, StoreError
 

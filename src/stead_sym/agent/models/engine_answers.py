@@ -17,8 +17,8 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from stead_sym.agent.model import Request
-from stead_sym.agent.trie import Tokens
+from stead_sym.agent.models.agent import Request
+from stead_sym.agent.records.trie import Tokens
 from stead_sym.errors import ModelError
 
 _SLACK = 1e-3

@@ -17,10 +17,10 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
-from stead_sym.agent.connection import EXTRA, IN_FLIGHT, Connection
-from stead_sym.agent.engine_answers import Question, Sampled, gathered, questions
-from stead_sym.agent.model import Request
-from stead_sym.agent.tokenizer import ChatTokenizer
+from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.connection import EXTRA, IN_FLIGHT, Connection
+from stead_sym.agent.models.engine_answers import Question, Sampled, gathered, questions
+from stead_sym.agent.models.tokenizer import ChatTokenizer
 from stead_sym.errors import ModelError
 
 _MOST = 20

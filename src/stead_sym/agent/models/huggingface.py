@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stead_sym.agent.digest import digest, digest_files
-from stead_sym.agent.model import Request
-from stead_sym.agent.tokenizer import ChatTokenizer, library, reporting
-from stead_sym.agent.trie import Tokens
+from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
+from stead_sym.agent.records.digest import digest, digest_files
+from stead_sym.agent.records.trie import Tokens
 
 Tensor: TypeAlias = Any
 States: TypeAlias = "tuple[tuple[Tensor, Tensor], ...]"

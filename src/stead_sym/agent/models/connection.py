@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from stead_sym.agent.tokenizer import library
+from stead_sym.agent.models.tokenizer import library
 from stead_sym.errors import InputError, ModelError
 
 EXTRA = "server"

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from stead_sym.agent.answer import Answer
-from stead_sym.agent.digest import digest, spelled
+from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.errors import StoreError
 
 _APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files

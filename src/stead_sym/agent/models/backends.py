@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stead_sym.agent.model import Backend
-from stead_sym.agent.store import Store
+from stead_sym.agent.models.agent import Backend
+from stead_sym.agent.records.store import Store
 from stead_sym.errors import InputError, StoreError
 
 KINDS = ("hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL")
@@ -21,15 +21,15 @@ def open_backend(words: str, *, dtype: str | None = None) -> Backend:
     """The backend that ``words`` name. Raises `InputError` for other words, `ModelError` from the backend."""
     kind, _, model = words.partition(":")
     if kind == "hf" and model:
-        from stead_sym.agent.huggingface import HuggingFace
+        from stead_sym.agent.models.huggingface import HuggingFace
 
         return HuggingFace.load(model, dtype=dtype)
     if kind == "vllm" and model.startswith(("http://", "https://")):
-        from stead_sym.agent.vllm_server import VllmServer
+        from stead_sym.agent.models.vllm_server import VllmServer
 
         return VllmServer.load(model)
     if kind == "vllm" and model:
-        from stead_sym.agent.vllm_offline import VllmOffline
+        from stead_sym.agent.models.vllm_offline import VllmOffline
 
         return VllmOffline.load(model, dtype=dtype)
     raise InputError(f"unknown agent {words!r}; write any, or a model as {' or '.join(KINDS)}")

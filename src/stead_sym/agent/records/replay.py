@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from stead_sym.agent.answer import Answer, question
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.digest import digest, spelled
-from stead_sym.agent.prompt import Prompt
-from stead_sym.agent.trie import Tokens
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.answer import Answer, question
+from stead_sym.agent.records.digest import digest, spelled
+from stead_sym.agent.records.trie import Tokens
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import StoreError
 

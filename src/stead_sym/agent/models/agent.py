@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
-from stead_sym.agent.answer import Answer, Offered
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.digest import digest
-from stead_sym.agent.prompt import Message, Prompt
-from stead_sym.agent.store import Store
-from stead_sym.agent.trie import Branching, Decoder, Tokens, Trie
+from stead_sym.agent.prompts.prompt import Message, Prompt
+from stead_sym.agent.records.answer import Answer, Offered
+from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.trie import Branching, Decoder, Tokens, Trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError, ModelError, StoreError
 from stead_sym.relational.canonical import NAUTY_VERSION

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.template import Template
+from stead_sym.agent.prompts.template import Template
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call, Tool
@@ -199,7 +199,7 @@ def _own(file: str, text: str | None) -> Template:
 
 
 def _packaged(file: str) -> str:
-    text = files("stead_sym.agent").joinpath("templates", file).read_text(encoding="utf-8")
+    text = files("stead_sym.agent.prompts").joinpath("templates", file).read_text(encoding="utf-8")
     return text.removesuffix("\n")
 
 

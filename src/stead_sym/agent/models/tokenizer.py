@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stead_sym.agent.digest import digest
-from stead_sym.agent.prompt import Message
-from stead_sym.agent.trie import Tokens
+from stead_sym.agent.prompts.prompt import Message
+from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.trie import Tokens
 from stead_sym.errors import ModelError
 
 Loaded = TypeVar("Loaded")

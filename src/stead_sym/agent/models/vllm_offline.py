@@ -12,10 +12,10 @@ import random
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from stead_sym.agent.engine_answers import Question, Sampled, gathered, questions
-from stead_sym.agent.huggingface import weights_identity
-from stead_sym.agent.model import Request
-from stead_sym.agent.tokenizer import ChatTokenizer, library, reporting
+from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.engine_answers import Question, Sampled, gathered, questions
+from stead_sym.agent.models.huggingface import weights_identity
+from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
 
 _DEFAULTS = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the engine runs in this process, not in one of its own

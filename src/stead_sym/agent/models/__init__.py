@@ -1,0 +1,1 @@
+"""Language models as base agents: what runs them, and how they are asked."""
