@@ -12,6 +12,7 @@ import stead_sym as st
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backends import open_store
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.store import Store
 from stead_sym.cli.main import main
 from stead_sym.testing.byte_model import ByteModel
@@ -23,7 +24,7 @@ def store(tmp_path: Path) -> str:
     desk = st.load("refund")
     with Store(path) as opened:
         for tolerance in (0.0, 1e9):
-            st.verify(desk, ModelAgent(ByteModel(), Prompt.of(desk), opened, tolerance))
+            st.verify(desk, ModelAgent(ByteModel(), Prompt.of(desk), opened, Greedy(tolerance)))
     return str(path)
 
 

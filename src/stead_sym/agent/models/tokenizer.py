@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.trie import Tokens
+from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
 
 Loaded = TypeVar("Loaded")
@@ -71,6 +71,11 @@ class ChatTokenizer:
     def text(self, text: str) -> Tokens:
         """The tokens of a text, none added."""
         return tuple(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def spelled(self, token: int) -> str:
+        """The text of a token."""
+        text: str = self._tokenizer.decode([token])
+        return text
 
 
 def library(module: str, name: str, extra: str = "hf") -> Any:
