@@ -23,6 +23,7 @@ from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.errors import InputError
 from stead_sym.files import load
+from stead_sym.printable import printable
 from stead_sym.relational.schema import Value
 from stead_sym.verification import verify
 
@@ -100,9 +101,10 @@ def _search(
     found = search(model, context, options.search, grammar, rigid, rounds=options.rounds, seed=options.seed)
     for candidate in found[:5]:
         verb = "follows" if candidate.audit.follows else "breaks"
-        print(
+        line = (
             f"{candidate.lead:10.4f}  {verb}  {options.search}={candidate.name}  ({candidate.places} places)"
         )
+        print(printable(line))
     broken = [candidate for candidate in found if not candidate.audit.follows]
     print(f"{len(found)} names tried, {len(broken)} of them change the choice")
     if broken:
@@ -171,4 +173,4 @@ def _print(number: int, context: DecisionContext, results: Sequence[Audit]) -> b
 def _difference(result: Audit) -> str:
     moved = " ".join(f"{old}={new}" for old, new in sorted(result.renaming.items()) if old != new)
     texts = (", ".join(map(str, sorted(calls))) for calls in (result.before, result.expected, result.after))
-    return "  {}\n  before    {}\n  expected  {}\n  after     {}".format(moved, *texts)
+    return "  {}\n  before    {}\n  expected  {}\n  after     {}".format(*map(printable, (moved, *texts)))

@@ -14,6 +14,7 @@ from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.replay import export_lines
 from stead_sym.agent.records.store import Store
 from stead_sym.errors import StoreError
+from stead_sym.printable import printable, printable_lines
 
 _SHOWN = 12  # digits of a key in a list
 
@@ -40,9 +41,8 @@ def _list(options: argparse.Namespace) -> int:
     with open_store(options.store, create=False) as store:
         for answer in _chosen(store, options.agent):
             calls = ", ".join(map(str, sorted(answer.selected)))
-            print(
-                f"{answer.key[:_SHOWN]}  {answer.time}  {margin_text(answer):>8}  {_model(answer)}  {calls}"
-            )
+            margin = margin_text(answer)
+            print(printable(f"{answer.key[:_SHOWN]}  {answer.time}  {margin:>8}  {_model(answer)}  {calls}"))
     return 0
 
 
@@ -54,7 +54,7 @@ def _show(options: argparse.Namespace) -> int:
                 f"{store.name}: {len(found)} decisions have a key that begins with {options.key};"
                 " `stead-sym decisions list` has the keys"
             )
-        print("\n".join(_lines(found[0])))
+        print("\n".join(map(printable_lines, _lines(found[0]))))
     return 0
 
 
