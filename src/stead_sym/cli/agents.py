@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from stead_sym.agent.models.agent import Backend, ModelAgent
 from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.prompts.paper import PAPER_PROMPTS, VARIABLE
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.replay import ReplayAgent
 from stead_sym.agent.records.store import Store
@@ -46,7 +47,7 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """--prompts, --store and --tolerance: how a language model is asked."""
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    add_prompts(parser)
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )
@@ -55,6 +56,17 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         type=tolerance,
         metavar="D",
         help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
+    )
+
+
+def add_prompts(parser: argparse.ArgumentParser) -> None:
+    """--prompts"""
+    words = "|".join(PAPER_PROMPTS)
+    parser.add_argument(
+        "--prompts",
+        metavar="DIR|paper[:FILE]",
+        help=f"take texts of the model's prompt from files there; {words}: from the paper's source, FILE or"
+        f" ${VARIABLE}",
     )
 
 

@@ -17,6 +17,7 @@ from stead_sym.agent.models.backends import KINDS, open_backend, open_store
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
+from stead_sym.cli.agents import add_prompts
 from stead_sym.cli.options import add_file, positive
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
@@ -38,7 +39,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the model; where the deployment has several agents AGENT=..., for the one to audit",
     )
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    add_prompts(parser)
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )

@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.prompts.paper import is_paper, paper_prompt
 from stead_sym.agent.prompts.template import Template
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
@@ -84,18 +85,20 @@ class Prompt:
         cls, deployment: Deployment, directory: str | Path | None = None, agent: AgentRole | None = None
     ) -> Prompt:
         """The prompt of an agent, by default the only one, with the texts of the files that ``directory``
-        has.
+        has, or of the paper where it is a word of `paper`.
 
         Of several agents, one whose name is that of a folder in ``directory`` has its texts from there.
         Raises `InputError` where the directory has none of these files, or a file is not what it should be.
         """
         agent = agent or deployment.agents[0]
         given: Mapping[str, Template] = {}
-        if directory is not None:
+        name, tools = deployment.name, deployment.tools_of(agent)
+        if isinstance(directory, str) and is_paper(directory):
+            given = paper_prompt(directory, tools, name)
+        elif directory is not None:
             own = Path(directory, agent.name)
             given = _read(own if own.is_dir() else Path(directory))
         shown = {view.relation for view in agent.views}
-        name, tools = deployment.name, deployment.tools_of(agent)
         system = given.get("system.txt", _own("system.txt", agent.system))
         policy = given.get("policy.txt", _own("policy.txt", agent.instructions))
         user = given.get("user.txt", Template(_packaged("user.txt"), "user.txt"))
