@@ -18,6 +18,7 @@ from stead_sym.agent.records.salvage import salvage
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.records.weight import freedom_words, percent, weight_words
 from stead_sym.errors import StoreError
+from stead_sym.printable import printable, printable_lines
 
 _SHOWN = 12  # digits of a key in a list
 
@@ -51,7 +52,8 @@ def _list(options: argparse.Namespace) -> int:
         for answer in _chosen(store, options.agent):
             calls = ", ".join(map(str, sorted(answer.selected)))
             weight = f"{margin_text(answer):>9}  {'' if answer.mass is None else percent(answer.mass):>8}"
-            print(f"{answer.key[:_SHOWN]}  {answer.time}  {weight}  {_model(answer)}  {calls}")
+            line = f"{answer.key[:_SHOWN]}  {answer.time}  {weight}  {_model(answer)}  {calls}"
+            print(printable(line))
     return 0
 
 
@@ -63,7 +65,7 @@ def _show(options: argparse.Namespace) -> int:
                 f"{store.name}: {len(found)} decisions have a key that begins with {options.key};"
                 " `stead-sym decisions list` has the keys"
             )
-        print("\n".join(_lines(found[0])))
+        print("\n".join(map(printable_lines, _lines(found[0]))))
     return 0
 
 

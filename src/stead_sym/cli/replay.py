@@ -25,7 +25,7 @@ from stead_sym.evidence.reading import Written, read_evidence
 from stead_sym.evidence.recorded import RECORDED, decisions_that_differ, recorded_wrappers
 from stead_sym.evidence.replay import Replayed, replay
 from stead_sym.files import load, load_json
-from stead_sym.report.printable import printable
+from stead_sym.printable import printable
 from stead_sym.report.replayed import print_replayed
 from stead_sym.report.streams import console_on
 
