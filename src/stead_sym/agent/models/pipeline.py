@@ -114,7 +114,8 @@ class Pipeline:
         if self._backend.together:  # so many are decided to the end before others are begun
             return 0 if self._in_progress else self._backend.together
         capacity = _TOGETHER if self._asking is None else self._asking.capacity
-        return min(_TOGETHER, max(capacity - len(self._in_progress), 0))
+        room = capacity - len(self._in_progress)
+        return min(_TOGETHER, room) if room >= min(_TOGETHER, capacity) // 2 else 0
 
     def _begin(self, contexts: Iterable[DecisionContext]) -> Iterator[tuple[DecisionContext, Answer]]:
         """Look contexts up in the store, and begin to ask about those that are this worker's."""

@@ -17,10 +17,10 @@ from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.records.answer import Offered
 from stead_sym.agent.records.digest import spelled
 from stead_sym.agent.records.possible import Rule, Tokens, rule_data
-from stead_sym.agent.records.trie import Decoder, Trie
+from stead_sym.agent.records.trie import Decoder, Trie, trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import ModelError
-from stead_sym.relational.canonical import FORM_VERSION, NAUTY_VERSION
+from stead_sym.relational.canonical import FORM_VERSION
 
 
 @dataclass(eq=False)
@@ -83,7 +83,7 @@ class Walks:
                     f"the tokenizer of {self._backend.name} maps the calls {other.call} and {offered.call} "
                     "to the same tokens; spell them differently"
                 )
-        return Trie([offered.tokens for offered in calls])
+        return trie(tuple(offered.tokens for offered in calls))
 
     def _fits(self, walk: Walk) -> None:
         longest = len(walk.prompt) + max(len(offered.tokens) for offered in walk.calls)

@@ -16,7 +16,7 @@ from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
 from stead_sym.agent.records.possible import Branching, Greedy, Rule, Tokens, rule_data, rule_from_data
 from stead_sym.agent.records.said import Decoding, Given, Said, Samples, Unforced
-from stead_sym.agent.records.trie import Decoder, Trie
+from stead_sym.agent.records.trie import Decoder, trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError, StoreError
 
@@ -97,7 +97,7 @@ class Answer:
 
     def _decoded(self, rule: Rule) -> Decoder:
         try:
-            decoder = Decoder(Trie([offered.tokens for offered in self.calls]), rule)
+            decoder = Decoder(trie(tuple(offered.tokens for offered in self.calls)), rule)
             known = {branching.path: branching for branching in self.branchings}
             while decoder.open:
                 path, allowed = decoder.open[0]
@@ -255,12 +255,21 @@ _RECORD = {
 parts."""
 
 
+_KINDS: Mapping[type, frozenset[type]] = {
+    int: frozenset({int}),
+    float: frozenset({int, float}),
+    str: frozenset({str}),
+}
+
+
 def _has_shape(data: object, shape: object) -> bool:
     match shape:
         case None:
             return data is None
         case _Either(shapes):
             return any(_has_shape(data, one) for one in shapes)
+        case list([type() as one]):
+            return isinstance(data, list) and set(map(type, data)) <= _KINDS[one]
         case list([one]):
             return isinstance(data, list) and all(_has_shape(item, one) for item in data)
         case tuple(places):
@@ -274,8 +283,7 @@ def _has_shape(data: object, shape: object) -> bool:
                 and all(_has_shape(data[name], part) for name, part in parts.items())
             )
         case type():
-            kinds = (int, float) if shape is float else (shape,)
-            return isinstance(data, kinds) and not isinstance(data, bool)
+            return type(data) in _KINDS[shape]
         case _:
             raise AssertionError(f"no shape: {shape}")
 
