@@ -2,8 +2,8 @@
 
 The decision: they are named by words that stand where a folder of prompt texts may, `paper`, `paper-control`
 and `paper-airline`, with the path of the source after a colon or in the environment variable
-`STEAD_SYM_PAPER`. A listing is taken byte for byte: from after the line that begins it to before the line feed
-that ends its last line.
+`STEAD_SYM_PAPER`. A listing is taken byte for byte: from after the line that begins it to before the line
+feed that ends its last line.
 """
 
 from __future__ import annotations
