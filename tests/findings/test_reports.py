@@ -98,7 +98,7 @@ def test_no_fair_run_is_unknown_whether_findings_are_asked_for_or_not(engine):
         ("airline", "any", []),
         # it cancels two reservations, of business class both: nothing is said about insured ones
         ("airline", "careful", ["never selected", "never selected", "vacuous"]),
-        # the same decision; the other reasons to permit a cancellation, or to forbid it, are not in the records
+        # the same decision; the other reasons to permit or forbid a cancellation are not in the records
         ("airline_records", "any", ["vacuous"] * 6),
         ("airline_records", "careful", [*["vacuous"] * 5, "never selected", "never selected"]),
         ("bank", "fast", []),
