@@ -18,7 +18,16 @@ from stead_sym.certificate.write import prepare as prepare_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.limits import add_limits, display, in_child, wants_child
-from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
+from stead_sym.cli.options import (
+    add_domain,
+    add_file,
+    add_formulas,
+    add_specs,
+    asked,
+    domain,
+    positive,
+    probability,
+)
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
@@ -69,6 +78,12 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         help="look for what makes a verdict empty: vacuous specifications, tools never called (default: on)",
     )
     parser.add_argument(
+        "--min-mass",
+        type=probability,
+        metavar="P",
+        help="verdicts are unknown where a model gives the offered calls less than P of its probability",
+    )
+    parser.add_argument(
         "--strict",
         action="store_true",
         help="fail with status 1 where there is any finding, after the verdicts",
@@ -115,6 +130,7 @@ def _verify(options: argparse.Namespace) -> int:
                 progress=progress,
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
+                min_mass=options.min_mass,
                 established=_teller(deployment, questions, options),
             )
             if options.certify is not None and is_certifiable(result):

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.weight import weight_data
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
@@ -155,8 +156,7 @@ def _record(answer: Answer | None) -> dict[str, Json]:
         return {}
     return {
         "key": answer.key,
-        "margin": answer.margin,
-        "tolerance": answer.tolerance,
+        **weight_data(answer),
         "model": dict(answer.model),
         "prompt": [{"role": message.role, "content": message.content} for message in answer.prompt],
     }

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from stead_sym.agent.prompts.prompt import Message
-from stead_sym.agent.records.trie import Tokens
+from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
 
 Render = Callable[[Sequence[Message]], str]

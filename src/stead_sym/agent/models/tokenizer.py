@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from stead_sym.agent.models.control_tokens import ControlTokens
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.trie import Tokens
+from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
 
 Loaded = TypeVar("Loaded")
@@ -76,6 +76,11 @@ class ChatTokenizer:
             raise ModelError(
                 f"the chat template of {self._name} refuses the prompt: {error}; change the prompt's messages"
             ) from None
+        return text
+
+    def spelled(self, token: int) -> str:
+        """The text of a token."""
+        text: str = self._tokenizer.decode([token])
         return text
 
 
