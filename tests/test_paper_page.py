@@ -1,5 +1,5 @@
-"""The page of the paper's experiments: what needs no model runs and prints what the page says, and what needs one is a
-command of the program."""
+"""The page of the paper's experiments: what needs no model runs and prints what the page says, and the others
+are commands of the program."""
 
 from __future__ import annotations
 
