@@ -18,6 +18,7 @@ from stead_sym.agent.audit import Audit, Candidate, Grammar, audit, random_renam
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backends import open_backend, open_store
+from stead_sym.agent.records.digest import digest
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
 
 VALUE = "amelia_davis_8890"
@@ -35,13 +36,19 @@ def searched(
     return {
         "deployment": deployment.name,
         "model": model.name.rpartition("/")[2],
-        "characters": sum(len(message.content) for message in model.prompt.messages(context)),
+        "identity": dict(model.backend.identity),
+        "prompt": prompt_digest(model.prompt, context),
         "value": VALUE,
         "grammar": grammar,
         "seed": seed,
         "selected": sorted(map(str, before)),
         "tried": [_candidate(candidate) for candidate in found],
     }
+
+
+def prompt_digest(prompt: st.Prompt, context: DecisionContext) -> str:
+    """What a record is about: another prompt has another one."""
+    return digest([list(message) for message in prompt.messages(context)])
 
 
 def _candidate(candidate: Candidate) -> dict[str, object]:
