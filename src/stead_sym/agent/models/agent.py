@@ -20,7 +20,8 @@ from stead_sym.agent.records.store import Store
 from stead_sym.agent.records.trie import Branching, Decoder, Tokens, Trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError, ModelError, StoreError
-from stead_sym.relational.canonical import FORM_VERSION, NAUTY_VERSION
+from stead_sym.relational.canonical import FORM_VERSION
+from stead_sym.relational.graph import NAUTY_VERSION
 
 
 class Request(NamedTuple):
