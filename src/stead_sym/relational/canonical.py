@@ -22,11 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Protocol, Self, TypeVar
 
 from stead_sym.errors import DeclarationError
 from stead_sym.relational.encoding import Encoding
-from stead_sym.relational.graph import NAUTY_VERSION, Row, closure
+from stead_sym.relational.graph import NAUTY_VERSION, closure
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.layout import Layout, Placement
 from stead_sym.relational.parts import Parts
@@ -60,9 +61,8 @@ def canonical_form(instance: Instance, rigid: Set[Value]) -> CanonicalForm:
     """The canonical form of ``instance`` relative to B = ``rigid``.
 
     The values of sort s outside B are called ``S_1``, ``S_2``, …, with s in upper case, in the order in which
-    a listing mentions them (see the module). Raises
-    `DeclarationError` where a value stands at positions of two sorts, or of another sort than the one that
-    lists it: `apart` renames those.
+    a listing mentions them (see the module). Raises `DeclarationError` where a value stands at positions of
+    two sorts, or of another sort than the one that lists it.
     """
     _refuse_mixed(instance)
     encoding = Encoding(instance.schema, {sort.name: rigid for sort in instance.schema.sorts})
@@ -74,34 +74,44 @@ def canonical_form(instance: Instance, rigid: Set[Value]) -> CanonicalForm:
 def form_of(encoding: Encoding, placement: Placement) -> CanonicalForm:
     """The canonical form of the facts whose placement this is, each of whose values is of one sort."""
     layout, own = placement.layout, placement.names()
-    instance, names = named(encoding, layout)
+    form, names = named(encoding, layout)
+    relations = zip(encoding.schema.relations, form, strict=True)
+    instance = Instance(
+        encoding.schema,
+        frozenset(Fact(relation.name, args) for relation, tuples in relations for args in tuples),
+    )
     labelling = dict(zip(own, names, strict=True))
-    kept = {encoding.fixed[code] for row in layout.rows() for code in row[1:] if code < 0}
+    kept = {value for fact in instance.facts for value in fact.args}.intersection(encoding.fixed)
     labelling |= {value: value for value in kept}
     generators = ({own[v]: own[w] for v, w in g.items()} for g in layout.all_generators)
     return CanonicalForm(instance, labelling, tuple(generators))
 
 
-def named(encoding: Encoding, layout: Layout) -> tuple[Instance, list[Value]]:
-    """The canonical form that a layout stands for, and the canonical names of its values, numbered as in
-    `Layout.starts`: first mentioned, first numbered, in the listing of the module's first lines."""
-    rows: list[list[Row]] = [[] for _ in encoding.columns]
-    for row in layout.rows():
-        rows[row[0]].append(row[1:])
-    rank = [*range(layout.size, 2 * layout.size), *range(-len(encoding.fixed), 0)]  # codes from the end
-    names = ["" for _ in range(layout.size)] + encoding.fixed
+def named(encoding: Encoding, layout: Layout) -> tuple[list[list[tuple[Value, ...]]], list[Value]]:
+    """The canonical form that a layout stands for, per relation of the schema its tuples, and the canonical
+    names of its values, numbered as in `Layout.starts`: first mentioned, first numbered, in the listing of
+    the module's first lines."""
+    rows: list[list[tuple[int, ...]]] = [[] for _ in encoding.columns]
+    for place, tuples in layout.rows():
+        rows[place].extend(tuples)
+    sorts = layout.sorts
+    size = len(sorts)
+    # Lists that negative codes, of rigid values, index from their ends.
+    rank = [*range(size, 2 * size), *range(-len(encoding.fixed), 0)]
+    names = [""] * size + encoding.fixed
     last = [0 for _ in encoding.prefixes]
-    facts: list[Fact] = []
-    for relation, sorts, of_relation in zip(encoding.schema.relations, encoding.columns, rows, strict=True):
-        of_relation.sort(key=lambda codes: [rank[code] for code in codes])
-        for codes in of_relation:
-            for sort, code in zip(sorts, codes, strict=True):
-                if code >= 0 and not names[code]:
-                    last[sort] += 1
-                    rank[code] = last[sort]
-                    names[code] = f"{encoding.prefixes[sort]}_{last[sort]}"
-            facts.append(Fact(relation.name, tuple([names[code] for code in codes])))
-    return Instance(encoding.schema, frozenset(facts)), names[: layout.size]
+    form = []
+    for tuples in rows:
+        if tuples and tuples[0]:
+            ranks = zip(*[map(rank.__getitem__, column) for column in zip(*tuples, strict=True)], strict=True)
+            tuples = [codes for _, codes in sorted(zip(ranks, tuples, strict=True))]
+        for code in dict.fromkeys(chain.from_iterable(tuples)):
+            if code >= 0 and not names[code]:
+                sort = sorts[code]
+                rank[code] = last[sort] = last[sort] + 1
+                names[code] = f"{encoding.prefixes[sort]}_{last[sort]}"
+        form.append([tuple([names[code] for code in codes]) for codes in tuples])
+    return form, names[:size]
 
 
 def isomorphic(left: Instance, right: Instance, fixed: Set[Value]) -> bool:

@@ -1,14 +1,14 @@
 """The coloured graph of a set of rows, its canonical order and its automorphisms: the one file that imports
 pynauty.
 
-The decision: data come here as numbers. A *row* is a fact P(u1, …, uq) as the tuple of the place of P in its
-schema and a code per argument: 0 or more for a value that may be renamed (it is *free*), less for one that
-may not. Names, and what they are, stay outside.
+The decision: data come here as numbers. A *row* is a fact P(u1, …, uq) as a tuple of codes: of P, which is
+`RELATION` plus the place of P in its schema, and of the arguments, 0 or more for a value that may be renamed
+(it is *free*), less for one that may not. Names, and what they are, stay outside.
 
 The graph has a vertex per free value, and none for the others:
 
 - the *pattern* of a row is the row with, for each free value, the first position of the same value:
-  P(x, open, x) ↦ (P, 0, open, 0). No renaming changes it;
+  P(x, open, x) ↦ (P, 1, open, 1). No renaming changes it;
 - a row without free values is fixed by every renaming: it has no vertex;
 - the colour of a value is its sort, its tag if it is given one, and its *profile*: with which patterns, at
   which positions and how often it stands in rows. A row with one free value, however often in it, is in
@@ -40,6 +40,9 @@ Permutation: TypeAlias = Mapping[int, int]
 """A permutation of free values, given by those that it moves."""
 
 _Profile: TypeAlias = tuple[tuple[Row, int, int], ...]  # pattern, position, minus how often
+RELATION = -(1 << 40)
+"""The code of the first relation of a schema: no other code is so small."""
+
 LAST: Row = (sys.maxsize,)
 END = (LAST, 0, 0)
 """`LAST` comes after all rows, `END` after all rows that two numbers go with. Each ends a list of things that
@@ -79,15 +82,13 @@ def closure(
 
 def moved(row: Row, permutation: Permutation) -> Row:
     """The row with each code where the permutation takes it."""
-    return (row[0], *[permutation.get(code, code) for code in row[1:]])
+    return tuple([permutation.get(code, code) for code in row])
 
 
 def pattern(row: Row) -> tuple[Row, dict[int, int]]:
     """The pattern of a row, and the first position of each of its free values."""
     first: dict[int, int] = {}
-    codes = [row[0]]
-    for position, code in enumerate(row[1:]):
-        codes.append(code if code < 0 else first.setdefault(code, position))
+    codes = [code if code < 0 else first.setdefault(code, place) for place, code in enumerate(row)]
     return tuple(codes), first
 
 

@@ -29,10 +29,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import Any, TypeAlias
 
-from stead_sym.relational.graph import END, LAST, Permutation, Row, Tag, closure, moved, pattern, solve
+from stead_sym.relational.graph import (
+    END,
+    LAST,
+    RELATION,
+    Permutation,
+    Row,
+    Tag,
+    closure,
+    moved,
+    pattern,
+    solve,
+)
 from stead_sym.relational.schema import Value
 from stead_sym.relational.shapes import Shape, Shapes
 
@@ -94,14 +105,35 @@ class Layout:
         sizes = (block.shape.size * block.copies for block in self.blocks)
         return tuple(accumulate(sizes, initial=len(self.hubs)))[:-1]
 
-    def rows(self) -> Iterator[Row]:
-        """The canonical facts, their values numbered as in ``starts``."""
+    def rows(self) -> Iterator[tuple[int, Iterable[tuple[int, ...]]]]:
+        """The canonical facts, their values numbered as in ``starts``: for each relation, perhaps more than
+        once, its place and the codes of arguments."""
         _, of_hubs, ground = self.key
-        yield from ground
-        yield from (_decoded(row, self.fixed, 0) for row in of_hubs)
+        for row in (*ground, *of_hubs):
+            yield row[0] - RELATION, [tuple([self._hub_or_rigid(code) for code in row[1:]])]
         for block, start in zip(self.blocks, self.starts, strict=True):
-            for base in range(start, start + block.shape.size * block.copies, block.shape.size):
-                yield from (_decoded(row, self.fixed, base) for row in block.shape.rows)
+            size = block.shape.size
+            end = start + size * block.copies
+            for row in block.shape.rows:
+                columns: list[Iterable[int]] = [
+                    range(start + code, end, size)
+                    if code >= 0
+                    else repeat(self._hub_or_rigid(code), block.copies)
+                    for code in row[1:]
+                ]
+                yield row[0] - RELATION, zip(*columns, strict=True)
+
+    def _hub_or_rigid(self, code: int) -> int:
+        """The number of a hub that is given by its code in a shape; the code of a rigid value as it is."""
+        return code if code >= -self.fixed else -self.fixed - 1 - code
+
+    @property
+    def sorts(self) -> list[int]:
+        """The sort of each value, numbered as in ``starts``."""
+        found = [sort for sort, _ in self.hubs]
+        for block in self.blocks:
+            found += block.shape.sorts * block.copies
+        return found
 
     @cached_property
     def all_generators(self) -> tuple[Permutation, ...]:
@@ -131,14 +163,11 @@ class Layout:
 
     def orbit(self, row: Row) -> frozenset[Row]:
         """The images of a row of the quotient under the automorphisms of the quotient."""
-        return closure([row], self._of_quotient, lambda row: row[1:], moved)
+        return closure([row], self._of_quotient, lambda row: row, moved)
 
     def fixes(self, row: Row) -> bool:
         """Whether every automorphism of the facts fixes a row of the quotient."""
-        inside = max(row[1:], default=-1)
-        if inside >= len(self.hubs) and self.blocks[bisect_right(self.bases, inside) - 1].copies > 1:
-            return False
-        return all(g.keys().isdisjoint(row[1:]) for g in self._of_quotient)
+        return self._moved.isdisjoint(row)
 
     def in_quotient(self, value: int) -> int:
         """The value of the quotient that a value, numbered as in ``starts``, is a copy of."""
@@ -146,6 +175,16 @@ class Layout:
             return value
         block = bisect_right(self.starts, value) - 1
         return self.bases[block] + (value - self.starts[block]) % self.blocks[block].shape.size
+
+    @cached_property
+    def _moved(self) -> frozenset[int]:
+        """The values of the quotient that an automorphism of the facts moves, or a copy of which."""
+        copied = (
+            range(base, base + block.shape.size)
+            for block, base in zip(self.blocks, self.bases, strict=True)
+            if block.copies > 1
+        )
+        return frozenset[int]().union(*copied, *self._of_quotient)
 
     @cached_property
     def _of_quotient(self) -> tuple[Permutation, ...]:
@@ -170,20 +209,26 @@ class Placement:
                 found += [part.values[place] for place in block.places]
         return found
 
-    def copies(self, row: Row) -> Iterator[tuple[Value | None, ...]]:
-        """The names of the arguments of each copy of a row of the quotient; None for a rigid one."""
+    def copies(self, row: Row, fixed: Sequence[Value]) -> Iterator[tuple[Value, ...]]:
+        """The names of the arguments of each copy of a row of the quotient. ``fixed`` has the rigid values at
+        their codes."""
         layout, hubs = self.layout, self.layout.hubs
-        inside = max(row[1:], default=-1)
+        inside = max(row)
         if inside < len(hubs):
-            yield tuple(None if code < 0 else hubs[code][1] for code in row[1:])
+            yield tuple(fixed[code] if code < 0 else hubs[code][1] for code in row[1:])
             return
         number = bisect_right(layout.bases, inside) - 1
         base, places = layout.bases[number], layout.blocks[number].places
         for part in self.parts[number]:
-            values = part.values
             yield tuple(
-                None if code < 0 else hubs[code][1] if code < len(hubs) else values[places[code - base]]
-                for code in row[1:]
+                [
+                    fixed[code]
+                    if code < 0
+                    else hubs[code][1]
+                    if code < len(hubs)
+                    else part.values[places[code - base]]
+                    for code in row[1:]
+                ]
             )
 
 
@@ -245,7 +290,7 @@ def _coloured(
     """
     rows = [(row, 1) for row in hub_rows]
     if hubs:
-        rows += [(row, n) for shape, n in counts.items() for row in shape.rows if min(row[1:]) < -fixed]
+        rows += [(row, n) for shape, n in counts.items() for row in shape.rows]
     signatures: dict[int, Any] = {code: sort for code, (sort, _) in hubs.items()}
     before = 0
     while True:
@@ -257,10 +302,10 @@ def _coloured(
         stands: dict[int, Counter[tuple[Row, int]]] = {code: Counter() for code in hubs}
         for row, often in rows:
             blurred, _ = pattern(
-                (row[0], *[-fixed - 1 - colours[code] if code < -fixed else code for code in row[1:]])
+                tuple([-fixed - 1 - colours[code] if code in colours else code for code in row])
             )
-            for position, code in enumerate(row[1:]):
-                if code < -fixed:
+            for position, code in enumerate(row):
+                if code in hubs:
                     stands[code][blurred, position] += often
         signatures = {
             code: (colours[code], *sorted((*where, -often) for where, often in stands[code].items()), END)
@@ -288,7 +333,7 @@ def _solved(
         sorts += shape.sorts
         tags += [(1, counts[shape])] * shape.size
         rows += [
-            (row[0], *[code + base if code >= 0 else numbers.get(code, code) for code in row[1:]])
+            tuple([code + base if code >= 0 else numbers.get(code, code) for code in row])
             for row in shape.rows
         ]
     order, generators = solve(rows, sorts, tags)
@@ -300,15 +345,7 @@ def _solved(
 
 def _block(shapes: Shapes, shape: Shape, copies: int, codes: Permutation) -> Block:
     """The block of a shape when hubs get canonical codes."""
-    if all(codes.keys().isdisjoint(row[1:]) for row in shape.rows):
+    if all(codes.keys().isdisjoint(row) for row in shape.rows):
         return Block(shape, shape, range(shape.size), copies)
     final, places = shapes.shape([moved(row, codes) for row in shape.rows])
     return Block(final, shape, places, copies)
-
-
-def _decoded(row: Row, fixed: int, base: int) -> Row:
-    """The row of a block with its values numbered from ``base``, and hubs by their places."""
-    return (
-        row[0],
-        *[code + base if code >= 0 else code if code >= -fixed else -fixed - 1 - code for code in row[1:]],
-    )

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from itertools import count
 
 from stead_sym.relational.encoding import Encoding
-from stead_sym.relational.graph import Row, moved
+from stead_sym.relational.graph import RELATION, Row, moved
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.layout import Hub, Part, Placement
 from stead_sym.relational.schema import Value
@@ -36,19 +36,27 @@ class Parts:
         self._copies: dict[Shape, dict[Part, None]] = {}
         self._touched: set[int] = set()
         self._touched_rows: set[Row] = set()
+        self._placement: Placement | None = None
+        self._kinds: dict[str, tuple[int, list[tuple[int, dict[Value, int], dict[Value, int]]]]] = {}
 
     def change(self, come: Iterable[Fact] = (), go: Iterable[Fact] = ()) -> None:
         """Add the facts that come, which are not there, and take away those that go, which are.
 
         Raises `DeclarationError` for an unknown relation and `ValueError` for a wrong number of arguments.
         """
+        self._placement = None
         for fact in go:
             self._go(self._row(fact))
         for fact in come:
             self._come(self._row(fact))
 
     def placement(self) -> Placement:
-        """The layout, with the names that its values have now."""
+        """The layout, with the names that its values have now; it stays as it is when facts change."""
+        if self._placement is None:
+            self._placement = self._placed()
+        return self._placement
+
+    def _placed(self) -> Placement:
         encoding = self.encoding
         if len(self._rows) <= encoding.small:
             if len(self._touched) > _PATIENCE:
@@ -68,35 +76,40 @@ class Parts:
         return Placement(layout, tuple(tuple(self._copies[block.own]) for block in layout.blocks))
 
     def _row(self, fact: Fact) -> Row:
-        encoding = self.encoding
-        place = encoding.places.get(fact.relation)
-        if place is None:
-            encoding.schema.relation(fact.relation)  # raises
-            raise AssertionError(fact)
-        row = [place]
-        for sort, value in zip(encoding.columns[place], fact.args, strict=True):
-            code = encoding.rigid[sort].get(value)
+        """The row of a fact. A value without a number gets one."""
+        relation, args = fact
+        kinds = self._kinds.get(relation)
+        if kinds is None:
+            self.encoding.schema.relation(relation)  # raises where there is none
+            place = self.encoding.places[relation]
+            sorts = [(s, self.encoding.rigid[s], self._numbers[s]) for s in self.encoding.columns[place]]
+            kinds = self._kinds[relation] = (RELATION + place, sorts)
+        row = [kinds[0]]
+        for (sort, rigid, numbers), value in zip(kinds[1], args, strict=True):
+            code = rigid.get(value)
             if code is None:
-                code = self._numbers[sort].get(value)
+                code = numbers.get(value)
                 if code is None:
-                    code = self._numbers[sort][value] = next(self._next)
+                    code = numbers[value] = next(self._next)
                     self._names[code] = (sort, value)
                     self._rows[code] = set()
             row.append(code)
         return tuple(row)
 
     def _come(self, row: Row) -> None:
-        values = _values(row)
-        if not values:
+        hub, free = self.encoding.hub, False
+        for code in row:
+            if code >= 0:
+                free = True
+                rows = self._rows[code]
+                rows.add(row)
+                self._touched.add(code)
+                if len(rows) == hub + 1:
+                    self._touched_rows |= rows
+        if free:
+            self._touched_rows.add(row)
+        else:
             self._ground.add(row)
-            return
-        for value in values:
-            rows = self._rows[value]
-            rows.add(row)
-            if len(rows) == self.encoding.hub + 1:
-                self._touched_rows |= rows
-        self._touched |= values
-        self._touched_rows.add(row)
 
     def _go(self, row: Row) -> None:
         values = _values(row)
@@ -134,12 +147,13 @@ class Parts:
                 for one in inside:
                     del self._parts[one]
                 seeds.update(inside)
-        for row in self._touched_rows:
-            values = _values(row)
-            if values <= hubs.keys() and all(row in self._rows[value] for value in values):
-                self._hub_rows.add(row)
+        self._hub_rows -= self._touched_rows
+        for row in self._touched_rows if hubs else ():
+            for code in row:
+                if code >= 0 and (code not in hubs or row not in self._rows[code]):
+                    break
             else:
-                self._hub_rows.discard(row)
+                self._hub_rows.add(row)
         for value in sorted(seeds):
             if value in self._rows and value not in hubs and value not in self._parts:
                 part, inside = self._part(self._coded(self._connected(value)))
@@ -157,7 +171,7 @@ class Parts:
             for row in self._rows[waiting.pop()]:
                 if row not in rows:
                     rows.add(row)
-                    for code in row[1:]:
+                    for code in row:
                         if code >= 0 and code not in seen and code not in self._hubs:
                             seen.add(code)
                             waiting.append(code)
@@ -166,7 +180,7 @@ class Parts:
     def _part(self, rows: Collection[Row]) -> tuple[Part, tuple[int, ...]]:
         """The part with these rows, and its values."""
         shape, values = self.encoding.shapes.shape(rows)
-        return Part(shape, tuple(self._names[value][1] for value in values)), tuple(values)
+        return Part(shape, tuple([self._names[value][1] for value in values])), tuple(values)
 
     def _coded(self, rows: Collection[Row]) -> Collection[Row]:
         """The rows, hubs by their codes."""
@@ -174,4 +188,4 @@ class Parts:
 
 
 def _values(row: Row) -> set[int]:
-    return {code for code in row[1:] if code >= 0}
+    return {code for code in row if code >= 0}

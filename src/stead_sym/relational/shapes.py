@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from stead_sym.relational.graph import Permutation, Row, moved, solve
+from stead_sym.relational.graph import RELATION, Permutation, Row, moved, solve
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,7 @@ class Shapes:
 
     def shape(self, rows: Collection[Row]) -> tuple[Shape, list[int]]:
         """The shape of the rows, and their free values in the order of its values."""
-        values = _met(rows)
-        number = {value: i for i, value in enumerate(values)}
-        key = tuple(sorted(moved(row, number) for row in rows))
+        key, values = _keyed(rows)
         found = self._found.get(key)
         if found is None:
             found = self._work_out(key, len(values))
@@ -71,7 +69,7 @@ class Shapes:
     def _work_out(self, key: tuple[Row, ...], free: int) -> tuple[Shape, tuple[int, ...]]:
         sorts = [0] * free
         for row in key:
-            for sort, code in zip(self._columns[row[0]], row[1:], strict=True):
+            for sort, code in zip(self._columns[row[0] - RELATION], row[1:], strict=True):
                 if code >= 0:
                     sorts[code] = sort
         order, generators = solve(key, sorts)
@@ -89,16 +87,21 @@ class Shapes:
         return found
 
 
-def _met(rows: Collection[Row]) -> list[int]:
-    """The free values in the order in which they are met, of rows that are sorted by what a renaming leaves
-    of them, and where that is not enough by the rows that their values stand in."""
-    blank = sorted(((row[0], *[code if code < 0 else 0 for code in row[1:]]), row) for row in rows)
-    if any(one == other for (one, _), (other, _) in pairwise(blank)):
+def _keyed(rows: Collection[Row]) -> tuple[tuple[Row, ...], list[int]]:
+    """The rows with their free values numbered as they are met, and these values in that order.
+
+    Rows are sorted by what a renaming leaves of them, and where that is not enough by the rows that their
+    values stand in.
+    """
+    blank = sorted([([code if code < 0 else 0 for code in row], row) for row in rows])
+    if any(one[0] == other[0] for one, other in pairwise(blank)):
         stands: dict[int, list[int]] = {}
         for left, row in blank:
             for position, code in enumerate(row):
-                if position and code >= 0:
-                    stands.setdefault(code, []).append(hash((left, position)))
+                if code >= 0:
+                    stands.setdefault(code, []).append(hash((*left, position)))
         colours = {value: hash(tuple(sorted(found))) for value, found in stands.items()}
-        blank.sort(key=lambda pair: (pair[0], [colours.get(code, 0) for code in pair[1][1:]]))
-    return list(dict.fromkeys(code for _, row in blank for code in row[1:] if code >= 0))
+        blank.sort(key=lambda pair: (pair[0], [colours.get(code, 0) for code in pair[1]]))
+    values = list(dict.fromkeys([code for _, row in blank for code in row if code >= 0]))
+    number = {value: i for i, value in enumerate(values)}
+    return tuple([moved(row, number) for _, row in blank]), values
