@@ -20,7 +20,7 @@ from stead_sym.agent.records.possible import Rule, Tokens, rule_data
 from stead_sym.agent.records.trie import Decoder, Trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import ModelError
-from stead_sym.relational.canonical import FORM_VERSION, NAUTY_VERSION
+from stead_sym.relational.canonical import FORM_VERSION
 
 
 @dataclass(eq=False)
