@@ -25,7 +25,7 @@ Step Successors Trace enabled offer successors view
 
 Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAgent wrap
 
-Answer ModelAgent Prompt ReplayAgent Store open_backend
+Answer Asking Given ModelAgent Prompt PythonAgent RecordedAgent ReplayAgent Store agent open_backend
 
 Derivation Restriction normal_restriction theorem_restriction
 

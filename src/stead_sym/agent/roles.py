@@ -6,22 +6,20 @@ None stands for an agent that selects everything it is offered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
+from stead_sym.agent.base import Agent, Everything
+from stead_sym.agent.python import Decider, PythonAgent
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Policy
-from stead_sym.deployment.tool import Call
 from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.names import nearest
 
-AgentLike: TypeAlias = (
-    Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | str
-)
+AgentLike: TypeAlias = Agent | Policy | CanonicalWrapper | Decider | str
 """A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
 
 Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
@@ -84,7 +82,7 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
         case Agent():
             base = agent
         case _ if callable(agent):
-            base = FunctionAgent(agent)
+            base = PythonAgent(agent)
         case _:
             raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")
     return CanonicalWrapper(base, deployment.schema, deployment.tools_of(role), known)

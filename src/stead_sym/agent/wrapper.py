@@ -19,7 +19,7 @@ from copy import copy
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from stead_sym.agent.base import Agent, Counting, DecisionContext, calls_of
+from stead_sym.agent.base import Agent, Counting, DecisionContext, selected_from
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError, DeclarationError, InputError
 from stead_sym.relational.apart import Apart, apart
@@ -167,25 +167,12 @@ class CanonicalWrapper:
                 f"agent {self.agent.name} gave {len(answers)} answers for {len(contexts)} contexts; "
                 "return one per context, in their order"
             )
-        selected = [self._checked(*pair) for pair in zip(contexts, answers, strict=True)]
+        selected = [selected_from(self.agent, *pair) for pair in zip(contexts, answers, strict=True)]
         if counted is not None and isinstance(self.agent, Counting):
             self._queries += self.agent.queries - counted
         else:
             self._queries += len(answers)
         self._decided.update(zip(keys, zip(contexts, selected, strict=True), strict=True))
-
-    def _checked(self, context: DecisionContext, answer: Collection[Call]) -> frozenset[Call]:
-        selected = calls_of(self.agent, answer)
-        if not selected:
-            raise AgentError(
-                f"agent {self.agent.name} selects nothing for {context}; return at least one offered call"
-            )
-        if not selected <= context.calls:
-            stray = ", ".join(sorted(map(str, selected - context.calls)))
-            raise AgentError(
-                f"agent {self.agent.name} selects {stray} for {context}; return offered calls only"
-            )
-        return selected
 
     def _decision(self, joint: Apart, form: CanonicalForm) -> Decision:
         canonical, selected = self._decided[form.instance]
