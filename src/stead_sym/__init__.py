@@ -12,9 +12,11 @@ from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.python import PythonAgent
 from stead_sym.agent.recorded import Asking, RecordedAgent
 from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.possible import Greedy, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
-from stead_sym.agent.records.said import Given
+from stead_sym.agent.records.said import Decoding, Given
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import Weight, weight
 from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
@@ -269,15 +271,20 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     # recorded agents: of any kind, and language models
     "Answer",
     "Asking",
+    "Decoding",
     "Given",
+    "Greedy",
     "ModelAgent",
     "Prompt",
     "PythonAgent",
     "RecordedAgent",
     "ReplayAgent",
+    "Sampling",
     "Store",
+    "Weight",
     "agent",
     "open_backend",
+    "weight",
     # restriction
     "Derivation",
     "Restriction",

@@ -3,12 +3,13 @@ end."""
 
 from __future__ import annotations
 
+from stead_sym.printable import printable
+
 _MOST = 300
 
 
 def one_line(text: str, most: int = _MOST) -> str:
     """The text with its white space closed up, other characters that cannot be printed as escape sequences,
     and cut after ``most`` characters."""
-    joined = " ".join(text[: 4 * most].split())
-    seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in joined)
+    seen = printable(" ".join(text[: 4 * most].split()))
     return seen if len(seen) <= most else f"{seen[:most]}…"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from stead_sym.agent.base import Agent, Counting, DecisionContext, selected_from
@@ -75,7 +75,7 @@ class CanonicalWrapper:
         self.rigid = schema.rigid | known.keys()
         self._owners = {**{value: (sort,) for value, sort in known.items()}, **schema.listed}
         relations = {tool.name: _call_relation(tool) for tool in tools}
-        self._joint = Schema(schema.sorts, (*schema.relations, *relations.values()))
+        self._joint = replace(schema, relations=(*schema.relations, *relations.values()))
         self._relation_of = relations
         self._tool_of = {relation.name: tool for tool, relation in relations.items()}
         self._decided: dict[Instance, tuple[DecisionContext, frozenset[Call]]] = {}

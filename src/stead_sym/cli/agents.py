@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from stead_sym.agent.models.agent import Backend, ModelAgent
 from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.prompts.paper import PAPER_PROMPTS, VARIABLE
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.possible import Greedy, Rule, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
@@ -49,7 +50,7 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """--prompts and --store: how a language model is asked; --tolerance, --min-probability and --temperature:
     which of its choices are possible."""
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    add_prompts(parser)
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )
@@ -67,6 +68,17 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--temperature", type=temperature, metavar="T", help="that of the sampling (default: 1)"
+    )
+
+
+def add_prompts(parser: argparse.ArgumentParser) -> None:
+    """--prompts"""
+    words = "|".join(PAPER_PROMPTS)
+    parser.add_argument(
+        "--prompts",
+        metavar="DIR|paper[:FILE]",
+        help=f"take texts of the model's prompt from files there; {words}: from the paper's source, FILE or"
+        f" ${VARIABLE}",
     )
 
 

@@ -11,18 +11,30 @@ The graph has a vertex per value outside B, and none for B:
 - the *pattern* of a fact is its relation with, per position, the rigid value there, or the first
   position of the same value: P(x, open, x) ↦ (P, "0", "=open", "0"). No renaming changes it;
 - a fact without values outside B is fixed by every B-isomorphism: it has no vertex;
-- a fact with one such value, however often, goes into the colour of that value: its sort, and the
-  patterns of its facts of this kind;
+- the colour of a value is its sort and its *profile*: with which patterns, at which positions and how
+  often it stands in facts. A fact with one value outside B, however often in it, is in there wholly and
+  has no vertex;
 - any other fact is a vertex coloured by its pattern, adjacent to its values outside B. The first of
   each sort is adjacent to it directly; another of that sort through a vertex for its position,
   coloured by pattern and position.
 
 Sort and pattern tell at which positions a neighbour of a fact stands, so the colour-preserving
 isomorphisms of the graphs are exactly the B-isomorphisms of the instances (Definition "C-isomorphism").
+
+Names follow the role of a value. nauty's order of the vertices gives a first form D₁ whose names mean
+nothing. The values of each sort are then numbered in the order in which a listing of D₁ mentions them
+first: the relations in the order of the schema, the facts of a relation in the order of their arguments,
+where rigid values come first, then values that an earlier relation has numbered, by their numbers, then the
+others in the order of D₁. No two facts of a relation are alike in this, so that the listing, and with it the
+renaming ρ that it gives, is a function of D₁ alone; and isomorphic instances have the same D₁. So ρ(D₁) is
+again isomorphic to D, and equal for isomorphic instances. As profiles count what is declared first, and more
+before less, a value of which more is known comes earlier: the handler of a case is SERVICE_1, who approves
+for that handler SERVICE_2, whoever has nothing to do with the case comes later.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,10 +48,15 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
 
 NAUTY_VERSION: str = pynauty.__version__
-"""The version of pynauty, whose first numbers are those of nauty. A canonical form is comparable,
-and may be stored, under one version only."""
+"""The version of pynauty, whose first numbers are those of nauty."""
+
+FORM_VERSION: str = f"by role, nauty {NAUTY_VERSION}"
+"""What canonical names depend on besides the instance: how they are numbered, and nauty's version. A
+canonical form is comparable, and may be stored, under one of these only."""
 
 Pattern: TypeAlias = tuple[str, ...]
+Occurrence: TypeAlias = tuple[int, Pattern, int]  # the relation's place in the schema, pattern, position
+Profile: TypeAlias = tuple[tuple[int, Pattern, int, int], ...]  # occurrences, with how often, negated
 
 
 @dataclass(frozen=True)
@@ -64,22 +81,21 @@ class CanonicalForm:
 def canonical_form(instance: Instance, rigid: Set[Value]) -> CanonicalForm:
     """The canonical form of ``instance`` relative to B = ``rigid``.
 
-    The i-th value of sort s outside B is called ``S_i``, with s in upper case and i from 1. Raises
+    The values of sort s outside B are called ``S_1``, ``S_2``, …, with s in upper case, in the order in which
+    a listing mentions them (see the module). Raises
     `DeclarationError` where a value stands at positions of two sorts, or of another sort than the one that
     lists it: `apart` renames those.
     """
     facts = sorted(instance.facts)  # so that nothing below depends on the hashes of strings
     values = _sorted_values(instance.schema, facts)
-    graph = _Graph(values, rigid)
+    graph = _Graph(instance.schema, values, rigid)
     for fact in facts:
         graph.add(fact)
     order, generators = graph.solve()
     labelling = {value: value for value in values if value in rigid}
     prefixes = _prefixes(instance.schema, rigid)
-    numbers = {sort: count(1) for sort in prefixes}
-    for value in order:
-        sort = values[value]
-        labelling[value] = f"{prefixes[sort]}_{next(numbers[sort])}"
+    for value, number in _numbers(instance, values, order, rigid).items():
+        labelling[value] = f"{prefixes[values[value]]}_{number}"
     return CanonicalForm(instance.rename(labelling), labelling, generators)
 
 
@@ -131,6 +147,28 @@ def _sorted_values(schema: Schema, facts: Iterable[Fact]) -> dict[Value, str]:
     return values
 
 
+def _numbers(
+    instance: Instance, sorts: Mapping[Value, str], order: Sequence[Value], rigid: Set[Value]
+) -> dict[Value, int]:
+    """For each value outside B its number within its sort, from 1: first mentioned, first numbered.
+
+    ``order`` is nauty's order of the values; the listing is the one of the module's first lines.
+    """
+    fixed = sorted(sorts.keys() & rigid)
+    rank = {value: place - len(fixed) for place, value in enumerate(fixed)}
+    rank |= {value: place for place, value in enumerate(order, len(order) + 1)}
+    numbers: dict[Value, int] = {}
+    counters = {sort.name: count(1) for sort in instance.schema.sorts}
+    for relation in instance.schema.relations:
+        for args in sorted(
+            instance.by_relation.get(relation.name, ()), key=lambda args: [rank[v] for v in args]
+        ):
+            for value in args:
+                if value not in numbers and value not in rigid:
+                    rank[value] = numbers[value] = next(counters[sorts[value]])
+    return numbers
+
+
 def _prefixes(schema: Schema, rigid: Set[Value]) -> dict[str, str]:
     """The spelling of each sort's canonical names: P in P_1, P_2, …
 
@@ -151,14 +189,15 @@ def _prefixes(schema: Schema, rigid: Set[Value]) -> dict[str, str]:
 class _Graph:
     """The coloured graph of an instance; vertices are numbers, the values outside B first."""
 
-    def __init__(self, values: Mapping[Value, str], rigid: Set[Value]) -> None:
+    def __init__(self, schema: Schema, values: Mapping[Value, str], rigid: Set[Value]) -> None:
         self.rigid = rigid
         self.sorts = values
+        self.places = {relation.name: place for place, relation in enumerate(schema.relations)}
         self.values = sorted(value for value in values if value not in rigid)
         self.number = {value: i for i, value in enumerate(self.values)}
         self.colours: list[Pattern] = []  # of the vertices that are not values
         self.adjacent: dict[int, list[int]] = {}
-        self.alone: list[list[Pattern]] = [[] for _ in self.values]
+        self.occurrences: list[Counter[Occurrence]] = [Counter() for _ in self.values]
 
     def add(self, fact: Fact) -> None:
         args, rigid = fact.args, self.rigid
@@ -166,9 +205,10 @@ class _Graph:
         pattern = [fact.relation]
         for i, value in enumerate(args):
             pattern.append("=" + value if value in rigid else str(first.setdefault(value, i)))
-        if len(first) == 1:
-            self.alone[self.number[next(iter(first))]].append(tuple(pattern))
-        elif first:
+        for value, position in first.items():
+            occurrence = (self.places[fact.relation], tuple(pattern), position)
+            self.occurrences[self.number[value]][occurrence] += 1
+        if len(first) > 1:
             self._add_vertices(tuple(pattern), first)
 
     def _add_vertices(self, pattern: Pattern, first: Mapping[Value, int]) -> None:
@@ -189,11 +229,17 @@ class _Graph:
         self.colours.append(colour)
         return self.adjacent.setdefault(vertex, [])
 
+    def _profile(self, number: int) -> Profile:
+        """The occurrences of a value with how often each is one, in an order in which more comes before
+        less: of two profiles that begin alike, the one that goes on is the smaller."""
+        counts = sorted((*occurrence, -often) for occurrence, often in self.occurrences[number].items())
+        return (*counts, (len(self.places), (), 0, 0))
+
     def solve(self) -> tuple[list[Value], tuple[dict[Value, Value], ...]]:
         """The values in canonical order, and generators of the automorphism group."""
-        cells: dict[tuple[str, tuple[Pattern, ...]], set[int]] = {}
+        cells: dict[tuple[str, Profile], set[int]] = {}
         for i, value in enumerate(self.values):
-            cells.setdefault((self.sorts[value], tuple(sorted(self.alone[i]))), set()).add(i)
+            cells.setdefault((self.sorts[value], self._profile(i)), set()).add(i)
         if len(cells) == len(self.values):  # every value has a colour of its own
             return [self.values[i] for colour in sorted(cells) for i in cells[colour]], ()
         classes: dict[Pattern, set[int]] = {}

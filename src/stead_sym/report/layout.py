@@ -17,9 +17,9 @@ from stead_sym.agent.records.weight import is_weighed, weight_words
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.outline import Numbered, Outline, Place
 from stead_sym.logic.syntax import Formula
+from stead_sym.printable import printable
 from stead_sym.relational.instance import Instance
 from stead_sym.report.evidence import constraints_met
-from stead_sym.report.printable import printable
 from stead_sym.report.steps import MovesOf, actor_word
 
 CHAR, LINE = 7.3, 17.0

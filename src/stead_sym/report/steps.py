@@ -15,8 +15,8 @@ from rich.text import Text
 from stead_sym.agent.records.weight import is_weighed, weight_words
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.moves import Move
+from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.report.printable import printable
 
 _MOST_ROOM = 24
 

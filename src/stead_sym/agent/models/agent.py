@@ -22,7 +22,7 @@ from stead_sym.agent.records.store import Store
 from stead_sym.agent.records.trie import Decoder, Trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import ModelError, StoreError
-from stead_sym.relational.canonical import NAUTY_VERSION
+from stead_sym.relational.canonical import FORM_VERSION, NAUTY_VERSION
 
 
 class Request(NamedTuple):
@@ -174,7 +174,7 @@ class ModelAgent:
         key = digest(
             {
                 "model": dict(self.backend.identity),
-                "canonical": NAUTY_VERSION,
+                "canonical": FORM_VERSION,
                 "prompt": prompt,
                 "calls": [[offered.text, offered.tokens] for offered in calls],
                 **rule_data(self.rule),

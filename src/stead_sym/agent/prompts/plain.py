@@ -29,11 +29,14 @@ class Plain:
     """The facts of a context by relation, and each call with its arguments, as JSON."""
 
     def messages(self, context: DecisionContext) -> tuple[Message, ...]:
-        """One message with the facts shown."""
+        """One message with the facts shown, and the texts that values in it stand for."""
         facts: dict[str, list[tuple[str, ...]]] = {}
         for relation, args in sorted(context.view.facts):
             facts.setdefault(relation, []).append(args)
-        return (Message(ROLE, json.dumps(facts, ensure_ascii=False)),)
+        values = {value for _, args in (*context.view.facts, *context.calls) for value in args}
+        text_of = context.view.schema.text_of
+        texts = {f"text {value}": text_of[value] for value in sorted(values & text_of.keys())}
+        return (Message(ROLE, json.dumps({**facts, **texts}, ensure_ascii=False)),)
 
     def call_text(self, call: Call) -> str:
         """The tool and its arguments."""
