@@ -59,7 +59,7 @@ class PythonAgent(RecordedAgent):
         return self.function(context)
 
     def again(self, store: Store | Callable[[], Store] | None, asking: Asking) -> PythonAgent:
-        """The same function under the same identity, asked in another way; ``store`` None keeps the store."""
+        """See `RecordedAgent.again`."""
         identity = self.respondent.identity.get("identity")
         return PythonAgent(self.function, identity, store or self._given_store, asking)
 

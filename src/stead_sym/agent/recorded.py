@@ -158,6 +158,10 @@ class RecordedAgent:
         several = {SAMPLES: str(self.asking.samples)} if self.asking.samples > 1 else {}
         return {"name": self.name, **self.respondent.identity, **several}
 
+    def again(self, store: Store | Callable[[], Store] | None, asking: Asking) -> RecordedAgent:
+        """The same respondent, asked in another way; ``store`` None keeps the store."""
+        return RecordedAgent(self.respondent, store or self._given_store, asking)
+
     def report_to(self, progress: Progress | None) -> None:
         """See `base.Reporting`."""
         self._progress = progress
@@ -221,7 +225,7 @@ class RecordedAgent:
                 answered += 1
                 report()
                 said = given[question.key]
-                said[sample] = one
+                said[sample] = one._replace(note=_storable(one.note))
                 if len(said) == times[question.key]:
                     self._record(question, Samples(tuple(said[n] for n in sorted(said))))
 
@@ -284,3 +288,8 @@ class RecordedAgent:
             time=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         self._answers[question.context] = answer if self.store is None else self.store.put(answer)
+
+
+def _storable(note: str) -> str:
+    """The text without what is no character: halves of one that JSON may hold, and no encoding does."""
+    return note.encode("utf-8", "backslashreplace").decode()

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from stead_sym.agent.base import Agent, Everything
 from stead_sym.agent.python import Decider, PythonAgent
 from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.wording import without_credentials
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Policy
@@ -114,13 +115,15 @@ def told_apart(deployment: Deployment, words: Iterable[str]) -> tuple[Mapping[st
         name, equals, value = word.partition("=")
         if names == [""] or not equals:
             if others is not None:
-                raise InputError(f"{others} and {word} are for the same agents; write AGENT=… for each")
+                both = without_credentials(f"{others} and {word}")
+                raise InputError(f"{both} are for the same agents; write AGENT=… for each")
             others = word
         elif name not in names:
             hint = nearest(name, names, f"there are {', '.join(names)}")
-            raise DeclarationError(f"unknown agent {name}; {hint}")
+            raise DeclarationError(f"unknown agent {without_credentials(name)}; {hint}")
         elif name in found:
-            raise InputError(f"agent {name} is given twice, {found[name]} and {value}; give it one")
+            both = without_credentials(f"{found[name]} and {value}")
+            raise InputError(f"agent {name} is given twice, {both}; give it one")
         else:
             found[name] = value
     return found, others

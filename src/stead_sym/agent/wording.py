@@ -3,9 +3,17 @@ end."""
 
 from __future__ import annotations
 
+import re
+
 from stead_sym.printable import printable
 
 _MOST = 300
+_CREDENTIALS = re.compile(r"//[^/@\s]*@")
+
+
+def without_credentials(text: str) -> str:
+    """The text without users and passwords in addresses."""
+    return _CREDENTIALS.sub("//", text)
 
 
 def one_line(text: str, most: int = _MOST) -> str:
