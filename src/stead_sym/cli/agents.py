@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from stead_sym.agent.models.agent import Backend, ModelAgent
 from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.possible import Greedy, Rule, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
@@ -23,7 +24,7 @@ from stead_sym.deployment.parts import AgentRole
 from stead_sym.errors import InputError
 
 _KINDS = ("policy", "agent", "replay")
-_FOR_MODELS = ("prompts", "store", "tolerance", "min_probability", "temperature", "min_mass")
+_FOR_MODELS = ("prompts", "store", "engine_option", "tolerance", "min_probability", "temperature", "min_mass")
 
 
 def add_agents(parser: argparse.ArgumentParser) -> None:
@@ -36,13 +37,15 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
         "--agent",
         metavar=f"{ANY}|{'|'.join(KINDS)}",
         action="append",
-        help=f"any: whatever agent, everything can happen. MODEL: a folder, or a name on the hub{several}",
+        help=f"any: whatever agent, everything can happen. smollm2: a small model that is fetched when it is"
+        f" first asked for. MODEL: a folder, or a name on the hub{several}",
     )
     parser.add_argument(
         "--replay",
         metavar="FILE",
         action="append",
-        help=f"answer from exported decisions, without a model (JSON Lines){several}",
+        help=f"answer from exported decisions, without a model (JSON Lines; smollm2: those that come with the"
+        f" package){several}",
     )
 
 
@@ -67,6 +70,17 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--temperature", type=temperature, metavar="T", help="that of the sampling (default: 1)"
+    )
+    add_engine_options(parser)
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """--engine-option: what the engine that runs a model is given."""
+    parser.add_argument(
+        "--engine-option",
+        metavar="KEY=VALUE",
+        action="append",
+        help="an option of the engine that runs the model, such as dtype=bfloat16; and again for the next",
     )
 
 
@@ -131,8 +145,14 @@ def _backend(word: str, options: argparse.Namespace) -> Backend:
     """The model that a word names, loaded once however many agents it is."""
     loaded: dict[str, Backend] = options.__dict__.setdefault("loaded", {})
     if word not in loaded:
-        loaded[word] = open_backend(word)
+        loaded[word] = opened(word, options)
     return loaded[word]
+
+
+def opened(word: str, options: argparse.Namespace) -> Backend:
+    """The model that a word names, under the engine's options; stderr says what takes a while."""
+    given = EngineOptions.parse(options.engine_option or ())
+    return open_backend(word, given, say=lambda line: _note(options, line))
 
 
 def _store(options: argparse.Namespace) -> Store:
@@ -157,5 +177,5 @@ def _default(deployment: Deployment, role: AgentRole, options: argparse.Namespac
 
 
 def _note(options: argparse.Namespace, text: str) -> None:
-    if not options.quiet:
-        print(f"stead-sym: {text}", file=sys.stderr)
+    if not getattr(options, "quiet", False):
+        print(f"stead-sym: {text}", file=sys.stderr, flush=True)

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from stead_sym.agent.audit import Audit, Grammar, audit, random_renaming, search
 from stead_sym.agent.base import Agent, DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.models.backends import KINDS, open_store
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
+from stead_sym.cli.agents import add_engine_options, opened
 from stead_sym.cli.options import add_file, positive
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
@@ -41,6 +42,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )
+    add_engine_options(parser)
     parser.add_argument("--wrapped", action="store_true", help="audit the model behind the canonical wrapper")
     parser.add_argument(
         "--context", type=int, metavar="N", help="only this one; 0: the initial state as the file names it"
@@ -67,7 +69,7 @@ def _audit(options: argparse.Namespace) -> int:
     grammar = Grammar.of(options.grammar)
     role, words = _audited(deployment, options.agent)
     with open_store(options.store) as store:
-        model = ModelAgent(open_backend(words), Prompt.of(deployment, options.prompts, role), store)
+        model = ModelAgent(opened(words, options), Prompt.of(deployment, options.prompts, role), store)
         contexts = _contexts(deployment, role, model, options.context)
         if options.search is not None:
             return _search(deployment, model, contexts, grammar, options)

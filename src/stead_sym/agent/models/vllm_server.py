@@ -47,7 +47,9 @@ class VllmServer:
 
     together = 0
 
-    def __init__(self, server: Connection, model: str, in_flight: int = IN_FLIGHT) -> None:
+    def __init__(
+        self, server: Connection, model: str, in_flight: int = IN_FLIGHT, tokenizer: str | None = None
+    ) -> None:
         """``model`` is the name it is served under.
 
         Raises `ModelError` where the server has no such model, or no tokenizer for it is found here.
@@ -63,7 +65,7 @@ class VllmServer:
         self._parallel = in_flight
         self.name = f"vllm:{server.url}#{model}"
         self.window = int(served[model].get("max_model_len") or 1 << 30)
-        self.tokenizer = self._own_tokenizer(root)
+        self.tokenizer = self._own_tokenizer((tokenizer,) if tokenizer else (root, model))
         self.identity: Mapping[str, str] = {
             "engine": "vllm server",
             "model": model,
@@ -74,16 +76,19 @@ class VllmServer:
         self.versions: Mapping[str, str] = {"vllm": str(version)}
 
     @classmethod
-    def load(cls, address: str, *, tries: int = 6, in_flight: int = IN_FLIGHT) -> VllmServer:
+    def load(
+        cls, address: str, *, tries: int = 6, in_flight: int = IN_FLIGHT, tokenizer: str | None = None
+    ) -> VllmServer:
         """The model of ``address``, which is `http://HOST:PORT#MODEL` or the same with https.
 
         A request gets so many ``tries``, with growing pauses, while the server is not there or busy; at most
-        ``in_flight`` are open at a time. The environment variable VLLM_API_KEY has the key of a server that
-        wants one. Raises `ModelError` where there is no such server or model, or the libraries are not
-        installed.
+        ``in_flight`` are open at a time. ``tokenizer`` is a folder or a name that has the model's tokenizer,
+        where it does not lie where the server has the model from. The environment variable VLLM_API_KEY has
+        the key of a server that wants one. Raises `ModelError` where there is no such server or model, or the
+        libraries are not installed.
         """
         url, _, model = address.partition("#")
-        return cls(Connection(url, tries), model, in_flight)
+        return cls(Connection(url, tries), model, in_flight, tokenizer)
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
         """See `model.Backend`."""
@@ -177,11 +182,11 @@ class VllmServer:
                 "use a vLLM server"
             ) from None
 
-    def _own_tokenizer(self, root: str) -> ChatTokenizer:
-        """The tokenizer of the model, from where the server has it or under its served name."""
+    def _own_tokenizer(self, names: Sequence[str]) -> ChatTokenizer:
+        """The tokenizer of the model, from the first of these folders or names that has one."""
         os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # it misses torch; no model runs here
         reasons: list[str] = []
-        for name in dict.fromkeys((root, self._model)):
+        for name in dict.fromkeys(names):
             try:
                 tokenizer = ChatTokenizer.load(name, None, EXTRA)
             except ModelError as error:
