@@ -17,10 +17,10 @@ def test_words_that_name_no_backend(words):
     with pytest.raises(InputError) as caught:
         open_backend(words)
     assert str(caught.value) == (
-        f"unknown agent {words!r}; write any, or a model as hf:MODEL or vllm:MODEL or"
-        " vllm:http://HOST:PORT#MODEL"
+        f"unknown agent {words!r}; write any, or a model as smollm2 or hf:MODEL or vllm:MODEL or"
+        " vllm:http://HOST:PORT#MODEL or llama:FILE.gguf"
     )
-    assert len(KINDS) == 3
+    assert len(KINDS) == 5
 
 
 @pytest.mark.parametrize(
