@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from stead_sym.agent.models.agent import Backend, ModelAgent
 from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.prompts.paper import PAPER_PROMPTS, VARIABLE
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.possible import Greedy, Rule, Sampling
@@ -37,6 +38,7 @@ _ANY_MODEL, _DECODED = frozenset({"model", "openai", "replay"}), frozenset({"mod
 _ANSWERING = frozenset({"python", "openai"})
 _FOR: Mapping[str, frozenset[str]] = {
     "prompts": _ANY_MODEL,
+    "engine_option": frozenset({"model"}),
     "store": _ANY_MODEL | _ANSWERING,
     "tolerance": _DECODED,
     "min_probability": _DECODED,
@@ -57,14 +59,16 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
         "--agent",
         metavar=f"{ANY}|{'|'.join((*KINDS, *RECORDED_KINDS))}",
         action="append",
-        help="any: whatever agent, everything can happen. MODEL: a folder, or a name on the hub; of openai:,"
+        help="any: whatever agent, everything can happen. smollm2: a small model that is fetched when it is"
+        " first asked for. MODEL: a folder, or a name on the hub; of openai:,"
         f" as the server calls it{several}",
     )
     parser.add_argument(
         "--replay",
         metavar="FILE",
         action="append",
-        help=f"answer from exported decisions, without a model (JSON Lines){several}",
+        help=f"answer from exported decisions, without a model (JSON Lines; smollm2: those that come with the"
+        f" package){several}",
     )
 
 
@@ -94,6 +98,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="that of the sampling (default: 1); openai: asked with this (default: 0, with --samples 1)",
     )
+    add_engine_options(parser)
 
 
 def add_prompts(parser: argparse.ArgumentParser) -> None:
@@ -104,6 +109,16 @@ def add_prompts(parser: argparse.ArgumentParser) -> None:
         metavar="DIR|paper[:FILE]",
         help=f"take texts of the model's prompt from files there; {words}: from the paper's source, FILE or"
         f" ${VARIABLE}",
+    )
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """--engine-option: what the engine that runs a model is given."""
+    parser.add_argument(
+        "--engine-option",
+        metavar="KEY=VALUE",
+        action="append",
+        help="an option of the engine that runs the model, such as dtype=bfloat16; and again for the next",
     )
 
 
@@ -178,8 +193,14 @@ def _backend(word: str, options: argparse.Namespace) -> Backend:
     """The model that a word names, loaded once however many agents it is."""
     loaded: dict[str, Backend] = options.__dict__.setdefault("loaded", {})
     if word not in loaded:
-        loaded[word] = open_backend(word)
+        loaded[word] = opened(word, options)
     return loaded[word]
+
+
+def opened(word: str, options: argparse.Namespace) -> Backend:
+    """The model that a word names, under the engine's options; stderr says what takes a while."""
+    given = EngineOptions.parse(options.engine_option or ())
+    return open_backend(word, given, say=lambda line: _note(options, line))
 
 
 def _store(options: argparse.Namespace) -> Store:
@@ -204,5 +225,5 @@ def _default(deployment: Deployment, role: AgentRole, options: argparse.Namespac
 
 
 def _note(options: argparse.Namespace, text: str) -> None:
-    if not options.quiet:
-        print(f"stead-sym: {text}", file=sys.stderr)
+    if not getattr(options, "quiet", False):
+        print(f"stead-sym: {text}", file=sys.stderr, flush=True)

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from stead_sym.agent.audit import Audit, Grammar, audit, random_renaming, search
 from stead_sym.agent.base import Agent, DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.models.backends import KINDS, open_store
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
-from stead_sym.cli.agents import add_prompts
+from stead_sym.cli.agents import add_engine_options, add_prompts, opened
 from stead_sym.cli.options import add_file, positive
 from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
 from stead_sym.deployment.deployment import Deployment
@@ -45,6 +45,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )
+    add_engine_options(parser)
     parser.add_argument("--wrapped", action="store_true", help="audit the model behind the canonical wrapper")
     parser.add_argument(
         "--context", type=int, metavar="N", help="only this one; 0: the initial state as the file names it"
@@ -103,7 +104,7 @@ def _agent(
             lambda: store,
             named_store=options.store is not None,
         )
-    return ModelAgent(open_backend(words), Prompt.of(deployment, options.prompts, role), store)
+    return ModelAgent(opened(words, options), Prompt.of(deployment, options.prompts, role), store)
 
 
 def _search(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from os.path import isfile
 from pathlib import Path
 
 from stead_sym.agent.base import DecisionContext
@@ -18,6 +20,8 @@ from stead_sym.agent.records.possible import Rule, Tokens
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import StoreError
 
+_LINES = ".jsonl"
+
 
 def export_lines(answers: Iterable[Answer]) -> Iterator[str]:
     """One line of JSON per decision: the record with the digest of its contents, no line feed at the end."""
@@ -26,11 +30,22 @@ def export_lines(answers: Iterable[Answer]) -> Iterator[str]:
         yield spelled({**data, "digest": digest(data)})
 
 
+def packaged_recordings() -> tuple[str, ...]:
+    """The models whose decisions on the packaged examples come with the package."""
+    names = [entry.name for entry in files("stead_sym.agent.records").joinpath("recorded").iterdir()]
+    return tuple(sorted(name.removesuffix(_LINES) for name in names if name.endswith(_LINES)))
+
+
 def read_answers(path: str | Path) -> list[Answer]:
-    """The decisions in a file of JSON Lines; `StoreError` for a line that is not one, or whose digest is
-    wrong."""
+    """The decisions in a file of JSON Lines, or those in the package under a name of `packaged_recordings`.
+
+    Raises `StoreError` for a line that is not one, or whose digest is wrong.
+    """
+    source = Path(path)
+    if not isfile(source) and str(path) in packaged_recordings():
+        source = Path(str(files("stead_sym.agent.records").joinpath("recorded", f"{path}{_LINES}")))
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = source.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         why = f"cannot be read ({error.strerror or error})"
         raise StoreError(f"{path}: {why}; name a file that `stead-sym decisions export` wrote") from None
