@@ -47,7 +47,11 @@ def test_the_output_is_what_the_program_prints() -> None:
             env={"PYTHONUTF8": "1", "COLUMNS": "80"},
         )
         assert normalised(ended.stdout) == normalised(expected)
-        assert ended.stderr == ""
+        # A machine that is slow or busy may be told of the progress.
+        said = [
+            line for line in ended.stderr.splitlines() if not re.fullmatch(r"stead-sym: .* \(\d+ s\)", line)
+        ]
+        assert said == []
 
 
 def test_the_map_names_what_is_there_and_all_of_it() -> None:
@@ -60,7 +64,15 @@ def test_the_map_names_what_is_there_and_all_of_it() -> None:
         if path.name[0] not in "_." and (path.is_dir() or path.suffix == ".py")
     }
     assert named <= there | {"verify"}
-    assert there - named <= {"errors.py", "memory.py", "progress.py", "html.py", "examples", "testing"}
+    assert there - named <= {
+        "errors.py",
+        "memory.py",
+        "printable.py",
+        "progress.py",
+        "html.py",
+        "examples",
+        "testing",
+    }
 
 
 def test_the_map_of_the_symbolic_engine_is_the_folder() -> None:

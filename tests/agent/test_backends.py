@@ -32,7 +32,7 @@ def test_words_that_name_no_backend(words):
         ("vllm:smollm2", "torch", "vllm"),
         ("smollm2", "cyllama", "llama"),
         ("llama:FILE.gguf", "cyllama", "llama"),
-        ("vllm:http://127.0.0.1:1#MODEL", "urllib3", "server"),
+        ("vllm:http://127.0.0.1:1#MODEL", "aiohttp", "server"),
     ],
 )
 def test_a_library_that_is_not_installed(monkeypatch, tmp_path, capsys, words, library, extra):
@@ -55,8 +55,8 @@ def test_importing_the_package_and_the_backends_imports_no_library_of_models():
         "import sys, stead_sym, stead_sym.cli.main, stead_sym.agent.models.huggingface,"
         " stead_sym.agent.models.llama_cpp, stead_sym.agent.models.convert,"
         " stead_sym.agent.models.vllm_offline, stead_sym.agent.models.vllm_server;"
-        "print(sorted({'cyllama', 'jinja2', 'torch', 'transformers', 'vllm', 'urllib3',"
-        " 'safetensors'} & set(sys.modules)))"
+        "print(sorted({'aiohttp', 'cyllama', 'jinja2', 'safetensors', 'torch', 'transformers', 'vllm'}"
+        " & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "[]\n"

@@ -13,6 +13,8 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from databases import execute, tamper
+from sqlalchemy.exc import DBAPIError
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
@@ -56,15 +58,9 @@ CONTEXTS = [context(f"c{i}") for i in range(30)]
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "decisions.sqlite"
-
-
-def tamper(path, statement, *values):
-    with closing(sqlite3.connect(path)) as db, db:
-        for trigger in ("decision_no_update", "node_no_update"):
-            db.execute(f"DROP TRIGGER {trigger}")
-        db.execute(statement, values)
+def path(place):
+    """Where the store is: a file, or a PostgreSQL database."""
+    return place
 
 
 def filled(path, contexts=CONTEXTS[:3], seed=0):
@@ -136,15 +132,17 @@ def test_killing_the_process_in_mid_batch_loses_nothing(path, tmp_path):
 def test_rows_are_never_changed_or_deleted(path):
     filled(path)
     for statement in ("UPDATE decision SET body = ''", "DELETE FROM decision", "DELETE FROM node"):
-        with closing(sqlite3.connect(path)) as db, pytest.raises(sqlite3.IntegrityError, match="never"):
-            db.execute(statement)
+        with pytest.raises(DBAPIError, match=r"rows of a store are never (changed|deleted)"):
+            execute(path, statement)
+    with Store(path) as store:
+        assert len(list(store.answers())) == 3
 
 
 def test_a_corrupt_decision_is_named(path):
     [_, second, _] = filled(path)
     tamper(path, "UPDATE decision SET body = replace(body, 'issue_refund', 'obtain_approval') WHERE id = 2")
     with Store(path) as store:
-        with pytest.raises(StoreError, match=r"decisions\.sqlite: decision 2 is corrupt"):
+        with pytest.raises(StoreError, match=r"decisions\S*: decision 2 is corrupt"):
             store.get(second.key)
         with pytest.raises(StoreError, match="decision 2 is corrupt"):
             list(store.answers())
@@ -161,8 +159,12 @@ def test_a_corrupt_node_is_named(path):
 
 def insert_again(path, answer):
     """The same key once more with the digest in order, as a merge of two files would do it."""
-    with Store(path) as store, store._transaction():
-        store._insert("decision", answer.key, answer.data())
+    values = {
+        "key": answer.key,
+        "body": spelled(answer.data()),
+        "digest": digest([answer.key, answer.data()]),
+    }
+    tamper(path, "INSERT INTO decision (key, body, digest) VALUES (:key, :body, :digest)", **values)
 
 
 def other_selection(answer):
@@ -204,14 +206,15 @@ def test_a_selection_that_does_not_follow_is_named(path):
         store.get("another")
 
 
-def test_files_that_are_no_store(path, tmp_path):
+def test_files_that_are_no_store(tmp_path):
+    path = tmp_path / "decisions.sqlite"
     path.write_text("no database, only text that is long enough to be looked at", encoding="utf-8")
     with pytest.raises(StoreError, match="file is not a database; name a file"):
         Store(path)
     other = tmp_path / "other.sqlite"
     with closing(sqlite3.connect(other)) as db, db:
         db.execute("CREATE TABLE t (x)")
-    with pytest.raises(StoreError, match="no store of decisions of version 1"):
+    with pytest.raises(StoreError, match="no store of decisions of version 2"):
         Store(other)
     with pytest.raises(StoreError, match="unable to open database file"):
         Store(tmp_path / "no such folder" / "x.sqlite")

@@ -92,6 +92,16 @@ def test_mass_and_entropy_are_those_of_the_definition(found, seed):
     assert Decoding(greedy.branchings, Greedy()).entropy <= said.entropy + 1e-9
 
 
+def test_of_several_branchings_the_least_counts():
+    firm = Branching((), (1, 2), (math.log(0.9), math.log(0.05)))
+    light = Branching((1,), (1, 2), (math.log(0.03), math.log(0.01)))
+    said = Decoding((firm, light), Greedy())
+    assert said.mass == pytest.approx(0.04)
+    assert said.margin == pytest.approx(math.log(3))
+    assert Decoding((), Greedy()).mass is Decoding((), Greedy()).margin is None
+    assert said.entropy == pytest.approx(firm.entropy() + 0.9 / 0.95 * light.entropy())
+
+
 def test_rules_are_read_back():
     for rule in (Greedy(), Greedy(0.5), Sampling(0.1), Sampling(0.01, 0.7)):
         assert rule_from_data(rule_data(rule)) == rule

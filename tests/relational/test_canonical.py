@@ -65,6 +65,23 @@ def test_the_labelling_is_a_witness_onto_consecutive_names(structure):
         assert names == {f"{sort.upper()}_{i + 1}" for i in range(len(values - rigid))}
 
 
+@given(structures(size=4, max_facts=20))
+def test_what_an_earlier_relation_mentions_has_the_smaller_number(structure):
+    instance, rigid = structure
+    form = canonical_form(instance, rigid).instance
+    mentioned = {sort.name: 0 for sort in form.schema.sorts}
+    for relation in form.schema.relations:
+        numbers = {sort: set() for sort in mentioned}
+        for args in form.tuples(relation.name):
+            for sort, value in zip(relation.sorts, args, strict=True):
+                if value not in rigid:
+                    numbers[sort].add(int(value.rpartition("_")[2]))
+        for sort, found in numbers.items():
+            new = {number for number in found if number > mentioned[sort]}
+            assert new == set(range(mentioned[sort] + 1, mentioned[sort] + 1 + len(new)))
+            mentioned[sort] += len(new)
+
+
 @given(structures(size=8, max_facts=30), st.data())
 def test_forms_do_not_change_under_renaming(structure, data):
     instance, rigid = structure

@@ -1,4 +1,4 @@
-"""`stead-sym audit`: do the choices of a model follow renamings of what it is shown?
+"""`stead-sym audit`: do the choices of an agent follow renamings of what it is shown?
 
 One decision: the contexts are numbered. Number 0 is the initial state as the file names it; the others
 are the canonical contexts that a verification meets, in their order.
@@ -15,15 +15,18 @@ from stead_sym.agent.base import Agent, DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backends import KINDS, open_store
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
-from stead_sym.cli.agents import add_engine_options, opened
+from stead_sym.cli.agents import add_engine_options, add_prompts, opened
 from stead_sym.cli.options import add_file, positive
+from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.errors import InputError
 from stead_sym.files import load
+from stead_sym.printable import printable
 from stead_sym.relational.schema import Value
 from stead_sym.verification import verify
 
@@ -34,11 +37,11 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument(
         "--agent",
-        metavar="|".join(KINDS),
+        metavar="|".join((*KINDS, *RECORDED_KINDS)),
         required=True,
         help="the model; where the deployment has several agents AGENT=..., for the one to audit",
     )
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    add_prompts(parser)
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )
@@ -69,9 +72,11 @@ def _audit(options: argparse.Namespace) -> int:
     grammar = Grammar.of(options.grammar)
     role, words = _audited(deployment, options.agent)
     with open_store(options.store) as store:
-        model = ModelAgent(opened(words, options), Prompt.of(deployment, options.prompts, role), store)
+        model = _agent(deployment, role, words, store, options)
         contexts = _contexts(deployment, role, model, options.context)
         if options.search is not None:
+            if not isinstance(model, ModelAgent):
+                raise InputError(f"--search compares log-probabilities; name a model, {KINDS[0]}")
             return _search(deployment, model, contexts, grammar, options)
         agent: Agent = model
         if options.wrapped:
@@ -88,6 +93,20 @@ def _audit(options: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
+def _agent(
+    deployment: Deployment, role: AgentRole, words: str, store: Store, options: argparse.Namespace
+) -> Agent:
+    """The agent to audit."""
+    if kind_of(words) in ("python", "openai"):
+        return recorded_agent(
+            words,
+            lambda: Prompt.of(deployment, options.prompts, role),
+            lambda: store,
+            named_store=options.store is not None,
+        )
+    return ModelAgent(opened(words, options), Prompt.of(deployment, options.prompts, role), store)
+
+
 def _search(
     deployment: Deployment,
     model: ModelAgent,
@@ -102,9 +121,10 @@ def _search(
     found = search(model, context, options.search, grammar, rigid, rounds=options.rounds, seed=options.seed)
     for candidate in found[:5]:
         verb = "follows" if candidate.audit.follows else "breaks"
-        print(
+        line = (
             f"{candidate.lead:10.4f}  {verb}  {options.search}={candidate.name}  ({candidate.places} places)"
         )
+        print(printable(line))
     broken = [candidate for candidate in found if not candidate.audit.follows]
     print(f"{len(found)} names tried, {len(broken)} of them change the choice")
     if broken:
@@ -125,7 +145,7 @@ def _audited(deployment: Deployment, word: str) -> tuple[AgentRole, str]:
 
 
 def _contexts(
-    deployment: Deployment, role: AgentRole, model: ModelAgent, number: int | None
+    deployment: Deployment, role: AgentRole, model: Agent, number: int | None
 ) -> dict[int, DecisionContext]:
     """The contexts to audit, by number: the one asked for, or all in which there is a choice."""
     start = deployment.init
@@ -173,4 +193,4 @@ def _print(number: int, context: DecisionContext, results: Sequence[Audit]) -> b
 def _difference(result: Audit) -> str:
     moved = " ".join(f"{old}={new}" for old, new in sorted(result.renaming.items()) if old != new)
     texts = (", ".join(map(str, sorted(calls))) for calls in (result.before, result.expected, result.after))
-    return "  {}\n  before    {}\n  expected  {}\n  after     {}".format(moved, *texts)
+    return "  {}\n  before    {}\n  expected  {}\n  after     {}".format(*map(printable, (moved, *texts)))

@@ -1,4 +1,4 @@
-"""`stead-sym decisions`: list, show and export what models have decided.
+"""`stead-sym decisions`: list, show and export what models have decided, and salvage a damaged store.
 
 One decision: every row that is read is checked before it is used; a damaged one is an error, and never
 part of an export.
@@ -14,9 +14,11 @@ from stead_sym.agent.models.backends import open_store
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.replay import export_lines
 from stead_sym.agent.records.said import Decoding, Samples
+from stead_sym.agent.records.salvage import salvage
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.records.weight import freedom_words, percent, weight_words
 from stead_sym.errors import StoreError
+from stead_sym.printable import printable, printable_lines
 
 _SHOWN = 12  # digits of a key in a list
 
@@ -33,12 +35,16 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
     show.add_argument("key", metavar="KEY", help="the key of a decision, or how it begins")
     export = actions.add_parser("export", help="print decisions as JSON Lines, for verify --replay")
     export.set_defaults(run=_export)
+    salvaging = actions.add_parser("salvage", help="keep what is sound of a damaged store in a new one")
+    salvaging.set_defaults(run=_salvage)
+    salvaging.add_argument("old", metavar="OLD", help="the damaged store")
+    salvaging.add_argument("new", metavar="NEW", help="a store that is not there yet, or is empty")
     for action in (listing, export):
         action.add_argument(
             "--agent", metavar="NAME", help="only the decisions of this model, such as hf:DIR"
         )
     for action in (listing, show, export):
-        action.add_argument("--store", metavar="FILE", help="the store of decisions (default: your own)")
+        action.add_argument("--store", metavar="FILE|URL", help="the store of decisions (default: your own)")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -46,7 +52,8 @@ def _list(options: argparse.Namespace) -> int:
         for answer in _chosen(store, options.agent):
             calls = ", ".join(map(str, sorted(answer.selected)))
             weight = f"{margin_text(answer):>9}  {'' if answer.mass is None else percent(answer.mass):>8}"
-            print(f"{answer.key[:_SHOWN]}  {answer.time}  {weight}  {_model(answer)}  {calls}")
+            line = f"{answer.key[:_SHOWN]}  {answer.time}  {weight}  {_model(answer)}  {calls}"
+            print(printable(line))
     return 0
 
 
@@ -58,7 +65,7 @@ def _show(options: argparse.Namespace) -> int:
                 f"{store.name}: {len(found)} decisions have a key that begins with {options.key};"
                 " `stead-sym decisions list` has the keys"
             )
-        print("\n".join(_lines(found[0])))
+        print("\n".join(map(printable_lines, _lines(found[0]))))
     return 0
 
 
@@ -67,6 +74,16 @@ def _export(options: argparse.Namespace) -> int:
         for line in export_lines(_chosen(store, options.agent)):
             print(line)
     return 0
+
+
+def _salvage(options: argparse.Namespace) -> int:
+    """Status 1 where something is lost."""
+    with Store(options.old, create=False) as old, Store(options.new) as new:
+        found = salvage(old, new)
+        for lost in found.lost:
+            print(printable(f"lost: {lost}"))
+        print(f"{new.name}: {found.decisions} decisions and {found.nodes} nodes kept, {len(found.lost)} lost")
+    return 1 if found.lost else 0
 
 
 def _chosen(store: Store, model: str | None) -> Iterator[Answer]:

@@ -33,6 +33,7 @@ from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
+from stead_sym.printable import printable
 from stead_sym.report.data import report_data
 from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.partial import known_verdicts, message, print_known
@@ -140,7 +141,7 @@ def _verify(options: argparse.Namespace) -> int:
     elif options.quiet:
         print_verdicts(result, console_on(sys.stdout))
         for finding in result.findings if options.strict else ():
-            print(f"stead-sym: finding: {finding}", file=sys.stderr)
+            print(printable(f"stead-sym: finding: {finding}"), file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
     if options.certify is not None and not is_certifiable(result):

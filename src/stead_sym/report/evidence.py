@@ -26,8 +26,8 @@ from stead_sym.evidence.tree import Evidence, Node
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.names import check_known
 from stead_sym.logic.syntax import Formula
+from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.report.printable import printable
 from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
 from stead_sym.verification import Verification
 

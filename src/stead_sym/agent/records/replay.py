@@ -13,7 +13,7 @@ from os.path import isfile
 from pathlib import Path
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.prompts.plain import Plain, Texts, is_plain
 from stead_sym.agent.records.answer import Answer, question
 from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.possible import Rule, Tokens
@@ -57,15 +57,16 @@ def read_answers(path: str | Path) -> list[Answer]:
 
 
 class ReplayAgent:
-    """The model's answers in a file, as an agent. It asks nothing, so its queries are 0."""
+    """The answers of a model, or of any recorded agent, in a file, as an agent. It asks nothing, so its
+    queries are 0."""
 
-    def __init__(self, path: str | Path, prompt: Prompt, rule: Rule | None = None) -> None:
-        """``rule`` None keeps the one that each decision was taken with.
+    def __init__(self, path: str | Path, prompt: Texts, rule: Rule | None = None) -> None:
+        """``prompt`` is what the model was sent; of an agent that is sent none it does not matter. ``rule``
+        None keeps the one that each decision was taken with.
 
         Raises `StoreError` where the file has the decisions of several models, or two for one question.
         """
         self._path = str(path)
-        self._prompt = prompt
         self._rule = rule
         self._answers: dict[str, Answer] = {}
         self._given: dict[DecisionContext, Answer] = {}
@@ -75,12 +76,15 @@ class ReplayAgent:
             raise StoreError(
                 f"{path}: decisions of {len(models)} models where one is wanted; export those of one model"
             )
+        self._texts = Plain() if is_plain(answers[0].prompt) else prompt
         [model] = models.values()
         self.name = f"{model.get('name', 'a model')} (replayed)"
         said: dict[tuple[str, Tokens], Answer] = {}
         for answer in answers:
             other = self._answers.setdefault(answer.question, answer)
-            alike = other.calls == answer.calls and (answer.rule is not None or other.said == answer.said)
+            alike = other.calls == answer.calls and (
+                answer.rule is not None or other.selected == answer.selected
+            )
             disagreeing = [] if alike else [other]
             for branching in answer.branchings:
                 earlier = said.setdefault((answer.question, branching.path), answer)
@@ -108,8 +112,8 @@ class ReplayAgent:
 
     def _select(self, context: DecisionContext) -> frozenset[Call]:
         calls = sorted(context.calls)
-        texts = [self._prompt.call_text(call) for call in calls]
-        answer = self._answers.get(question(self._prompt.messages(context), texts))
+        texts = [self._texts.call_text(call) for call in calls]
+        answer = self._answers.get(question(self._texts.messages(context), texts))
         if answer is None:
             raise StoreError(
                 f"{self._path}: no decision for {context}; verify with the model and export again"
