@@ -28,8 +28,8 @@ from stead_sym.agent.models.huggingface import HuggingFace
 from stead_sym.agent.models.vllm_offline import VllmOffline
 from stead_sym.agent.models.vllm_server import VllmServer
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.possible import Tokens
 from stead_sym.agent.records.store import Store
-from stead_sym.agent.records.trie import Tokens
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.files import load
 from stead_sym.testing.small_model import contexts, renamed

@@ -60,6 +60,7 @@ FIRST = {
     "check/held_values": ("tests/symbolic/check/test_held_values.py",),
     "check/witness": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
     "check": ("tests/symbolic/check",),
+    "/agent/records": ("tests/agent/test_weight.py", "tests/agent/test_trie.py", "tests/agent/test_store.py"),
     "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
     "/blaming": ("tests/test_blaming.py",),
 }
@@ -1007,6 +1008,49 @@ MUTATIONS = (
         "explore/reach.py",
         "agents = (agent for agent in self.deployment.agents if self.wrappers[agent.name] is None)",
         "agents = iter(self.deployment.agents)",
+    ),
+    # what a decision weighs
+    Mutation(
+        "sampling forgets how a node is reached",
+        "/agent/records/possible.py",
+        "here.probability * share",
+        "share",
+    ),
+    Mutation(
+        "sampling leaves the greedy call out",
+        "/agent/records/possible.py",
+        "followed = after.greedily or after.probability >= least",
+        "followed = after.probability >= least",
+    ),
+    Mutation(
+        "the mass is that of the likeliest call",
+        "/agent/records/possible.py",
+        "math.fsum(map(math.exp, self.logprobs))",
+        "math.exp(max(self.logprobs))",
+    ),
+    Mutation(
+        "the temperature is left out",
+        "/agent/records/possible.py",
+        "math.exp((logprob - greatest) / temperature)",
+        "math.exp(logprob - greatest)",
+    ),
+    Mutation(
+        "the mass is the greatest",
+        "/agent/records/said.py",
+        "return min((branching.mass",
+        "return max((branching.mass",
+    ),
+    Mutation(
+        "too little mass is enough",
+        "/agent/records/weight.py",
+        "answer.mass < mass)",
+        "answer.mass < mass / 2)",
+    ),
+    Mutation(
+        "answers without tokens are believed",
+        "/agent/records/answer.py",
+        "if not self.selected or self.selected != self.said.counts.keys():",
+        "if False:",
     ),
     # evidence: what it is built of, and what its replay asks for
     Mutation(

@@ -25,7 +25,7 @@ Step Successors Trace enabled offer successors view
 
 Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAgent wrap
 
-Answer ModelAgent Prompt ReplayAgent Store open_backend
+Answer Decoding Greedy ModelAgent Prompt ReplayAgent Sampling Store Weight open_backend weight
 
 Derivation Restriction normal_restriction theorem_restriction
 

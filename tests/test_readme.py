@@ -47,7 +47,11 @@ def test_the_output_is_what_the_program_prints() -> None:
             env={"PYTHONUTF8": "1", "COLUMNS": "80"},
         )
         assert normalised(ended.stdout) == normalised(expected)
-        assert ended.stderr == ""
+        # A machine that is slow or busy may be told of the progress.
+        said = [
+            line for line in ended.stderr.splitlines() if not re.fullmatch(r"stead-sym: .* \(\d+ s\)", line)
+        ]
+        assert said == []
 
 
 def test_the_map_names_what_is_there_and_all_of_it() -> None:

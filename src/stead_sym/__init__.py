@@ -8,8 +8,11 @@ from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backends import open_backend
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.possible import Greedy, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
+from stead_sym.agent.records.said import Decoding
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import Weight, weight
 from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
@@ -260,11 +263,16 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "wrap",
     # language models
     "Answer",
+    "Decoding",
+    "Greedy",
     "ModelAgent",
     "Prompt",
     "ReplayAgent",
+    "Sampling",
     "Store",
+    "Weight",
     "open_backend",
+    "weight",
     # restriction
     "Derivation",
     "Restriction",

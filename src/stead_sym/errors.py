@@ -24,6 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stead_sym.printable import printable
+
 if TYPE_CHECKING:
     from stead_sym.deployment.trace import Trace
 
@@ -47,12 +49,16 @@ class SteadError(Exception):
 
 
 class InputError(SteadError):
-    """The input is wrong. ``str(error)`` is one line: ``file:line:column: what; what to do``."""
+    """The input is wrong. ``str(error)`` is one line, ``file:line:column: what; what to do``, in which what
+    cannot be printed is escaped; ``message`` is what it was made of."""
 
     def __init__(self, message: str, span: Span | None = None) -> None:
         super().__init__(message if span is None else f"{span}: {message}")
         self.message = message
         self.span = span
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class ParseError(InputError):

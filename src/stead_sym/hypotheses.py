@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.records.answer import recorded_answer
+from stead_sym.agent.records.weight import percent, weight
 from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
@@ -95,11 +97,13 @@ def audit(
     *,
     wrapped: bool,
     beyond: Iterable[Value],
+    min_mass: float | None = None,
 ) -> Hypotheses:
     """The hypotheses of a verification that has come to its end: what the engines check on the way is
     established.
 
-    ``beyond`` is B minus C, ``most_active`` as an `Engine` has it.
+    ``beyond`` is B minus C, ``most_active`` as an `Engine` has it, ``min_mass`` what the offered calls should
+    have of a language model's probability.
     """
     outside = sorted(beyond)
     carries_over = restriction.exact and not outside
@@ -124,6 +128,7 @@ def audit(
             ),
             _domain(restriction),
             *_agents(deployment, wrappers, wrapped, outside),
+            *_weights(wrappers, min_mass),
         ),
         activity,
         tuple(
@@ -178,6 +183,34 @@ def _agents(
             yield Hypothesis(name, "not established", how)
         else:
             yield Hypothesis(name, "not established", "it is asked without the wrapper")
+
+
+def _weights(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothesis]:
+    """What is asked of the decisions of language models, and what they stand for, beyond the theorem."""
+    for agent, wrapper in wrappers.items():
+        if wrapper is None:
+            continue
+        records = (recorded_answer(wrapper.agent, context) for context, _ in wrapper.decisions)
+        weighed = weight(record for record in records if record is not None)
+        if weighed is None:
+            continue
+        who = f"agent {agent}" if agent else "the agent"
+        if min_mass is not None:
+            light = len(weighed.below(min_mass))
+            yield Hypothesis(
+                f"{who} means the offered calls",
+                "not established" if light else "established",
+                f"it gives them {percent(weighed.mass)} of its probability or more at every branching node;"
+                f" {percent(min_mass)} is asked for, and {light} of {len(weighed.answers)} decisions have"
+                " less",
+            )
+        if weighed.sampling is not None:
+            yield Hypothesis(
+                f"what {who} may sample is possible",
+                "by construction",
+                f"{weighed.sampling}: of all that it may sample in a context, at least"
+                f" {percent(weighed.covered)} is taken to be possible; the verdicts leave out the rest",
+            )
 
 
 def _widened(deployment: Deployment, role: AgentRole, wrapper: CanonicalWrapper) -> Iterator[Widened]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.records.answer import Answer, recorded_answer
-from stead_sym.agent.roles import ANY, AgentLike, named, wrap_all
+from stead_sym.agent.records.weight import weight
+from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
@@ -83,7 +84,8 @@ Decisions: TypeAlias = tuple[tuple[DecisionContext, frozenset[Call]], ...]
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
-    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it.
+    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it, ``known``
+    are the constants that it knows by name, besides those of rigid sorts, with their sorts.
 
     ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
     shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
@@ -94,6 +96,7 @@ class AgentRun:
     queries: int | None = None
     decisions: Decisions = ()
     answers: tuple[Answer, ...] = ()
+    known: Mapping[Value, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,7 @@ def verify(
     progress: Progress | None = None,
     wrapped: bool = True,
     findings: bool = True,
+    min_mass: float | None = None,
     established: Callable[[Verdict, Moves], None] | None = None,
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent. ``specs`` are their names, and
@@ -242,6 +246,10 @@ def verify(
     ``backend`` is for the symbolic engine, ``max_states`` for the explicit one. ``established`` is called
     with each verdict as soon as it is there, in the order of ``specs``, and with its moves.
 
+    With ``min_mass`` P the verdicts are `unknown` where a language model gives the offered calls of a
+    reachable context less than P of its probability, at some branching node: then it would rather say
+    something else.
+
     Raises `InputError` for arguments that do not go together or name what is not there, `DefinitionError`
     with a trace where a reachable state breaks the definition of a deployment, `AgentError` where the agent
     selects nothing or what is not offered, and `Undecided` where more than ``max_states`` states are
@@ -250,6 +258,8 @@ def verify(
     started = time.perf_counter()
     as_deployment(deployment)
     _refuse_unknown(engine, domain, backend, max_states)
+    if min_mass is not None and not 0 < min_mass <= 1:
+        raise InputError(f"min_mass={min_mass!r} is not above 0 and at most 1; give such a number")
     if progress is not None and not callable(progress):
         raise TypeError(f"{progress!r} is nothing to call with progress; give a function, or None")
     deployment, chosen = deployment.asked(specs)
@@ -290,6 +300,7 @@ def verify(
         for value, sort in wrapper.known.items()
         if value not in deployment.schema.rigid and constants.get(value) != sort
     )
+    light = [] if min_mass is None else _light(wrappers, min_mass)
     written = {spec.name: spec.formula for spec in deployment.written.specs}
     unfair = nowhere_fair(deployment, built)
     moves = Moves(deployment, wrappers, built.restriction)
@@ -300,7 +311,7 @@ def verify(
         verdict = verdicts[spec.name] = (
             _no_run(spec, written[spec.name], unfair)
             if unfair
-            else _verdict(built, spec, written[spec.name], restriction, beyond)
+            else _verdict(built, spec, written[spec.name], restriction, beyond, light)
         )
         if established is not None:
             established(verdict, moves)
@@ -326,7 +337,13 @@ def verify(
         engine=built,
         moves=moves,
         hypotheses=audit(
-            deployment, wrappers, built.restriction, built.most_active, wrapped=wrapped, beyond=beyond
+            deployment,
+            wrappers,
+            built.restriction,
+            built.most_active,
+            wrapped=wrapped,
+            beyond=beyond,
+            min_mass=min_mass,
         ),
         findings=examined.findings,
         unexamined=examined.left,
@@ -365,7 +382,12 @@ def _run(wrapper: CanonicalWrapper | None) -> AgentRun:
     if wrapper is None:
         return AgentRun(ANY)
     return AgentRun(
-        wrapper.agent.name, wrapper.contexts, wrapper.queries, wrapper.decisions, _answers(wrapper)
+        wrapper.agent.name,
+        wrapper.contexts,
+        wrapper.queries,
+        wrapper.decisions,
+        _answers(wrapper),
+        wrapper.known,
     )
 
 
@@ -373,6 +395,12 @@ def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
     """The records of the decisions, of an agent that keeps some."""
     records = (recorded_answer(wrapper.agent, context) for context, _ in wrapper.decisions)
     return tuple(record for record in records if record is not None)
+
+
+def _light(wrappers: Wrappers, mass: float) -> list[Answer]:
+    """The decisions in which less than ``mass`` of the probability is on the offered calls."""
+    weighed = (weight(_answers(wrapper)) for wrapper in wrappers.values() if wrapper is not None)
+    return [answer for one in weighed if one is not None for answer in one.below(mass)]
 
 
 def _telling_apart(
@@ -391,9 +419,15 @@ def _no_run(spec: Spec, written: Resolved, unfair: Sequence[Finding]) -> Verdict
 
 
 def _verdict(
-    engine: Engine, spec: Spec, written: Resolved, restriction: Restriction, beyond: frozenset[Value]
+    engine: Engine,
+    spec: Spec,
+    written: Resolved,
+    restriction: Restriction,
+    beyond: frozenset[Value],
+    light: Sequence[Answer],
 ) -> Verdict:
-    """The verdict; ``beyond`` is B minus C, which the theorem wants empty."""
+    """The verdict; ``beyond`` is B minus C, which the theorem wants empty, ``light`` are the decisions that
+    bear too little weight."""
     holds = engine.holds(spec.formula)
     evidence = engine.evidence(spec.formula, holds)
     found = "holds" if holds else "fails"
@@ -401,6 +435,12 @@ def _verdict(
         reason = (
             f"it {found} on the literal domain for an agent that tells {min(beyond)} from other values;"
             " nothing carries over without the wrapper"
+        )
+        return Verdict(spec.name, written, None, reason, evidence)
+    if light:
+        reason = (
+            f"it {found} as the model decides, which gives the offered calls of {len(light)}"
+            f" context{'s' * (len(light) > 1)} less of its probability than is asked for (--min-mass)"
         )
         return Verdict(spec.name, written, None, reason, evidence)
     if restriction.exact:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from stead_sym.agent.base import Agent, Counting, DecisionContext, FunctionAgent
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.language import parse_deployment
@@ -91,10 +92,10 @@ def test_a_tolerance_covers_what_is_close():
     [one] = tight.select([context])
     margin = tight.answer(context).margin
     for tolerance, wider in ((margin / 2, False), (margin * 1.01, True)):
-        [selected] = ModelAgent(ByteModel(3), prompt, tolerance=tolerance).select([context])
+        [selected] = ModelAgent(ByteModel(3), prompt, rule=Greedy(tolerance)).select([context])
         assert one <= selected
         assert (len(selected) > 1) == wider
-    [everything] = ModelAgent(ByteModel(3), prompt, tolerance=1e9).select([context])
+    [everything] = ModelAgent(ByteModel(3), prompt, rule=Greedy(1e9)).select([context])
     assert everything == context.calls
 
 
@@ -102,7 +103,7 @@ def test_a_wider_tolerance_asks_only_about_new_nodes():
     store = Store()
     narrow = ModelAgent(ByteModel(3), prompt, store)
     narrow.select([context])
-    wide = ModelAgent(ByteModel(3), prompt, store, tolerance=1e9)
+    wide = ModelAgent(ByteModel(3), prompt, store, rule=Greedy(1e9))
     wide.select([context])
     assert wide.requests == len(wide.answer(context).branchings) - narrow.requests
 
@@ -168,7 +169,7 @@ def test_a_backend_that_answers_too_little_or_nonsense():
 @pytest.mark.parametrize("tolerance", [-1.0, float("nan"), float("inf")])
 def test_tolerances_are_numbers(tolerance):
     with pytest.raises(InputError, match="tolerance"):
-        ModelAgent(ByteModel(), prompt, tolerance=tolerance)
+        ModelAgent(ByteModel(), prompt, rule=Greedy(tolerance))
 
 
 def test_without_the_wrapper_nothing_carries_over():

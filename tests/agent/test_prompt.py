@@ -1,16 +1,14 @@
-"""Prompts: what the model is sent, and the paper's two exact prompts from its own listings."""
+"""Prompts: what the model is sent."""
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared_folder import shared_folder
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.deployment.language import parse_deployment
@@ -127,95 +125,3 @@ def test_errors_are_one_line_with_the_place(tmp_path, files, message):
     with pytest.raises(InputError, match=message) as caught:
         Prompt.of(desk, write(tmp_path, **files)).messages(context)
     assert "\n" not in str(caught.value)
-
-
-# The paper's own prompts, from its listings.
-
-
-def listings() -> dict[str, str]:
-    """The listings of the paper by their headings; a listing's text ends before the last line feed."""
-    source = (shared_folder() / "paper.tex").read_text(encoding="utf-8")
-    found = re.findall(
-        r"\\listingheading\{(.*?)\.\}\s*\\begin\{lstlisting\}\n(.*?)\n\\end\{lstlisting\}", source, re.DOTALL
-    )
-    texts: dict[str, str] = {}
-    for heading, text in found:
-        texts[heading if heading not in texts else f"{heading} 2"] = text
-    return texts
-
-
-def test_the_prompt_of_the_worked_example(tmp_path):
-    paper = listings()
-    template = paper["User-message template 2"]
-    folder = write(
-        tmp_path,
-        system_txt=paper["System message"] + "\n",
-        user_txt=template + "\n",
-        policy_txt=paper["Policy text"] + "\n",
-    )
-    # The tools' descriptions are data of the deployment; their serialization must be that of the listing.
-    words = {tool["name"]: tool["description"] for tool in json.loads(paper["Tool-schema serialization"])}
-    tools = tuple(replace(tool, description=words[tool.name]) for tool in desk.written.tools)
-    worked = replace(desk, written=replace(desk.written, tools=tools))
-    prompt = Prompt.of(worked, folder)
-    system, user = prompt.messages(context)
-    assert system.content == paper["System message"]
-    head, tail = template.split("[CURRENT RELATIONAL STATE]")
-    head = head.replace("[POLICY TEXT]", paper["Policy text"])
-    head = head.replace("[TOOL SCHEMAS]", paper["Tool-schema serialization"])
-    assert user.content == head + prompt.state_text(context.view) + tail
-    assert "[" + "TOOL SCHEMAS]" not in user.content
-    assert user.content.startswith("POLICY\nProcess each refund case to completion.")
-    verbatim = write(folder, tools_json=paper["Tool-schema serialization"] + "\n")
-    assert Prompt.of(desk, verbatim).messages(context) == (system, user)
-
-
-AIRLINE = """
-deployment cancellation
-sort username, reservation
-relation Account(username)
-relation Booked(reservation, username)
-relation Before(reservation, reservation)
-init
-  Account(amelia_davis_8890)
-  Booked(r_fbfc2b_9a51, amelia_davis_8890)
-  Booked(r_de65cf_5140, amelia_davis_8890)
-  Booked(r_46bfa7_9a14, amelia_davis_8890)
-  Before(r_fbfc2b_9a51, r_de65cf_5140)
-  Before(r_fbfc2b_9a51, r_46bfa7_9a14)
-  Before(r_de65cf_5140, r_46bfa7_9a14)
-tool cancel_one(r: reservation)
-  guard exists u. Booked(r, u)
-tool cancel_two(r: reservation, s: reservation)
-  guard Before(r, s)
-tool cancel_three(r: reservation, s: reservation, t: reservation)
-  guard Before(r, s) & Before(s, t)
-"""
-
-
-def one_of_the_calls(*names):
-    ids = ",".join(f'"[{name}]"' for name in names)
-    return f'{{"action":"cancel_reservations","reservation_ids":[{ids}]}}'
-
-
-@pytest.mark.parametrize("username", ["amelia_davis_8890", "ea0q883c_00yla6i6"])
-def test_the_prompt_of_the_case_study(tmp_path, username):
-    paper = listings()
-    calls = {
-        "cancel_one": one_of_the_calls("r"),
-        "cancel_two": one_of_the_calls("r", "s"),
-        "cancel_three": one_of_the_calls("r", "s", "t"),
-    }
-    template = paper["User-message template"]
-    folder = write(tmp_path, system_txt="", user_txt=template + "\n", calls_json=json.dumps(calls))
-    airline = parse_deployment(AIRLINE.replace("amelia_davis_8890", username), "airline.stead")
-    prompt = Prompt.of(airline, folder)
-    shown = DecisionContext(airline.init, offer(airline, airline.init))
-    [message] = prompt.messages(shown)
-    assert message.content == template.replace("[USERNAME]", username)
-    assert message.content.count(username) == 5
-    texts = {prompt.call_text(call) for call in shown.calls}
-    assert len(texts) == 7
-    outputs = {text for heading, text in paper.items() if heading.startswith("Output for")}
-    assert len(outputs) == 2
-    assert outputs <= texts

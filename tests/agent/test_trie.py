@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.agent.records.trie import Branching, Decoder, Trie
+from stead_sym.agent.records.possible import Branching, Greedy, Reached, kept
+from stead_sym.agent.records.trie import Decoder, Trie
 from stead_sym.errors import AgentError
 
 sequences = st.sets(
@@ -28,7 +29,7 @@ def model(seed, levels=None):
 
 
 def decode(found, logprob, tolerance=0.0):
-    decoder = Decoder(Trie(found), tolerance)
+    decoder = Decoder(Trie(found), Greedy(tolerance))
     asked = []
     while decoder.open:
         path, allowed = decoder.open[-1]
@@ -72,30 +73,35 @@ def test_without_tolerance_one_sequence_is_selected(found, seed):
 
 @given(sequences, st.integers(0, 99))
 def test_an_endless_tolerance_selects_everything(found, seed):
-    decoder, _ = decode(found, model(seed), math.inf)
+    decoder, _ = decode(found, model(seed), 1e300)
     assert len(decoder.selected) == len(found)
 
 
 def test_forced_tokens_are_not_asked_about():
     found = [(5, 6, 7, 0), (5, 6, 8, 8, 0)]
-    decoder = Decoder(Trie(found))
+    decoder = Decoder(Trie(found), Greedy())
     assert decoder.open == (((5, 6), (7, 8)),)
     decoder.tell((5, 6), [-2.0, -1.0])
     assert decoder.open == ()
-    assert decoder.selected == {1}
+    assert decoder.selected.keys() == {1}
+    assert decoder.best == 1
     assert [b.margin for b in decoder.branchings] == [1.0]
+
+
+def followed(branching, tolerance):
+    return tuple(token for token, _ in kept(Greedy(tolerance), branching, Reached()))
 
 
 def test_ties_go_to_the_least_token():
     branching = Branching((), (4, 7, 9), (-3.0, -1.0, -1.0))
     assert (branching.best, branching.margin) == (7, 0.0)
-    assert branching.kept(0.0) == (7,)
-    assert branching.kept(1e-9) == (7, 9)
+    assert followed(branching, 0.0) == (7,)
+    assert followed(branching, 1e-9) == (7, 9)
 
 
 def test_the_tolerance_is_strict():
-    assert Branching((), (1, 2), (-1.0, -1.5)).kept(0.5) == (1,)
-    assert Branching((), (1, 2), (-1.0, -1.5)).kept(0.51) == (1, 2)
+    assert followed(Branching((), (1, 2), (-1.0, -1.5)), 0.5) == (1,)
+    assert followed(Branching((), (1, 2), (-1.0, -1.5)), 0.51) == (1, 2)
 
 
 @pytest.mark.parametrize(

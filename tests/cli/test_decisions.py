@@ -12,6 +12,7 @@ import stead_sym as st
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backends import open_store
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.store import Store
 from stead_sym.cli.main import main
 from stead_sym.testing.byte_model import ByteModel
@@ -23,7 +24,7 @@ def store(tmp_path: Path) -> str:
     desk = st.load("refund")
     with Store(path) as opened:
         for tolerance in (0.0, 1e9):
-            st.verify(desk, ModelAgent(ByteModel(), Prompt.of(desk), opened, tolerance))
+            st.verify(desk, ModelAgent(ByteModel(), Prompt.of(desk), opened, Greedy(tolerance)))
     return str(path)
 
 
@@ -75,6 +76,51 @@ def test_a_tolerance_gives_more_to_the_agent(lines, capsys):
     assert anything["states"] > greedy["states"]
 
 
+def test_sampling_gives_more_to_the_agent(lines, capsys):
+    main(["verify", "refund", "--replay", lines, "--tolerance", "0", "--json"])
+    greedy = report(capsys)
+    status = main(["verify", "refund", "--replay", lines, "--min-probability", "0.05", "--json"])
+    sampled = report(capsys)
+    assert status == (0 if all(spec["verdict"] == "holds" for spec in sampled["specs"].values()) else 1)
+    assert sampled["states"] >= greedy["states"]
+    wider = {tuple(d["offered"]): set(d["selected"]) for d in sampled["decisions"]}
+    assert all(set(d["selected"]) <= wider[tuple(d["offered"])] for d in greedy["decisions"])
+    for decision in sampled["decisions"]:
+        assert decision["rule"] == "sampling at temperature 1 down to a probability of 0.05"
+        assert 0 < decision["covered"] <= 1
+        assert decision["entropy"] >= 0
+    main(["verify", "refund", "--replay", lines, "--min-probability", "0.05", "--temperature", "0.5"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "sampling at temperature 0.5 down to a probability of 0.05, which takes in" in text
+
+
+def test_what_a_decision_weighs_is_printed(lines, store, capsys):
+    main(["verify", "refund", "--replay", lines, "--tolerance", "0"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "or more of the probability is on the offered calls; 0 of" in text
+    assert "choices are made without the constraint too" in text
+    assert "forced choice in" in text
+    main(["verify", "refund", "--replay", lines, "--tolerance", "0", "--json"])
+    decisions = report(capsys)["decisions"]
+    lightest = min((d for d in decisions if d["mass"] is not None), key=lambda d: d["mass"])
+    assert lightest["key"][:12] in text
+    assert not lightest["unforced"]["same"]
+    main(["decisions", "show", lightest["key"], "--store", store])
+    shown = capsys.readouterr().out
+    assert "on the offer)" in shown
+    assert "\nunforced   0 of" in shown
+    assert "\nentropy    " in shown
+
+
+def test_less_mass_than_asked_for_is_unknown(lines, capsys):
+    words = ["verify", "refund", "--replay", lines, "--tolerance", "0", "--json"]
+    assert main([*words, "--min-mass", "0.99"]) == 3
+    data = report(capsys)
+    assert {spec["verdict"] for spec in data["specs"].values()} == {"unknown"}
+    assert all("(--min-mass)" in spec["reason"] for spec in data["specs"].values())
+    assert main([*words, "--min-mass", "0.0001"]) in (0, 1)
+
+
 def test_a_replay_with_other_prompts_lacks_the_contexts(lines, tmp_path, capsys):
     (tmp_path / "policy.txt").write_text("Do something else.\n")
     assert main(["verify", "refund", "--replay", lines, "--prompts", str(tmp_path)]) == 2
@@ -113,6 +159,20 @@ def test_an_export_is_all_there_is(store, lines):
         ),
         (["verify", "refund", "--agent", "any", "--prompts", "."], "--prompts is for a language model"),
         (["verify", "refund", "--replay", "x", "--tolerance", "-1"], "'-1' is not a number of at least 0"),
+        (
+            ["verify", "refund", "--policy", "baseline", "--min-mass", "1"],
+            "--min-mass is for a language model",
+        ),
+        (
+            ["verify", "refund", "--replay", "x", "--min-mass", "0"],
+            "'0' is not a number above 0 and at most 1",
+        ),
+        (["verify", "refund", "--replay", "x", "--min-probability", "2"], "'2' is not a number above 0 and"),
+        (["verify", "refund", "--replay", "x", "--temperature", "1"], "add --min-probability P, or leave it"),
+        (
+            ["verify", "refund", "--replay", "x", "--tolerance", "1", "--min-probability", "0.1"],
+            "--tolerance widens greedy decoding; leave it out, or --min-probability",
+        ),
         (
             ["verify", "refund", "--replay", "nowhere.jsonl"],
             "stead-sym: nowhere.jsonl: cannot be read (No such file or directory); name a file that",

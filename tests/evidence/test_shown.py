@@ -209,7 +209,7 @@ def test_the_margin_and_the_prompt_of_a_model():
             for message in answer.prompt:
                 assert squeezed(message.content) in squeezed(text)
             if answer.margin is not None:
-                assert f"margin   {answer.margin:.4g}" in text
+                assert f"weight    margin {answer.margin:.4g}" in text
                 assert f"margin {answer.margin:.4g}" in text.split("decision 1")[0]
     assert seen
 

@@ -13,6 +13,7 @@ from backends import SERVED, busy, desk, needs, shown
 from stead_sym.agent.models.agent import ModelAgent, Request
 from stead_sym.agent.models.vllm_server import VllmServer
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.possible import Greedy
 from stead_sym.cli.main import main
 from stead_sym.verification import verify
 
@@ -39,7 +40,7 @@ def margins(answers):
 @pytest.mark.parametrize("deployment", [desk, busy], ids=["one case", "two cases"])
 def test_verdicts_decisions_and_margins(backends, deployment, tolerance):
     prompt = Prompt.of(deployment)
-    agents = [ModelAgent(backend, prompt, tolerance=tolerance) for backend in backends]
+    agents = [ModelAgent(backend, prompt, rule=Greedy(tolerance)) for backend in backends]
     results = [verify(deployment, agent) for agent in agents]
     answers = [
         [agent.answer(context) for context, _ in result.decisions]
@@ -58,7 +59,7 @@ def test_verdicts_decisions_and_margins(backends, deployment, tolerance):
 
 def test_log_probabilities_at_every_node(backends, contexts):
     """With an endless tolerance every branching node is asked about, the deep ones too."""
-    agents = [ModelAgent(backend, Prompt.of(desk), tolerance=1e9) for backend in backends]
+    agents = [ModelAgent(backend, Prompt.of(desk), rule=Greedy(1e9)) for backend in backends]
     for agent in agents:
         assert agent.select(contexts) == [context.calls for context in contexts]
     compared = 0

@@ -16,6 +16,7 @@ from backends import desk, needs, prompt, shown
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent, Request
 from stead_sym.agent.models.huggingface import HuggingFace
+from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
@@ -56,7 +57,7 @@ def test_kept_states_and_batches_change_nothing(folder, contexts, tolerance, tog
     """Every log-probability is that of one plain forward pass over the whole sequence."""
     model = HuggingFace.load(str(folder))
     model.together = together
-    agent = ModelAgent(model, prompt, tolerance=tolerance)
+    agent = ModelAgent(model, prompt, rule=Greedy(tolerance))
     selected = agent.select(contexts)
     deepest = 0
     for context in contexts:
@@ -69,7 +70,7 @@ def test_kept_states_and_batches_change_nothing(folder, contexts, tolerance, tog
     if tolerance:
         assert selected == [context.calls for context in contexts]
         assert deepest > 5
-    one_by_one = [ModelAgent(model, prompt, tolerance=tolerance).select([c])[0] for c in contexts[:5]]
+    one_by_one = [ModelAgent(model, prompt, rule=Greedy(tolerance)).select([c])[0] for c in contexts[:5]]
     assert one_by_one == selected[:5]
 
 

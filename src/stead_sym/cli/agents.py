@@ -12,16 +12,19 @@ from collections.abc import Mapping
 
 from stead_sym.agent.models.agent import Backend, ModelAgent
 from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.prompts.paper import PAPER_PROMPTS, VARIABLE
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.possible import Greedy, Rule, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import ANY, AgentLike, told_apart
-from stead_sym.cli.options import tolerance
+from stead_sym.cli.options import probability, temperature, tolerance
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.errors import InputError
 
 _KINDS = ("policy", "agent", "replay")
+_FOR_MODELS = ("prompts", "store", "tolerance", "min_probability", "temperature", "min_mass")
 
 
 def add_agents(parser: argparse.ArgumentParser) -> None:
@@ -45,8 +48,9 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """--prompts, --store and --tolerance: how a language model is asked."""
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    """--prompts and --store: how a language model is asked; --tolerance, --min-probability and --temperature:
+    which of its choices are possible."""
+    add_prompts(parser)
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )
@@ -56,13 +60,45 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         metavar="D",
         help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
     )
+    parser.add_argument(
+        "--min-probability",
+        type=probability,
+        metavar="P",
+        help="let the model select every call that sampling takes with a probability of at least P",
+    )
+    parser.add_argument(
+        "--temperature", type=temperature, metavar="T", help="that of the sampling (default: 1)"
+    )
+
+
+def add_prompts(parser: argparse.ArgumentParser) -> None:
+    """--prompts"""
+    words = "|".join(PAPER_PROMPTS)
+    parser.add_argument(
+        "--prompts",
+        metavar="DIR|paper[:FILE]",
+        help=f"take texts of the model's prompt from files there; {words}: from the paper's source, FILE or"
+        f" ${VARIABLE}",
+    )
 
 
 def refuse_without_model(options: argparse.Namespace) -> None:
     """Raise `InputError` for arguments about a model where no agent is one."""
-    for name in ("prompts", "store", "tolerance"):
-        if getattr(options, name) is not None and not wants_model(options):
-            raise InputError(f"--{name} is for a language model; add --agent {KINDS[0]}, or leave it out")
+    for name in _FOR_MODELS:
+        if getattr(options, name, None) is not None and not wants_model(options):
+            flag = name.replace("_", "-")
+            raise InputError(f"--{flag} is for a language model; add --agent {KINDS[0]}, or leave it out")
+    if options.temperature is not None and options.min_probability is None:
+        raise InputError("--temperature is that of sampling; add --min-probability P, or leave it out")
+    if options.tolerance is not None and options.min_probability is not None:
+        raise InputError("--tolerance widens greedy decoding; leave it out, or --min-probability")
+
+
+def chosen_rule(options: argparse.Namespace) -> Rule | None:
+    """Which choices of a model are possible; None where nothing is said of that."""
+    if options.min_probability is not None:
+        return Sampling(options.min_probability, options.temperature or 1.0)
+    return None if options.tolerance is None else Greedy(options.tolerance)
 
 
 def wants_model(options: argparse.Namespace) -> bool:
@@ -93,10 +129,10 @@ def _agent(
         case "policy":
             return deployment.policy(word, role)
         case "replay":
-            return ReplayAgent(word, Prompt.of(deployment, options.prompts, role), options.tolerance)
+            return ReplayAgent(word, Prompt.of(deployment, options.prompts, role), chosen_rule(options))
         case "agent" if word != ANY:
             prompt, store = Prompt.of(deployment, options.prompts, role), _store(options)
-            return ModelAgent(_backend(word, options), prompt, store, options.tolerance or 0.0)
+            return ModelAgent(_backend(word, options), prompt, store, chosen_rule(options))
         case "agent":
             return ANY
         case _:

@@ -17,12 +17,14 @@ from stead_sym.agent.models.backends import KINDS, open_backend, open_store
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
+from stead_sym.cli.agents import add_prompts
 from stead_sym.cli.options import add_file, positive
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.errors import InputError
 from stead_sym.files import load
+from stead_sym.printable import printable
 from stead_sym.relational.schema import Value
 from stead_sym.verification import verify
 
@@ -37,7 +39,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the model; where the deployment has several agents AGENT=..., for the one to audit",
     )
-    parser.add_argument("--prompts", metavar="DIR", help="take texts of the model's prompt from files there")
+    add_prompts(parser)
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )
@@ -100,9 +102,10 @@ def _search(
     found = search(model, context, options.search, grammar, rigid, rounds=options.rounds, seed=options.seed)
     for candidate in found[:5]:
         verb = "follows" if candidate.audit.follows else "breaks"
-        print(
+        line = (
             f"{candidate.lead:10.4f}  {verb}  {options.search}={candidate.name}  ({candidate.places} places)"
         )
+        print(printable(line))
     broken = [candidate for candidate in found if not candidate.audit.follows]
     print(f"{len(found)} names tried, {len(broken)} of them change the choice")
     if broken:
@@ -171,4 +174,4 @@ def _print(number: int, context: DecisionContext, results: Sequence[Audit]) -> b
 def _difference(result: Audit) -> str:
     moved = " ".join(f"{old}={new}" for old, new in sorted(result.renaming.items()) if old != new)
     texts = (", ".join(map(str, sorted(calls))) for calls in (result.before, result.expected, result.after))
-    return "  {}\n  before    {}\n  expected  {}\n  after     {}".format(moved, *texts)
+    return "  {}\n  before    {}\n  expected  {}\n  after     {}".format(*map(printable, (moved, *texts)))

@@ -1,4 +1,4 @@
-"""`stead-sym decisions`: list, show and export what models have decided.
+"""`stead-sym decisions`: list, show and export what models have decided, and salvage a damaged store.
 
 One decision: every row that is read is checked before it is used; a damaged one is an error, and never
 part of an export.
@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import assert_never
 
 from stead_sym.agent.models.backends import open_store
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.replay import export_lines
+from stead_sym.agent.records.said import Decoding, Samples
+from stead_sym.agent.records.salvage import salvage
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import freedom_words, percent, weight_words
 from stead_sym.errors import StoreError
+from stead_sym.printable import printable, printable_lines
 
 _SHOWN = 12  # digits of a key in a list
 
@@ -21,28 +26,34 @@ _SHOWN = 12  # digits of a key in a list
 def add_decisions(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the arguments of `decisions`."""
     actions = parser.add_subparsers(title="what to do", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="one line per decision: key, time, margin, model, calls")
+    listing = actions.add_parser(
+        "list", help="one line per decision: key, time, margin, probability of the offer, model, calls"
+    )
     listing.set_defaults(run=_list)
     show = actions.add_parser("show", help="one decision with its prompt and its branchings")
     show.set_defaults(run=_show)
     show.add_argument("key", metavar="KEY", help="the key of a decision, or how it begins")
     export = actions.add_parser("export", help="print decisions as JSON Lines, for verify --replay")
     export.set_defaults(run=_export)
+    salvaging = actions.add_parser("salvage", help="keep what is sound of a damaged store in a new one")
+    salvaging.set_defaults(run=_salvage)
+    salvaging.add_argument("old", metavar="OLD", help="the damaged store")
+    salvaging.add_argument("new", metavar="NEW", help="a store that is not there yet, or is empty")
     for action in (listing, export):
         action.add_argument(
             "--agent", metavar="NAME", help="only the decisions of this model, such as hf:DIR"
         )
     for action in (listing, show, export):
-        action.add_argument("--store", metavar="FILE", help="the store of decisions (default: your own)")
+        action.add_argument("--store", metavar="FILE|URL", help="the store of decisions (default: your own)")
 
 
 def _list(options: argparse.Namespace) -> int:
     with open_store(options.store, create=False) as store:
         for answer in _chosen(store, options.agent):
             calls = ", ".join(map(str, sorted(answer.selected)))
-            print(
-                f"{answer.key[:_SHOWN]}  {answer.time}  {margin_text(answer):>8}  {_model(answer)}  {calls}"
-            )
+            weight = f"{margin_text(answer):>9}  {'' if answer.mass is None else percent(answer.mass):>8}"
+            line = f"{answer.key[:_SHOWN]}  {answer.time}  {weight}  {_model(answer)}  {calls}"
+            print(printable(line))
     return 0
 
 
@@ -54,7 +65,7 @@ def _show(options: argparse.Namespace) -> int:
                 f"{store.name}: {len(found)} decisions have a key that begins with {options.key};"
                 " `stead-sym decisions list` has the keys"
             )
-        print("\n".join(_lines(found[0])))
+        print("\n".join(map(printable_lines, _lines(found[0]))))
     return 0
 
 
@@ -63,6 +74,16 @@ def _export(options: argparse.Namespace) -> int:
         for line in export_lines(_chosen(store, options.agent)):
             print(line)
     return 0
+
+
+def _salvage(options: argparse.Namespace) -> int:
+    """Status 1 where something is lost."""
+    with Store(options.old, create=False) as old, Store(options.new) as new:
+        found = salvage(old, new)
+        for lost in found.lost:
+            print(f"lost: {lost}")
+        print(f"{new.name}: {found.decisions} decisions and {found.nodes} nodes kept, {len(found.lost)} lost")
+    return 1 if found.lost else 0
 
 
 def _chosen(store: Store, model: str | None) -> Iterator[Answer]:
@@ -74,8 +95,14 @@ def _model(answer: Answer) -> str:
 
 
 def margin_text(answer: Answer) -> str:
-    """The margin of a decision; `forced` where the model had no choice."""
-    return "forced" if answer.margin is None else f"{answer.margin:.6f}"
+    """The margin of a decision; `forced` where the model had no choice, else how often it was asked."""
+    match answer.said:
+        case Samples(answers):
+            return f"asked {len(answers)}"
+        case Decoding():
+            return "forced" if answer.margin is None else f"{answer.margin:.6f}"
+        case _:
+            assert_never(answer.said)
 
 
 def _lines(answer: Answer) -> Iterator[str]:
@@ -84,14 +111,22 @@ def _lines(answer: Answer) -> Iterator[str]:
     for name, value in sorted(answer.model.items()):
         yield f"{name:10} {value}"
     yield "versions   " + ", ".join(f"{name} {version}" for name, version in sorted(answer.versions.items()))
-    yield f"tolerance  {answer.tolerance:g}"
-    yield f"margin     {margin_text(answer)}"
+    if answer.rule is not None:
+        yield f"selected   {answer.rule}"
+    yield f"weight     {weight_words(answer)}"
+    if isinstance(answer.said, Decoding):
+        yield f"entropy    {answer.said.entropy:.4g} bits"
+    if free := freedom_words(answer):
+        yield f"unforced   {free}"
     for offered in answer.calls:
         mark = "*" if offered.call in answer.selected else " "
         yield f"{mark} {offered.call}  {offered.text}"
     for branching in answer.branchings:
         said = ", ".join(f"{t}: {p:.6f}" for t, p in zip(branching.allowed, branching.logprobs, strict=True))
-        yield f"after {len(branching.path)} tokens  {said}  (margin {branching.margin:.6f})"
+        weight = f"margin {branching.margin:.6f}, {percent(branching.mass)} on the offer"
+        yield f"after {len(branching.path)} tokens  {said}  ({weight})"
+    for given in answer.said.answers if isinstance(answer.said, Samples) else ():
+        yield f"answered   {', '.join(map(str, given.calls))}{f'  {given.note}' if given.note else ''}"
     for message in answer.prompt:
         yield f"--- {message.role}"
         yield message.content

@@ -99,6 +99,22 @@ def tolerance(text: str) -> float:
     return number
 
 
+def probability(text: str) -> float:
+    """A number above 0 and at most 1."""
+    number = _number(text)
+    if not 0 < number <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most 1")
+    return number
+
+
+def temperature(text: str) -> float:
+    """A number above 0."""
+    number = _number(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
 def _number(text: str) -> float:
     try:
         return float(text)

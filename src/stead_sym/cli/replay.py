@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from stead_sym.agent.roles import Wrappers, named, wrap, wrap_all
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import normal_restriction
@@ -25,7 +25,7 @@ from stead_sym.evidence.reading import Written, read_evidence
 from stead_sym.evidence.recorded import RECORDED, decisions_that_differ, recorded_wrappers
 from stead_sym.evidence.replay import Replayed, replay
 from stead_sym.files import load, load_json
-from stead_sym.report.printable import printable
+from stead_sym.printable import printable
 from stead_sym.report.replayed import print_replayed
 from stead_sym.report.streams import console_on
 
@@ -51,6 +51,8 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _replay(options: argparse.Namespace) -> int:
+    if any((options.agent, options.replay)):
+        refuse_without_model(options)
     deployment = load(options.file)
     found = list(_evidence(deployment, options))
     if not found:

@@ -14,6 +14,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.files import load_text, packaged_examples
 from stead_sym.findings.static import lint
+from stead_sym.printable import printable
 from stead_sym.report.streams import console_on
 
 
@@ -32,7 +33,10 @@ def _show(options: argparse.Namespace) -> int:
     text, source = load_text(options.file)
     deployment = parse_deployment(text, source)
     console = console_on(sys.stdout)
-    console.print(str(deployment), soft_wrap=True)
+    if sys.stdout.isatty():
+        console.print(str(deployment), soft_wrap=True)
+    else:
+        print(deployment)  # letter by letter, for whoever reads it back
     for heading, restriction in (
         ("normal: the domain where fresh values have representatives", normal_restriction(deployment)),
         (
@@ -44,7 +48,7 @@ def _show(options: argparse.Namespace) -> int:
         for derivation in restriction.derivation.values():
             console.print(f"#   {derivation}", soft_wrap=True)
     for finding in lint(deployment):
-        print(f"stead-sym: finding: {finding}", file=sys.stderr)
+        print(printable(f"stead-sym: finding: {finding}"), file=sys.stderr)
     return 0
 
 

@@ -18,12 +18,22 @@ from stead_sym.certificate.write import prepare as prepare_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.limits import add_limits, display, in_child, wants_child
-from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
+from stead_sym.cli.options import (
+    add_domain,
+    add_file,
+    add_formulas,
+    add_specs,
+    asked,
+    domain,
+    positive,
+    probability,
+)
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
+from stead_sym.printable import printable
 from stead_sym.report.data import report_data
 from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.partial import known_verdicts, message, print_known
@@ -66,6 +76,12 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         choices=("on", "off"),
         default="on",
         help="look for what makes a verdict empty: vacuous specifications, tools never called (default: on)",
+    )
+    parser.add_argument(
+        "--min-mass",
+        type=probability,
+        metavar="P",
+        help="verdicts are unknown where a model gives the offered calls less than P of its probability",
     )
     parser.add_argument(
         "--strict",
@@ -114,6 +130,7 @@ def _verify(options: argparse.Namespace) -> int:
                 progress=progress,
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
+                min_mass=options.min_mass,
                 established=_teller(deployment, questions, options),
             )
             if options.certify is not None and is_certifiable(result):
@@ -124,7 +141,7 @@ def _verify(options: argparse.Namespace) -> int:
     elif options.quiet:
         print_verdicts(result, console_on(sys.stdout))
         for finding in result.findings if options.strict else ():
-            print(f"stead-sym: finding: {finding}", file=sys.stderr)
+            print(printable(f"stead-sym: finding: {finding}"), file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
     if options.certify is not None and not is_certifiable(result):

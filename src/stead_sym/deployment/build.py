@@ -33,6 +33,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_effect, read_facts, read_rules, read_tool_head
 from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
+from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.compose import as_formula
@@ -159,6 +160,7 @@ def deployment(
     sorts: Mapping[str, Names | Rigid | Ordered | range | None],
     relations: Mapping[str, Names],
     init: Iterable[str | Fact] = (),
+    texts: Mapping[str, str] | None = None,
     bounds: Mapping[str, int] | None = None,
     define: Mapping[str, FormulaLike] | None = None,
     tools: Iterable[Tool] = (),
@@ -175,13 +177,14 @@ def deployment(
 
     ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B, `ordered(…)`
     or a `range` of numbers for an ordered one. ``relations``: the sorts of the columns, with `key` after
-    those of a key. ``agents``: `role(…)` for each, where there are several. ``initially``:
-    `initially_any(…)`. ``define`` and ``views``: from a head, such as ``"pending(t: task)"`` or
-    ``"Focus(c)"``, to a formula; ``"true"`` shows all of a relation. ``policies``: `call` lines.
+    those of a key. ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
+    ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
+    ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
+    all of a relation. ``policies``: `call` lines.
     Raises `ParseError` and `DeclarationError`, and `TypeError` for a part that is of another kind.
     """
     _expect("name", name, str)
-    given = (sorts, relations, bounds, define, views, policies, specs, agents)
+    given = (sorts, relations, texts, bounds, define, views, policies, specs, agents)
     for mapping in (part or {} for part in given):
         _expect("part of a deployment", mapping, Mapping)
         for key in mapping:
@@ -199,6 +202,7 @@ def deployment(
             titles=(Text(name),),
             sorts=tuple(_sort(sort, values) for sort, values in sorts.items()),
             relations=tuple(_relation(relation, columns) for relation, columns in relations.items()),
+            texts=tuple(_text_item(head, text) for head, text in (texts or {}).items()),
             facts=tuple(atom for fact in init for atom in _facts(fact)),
             bounds=tuple(_bound(sort, number) for sort, number in (bounds or {}).items()),
             definitions=tuple(_definition(head, body) for head, body in (define or {}).items()),
@@ -272,6 +276,13 @@ def _facts(fact: str | Fact) -> tuple[Atom, ...]:
         return read_facts(fact, "init")
     _expect("fact", fact, Fact)
     return (Atom(fact.relation, tuple(map(Const, fact.args))),)
+
+
+def _text_item(head: str, text: str) -> TextItem:
+    """`m1` or `m1: message`."""
+    _expect(f"text of {head}", text, str)
+    value, colon, sort = (part.strip() for part in head.partition(":"))
+    return TextItem(value, sort if colon else None, text)
 
 
 def _definition(head: str, body: FormulaLike) -> Definition:

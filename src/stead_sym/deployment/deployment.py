@@ -63,12 +63,16 @@ class Deployment:
 
     @cached_property
     def constants(self) -> Mapping[str, tuple[Value, ...]]:
-        """C, per sort: the values a finite sort lists, or the identifiers of `init` (sorted)."""
+        """C, per sort: the values a finite sort lists, or the identifiers of `init` and those with a text
+        (sorted)."""
+        texts = {(text.sort, text.value) for text in self.schema.texts}
         return MappingProxyType(
             {
                 sort.name: sort.values
                 if sort.values is not None
-                else tuple(sorted(self.init.active_domain[sort.name]))
+                else tuple(
+                    sorted(self.init.active_domain[sort.name] | {v for s, v in texts if s == sort.name})
+                )
                 for sort in self.schema.sorts
             }
         )

@@ -18,6 +18,7 @@ from lark import Lark, Token
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
+from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import (
     Assign,
     Choose,
@@ -172,6 +173,7 @@ class _Reader:
             titles=tuple(Text(str(_name(node)), read.span(node)) for node in named("title")),
             sorts=tuple(sort for node in named(*_SORTS) for sort in self.sorts(node)),
             relations=tuple(map(self.relation, named("relation"))),
+            texts=tuple(map(self.text_value, named("text"))),
             facts=tuple(read.atom(fact) for node in named("init") for fact in trees_of(node)),
             initially=tuple(map(self.initially, named("initially"))),
             bounds=tuple(map(self.bound, named("bound"))),
@@ -248,6 +250,11 @@ class _Reader:
         keys = tuple(k for k, column in enumerate(columns) if len(column) > 1)
         sorts = tuple(str(column[0]) for column in columns)
         return Relation(str(name), sorts, keys, span=self.formulas.span(name))
+
+    def text_value(self, node: Node) -> TextItem:
+        *names, text = tokens_of(node)
+        sort = str(names[1]) if len(names) > 1 else None
+        return TextItem(str(names[0]), sort, _unquoted(text), self.formulas.span(names[0]))
 
     def bound(self, node: Node) -> Bound:
         sort, number = tokens_of(node)

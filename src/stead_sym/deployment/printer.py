@@ -21,6 +21,7 @@ from stead_sym.deployment.tool import (
 )
 from stead_sym.logic.printer import print_binders, print_formula
 from stead_sym.logic.syntax import TRUE, Formula
+from stead_sym.relational.schema import escaped
 
 
 def print_deployment(deployment: Deployment) -> str:
@@ -37,6 +38,7 @@ def print_deployment(deployment: Deployment) -> str:
         [f"deployment {d.name}"],
         map(str, d.schema.sorts),
         map(str, d.schema.relations),
+        map(str, d.schema.texts),
         ["init", *(f"  {fact}" for fact in d.init)],
         initially,
         bounds,
@@ -77,7 +79,7 @@ def _agent(agent: AgentRole) -> Iterator[str]:
 
 
 def _tool(tool: Tool) -> Iterator[str]:
-    description = f' "{_escaped(tool.description)}"' if tool.description else ""
+    description = f' "{escaped(tool.description)}"' if tool.description else ""
     yield f"{'event' if tool.event else 'tool'} {tool.name}({print_binders(tool.params)}){description}"
     if tool.guard != TRUE:
         yield f"  guard {print_formula(tool.guard)}"
@@ -85,12 +87,6 @@ def _tool(tool: Tool) -> Iterator[str]:
         for effect in tool.effects:
             yield f"  effect{_clause('when', effect.when)}"
             yield from (f"    {print_statement(statement)}" for statement in effect.statements)
-
-
-def _escaped(text: str) -> str:
-    for character, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t")):
-        text = text.replace(character, escape)
-    return text
 
 
 def print_statement(statement: Statement) -> str:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
+from stead_sym.deployment.resolve_texts import TextItem, with_texts
 from stead_sym.deployment.resolve_tools import (
     declared_params,
     refuse_doubles,
@@ -65,6 +66,7 @@ class Items:
     titles: tuple[Text, ...]
     sorts: tuple[Sort, ...] = ()
     relations: tuple[Relation, ...] = ()
+    texts: tuple[TextItem, ...] = ()
     facts: tuple[Atom, ...] = ()
     bounds: tuple[Bound, ...] = ()
     definitions: tuple[Definition, ...] = ()
@@ -81,8 +83,10 @@ class Items:
 
 def resolve_items(items: Items) -> Deployment:
     """The deployment. Raises `DeclarationError` for what is missing, doubled or does not fit."""
-    schema = _schema(items)
-    init, constants = _initial(items.facts, schema)
+    plain = _schema(items)
+    facts, constants = _initial(items.facts, plain)
+    schema, constants = with_texts(items.texts, plain, constants)
+    init = Instance.of(schema, facts)
     definitions = _definitions(items.definitions, schema, constants)
     names = Names(schema, constants, {d.name: d for d in definitions})
     for definition in definitions:
@@ -146,8 +150,8 @@ def _schema(items: Items) -> Schema:
     return Schema(items.sorts, items.relations)
 
 
-def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[Instance, Mapping[Value, str]]:
-    """D0, and the constants with their sorts: the listed values and the identifiers of D0."""
+def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[list[Fact], Mapping[Value, str]]:
+    """The facts of D0, and the constants with their sorts: the listed values and the identifiers of D0."""
     constants = {value: sorts[0] for value, sorts in schema.listed.items()}
     origin: dict[Value, Span | None] = {}
     names = Names(schema)
@@ -186,7 +190,7 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[Instance, Mapping
             f"{one} and {other} have the same key, of which a state may hold one fact; remove one",
             next(atom.span for atom in facts if str(atom) == str(other)),
         )
-    return Instance.of(schema, found), constants
+    return found, constants
 
 
 def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:

@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.weight import weight_data
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Call
@@ -128,7 +129,7 @@ class _Writer:
             "selected": [_atom(call) for call in sorted(decision.selected)],
         }
         if answer := move.answer:
-            record |= {"key": answer.key, "margin": answer.margin, "tolerance": answer.tolerance}
+            record |= {"key": answer.key, **weight_data(answer)}
             record["prompt"] = [{"role": m.role, "content": m.content} for m in answer.prompt]
         own = self._decisions.setdefault(step.actor, {})
         number, _ = own.setdefault(context, (len(own), record))

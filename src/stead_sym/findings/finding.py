@@ -16,6 +16,8 @@ Kind: TypeAlias = Literal[
     "rule never matches", "rule never selects",
     # of events and agents that keep others from acting
     "starvation", "endless event",
+    # of what a language model decided
+    "forced choice",
     # of what is written
     "hidden relation", "exists implies", "reaching negation", "inactive values", "identifiers return",
     "unused define", "unused variable", "shadowed constant", "known constant", "leap unseen",

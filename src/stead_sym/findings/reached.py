@@ -22,6 +22,7 @@ from stead_sym.engine import Engine
 from stead_sym.findings.conditions import can_write_out, changes, enabled
 from stead_sym.findings.events import starved
 from stead_sym.findings.finding import Finding, Kind
+from stead_sym.findings.forced import forced_choices
 from stead_sym.findings.occurrences import Occurrence, Path, met, occurrences, replaced
 from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import (
@@ -91,7 +92,7 @@ def reached_findings(
 ) -> Examined:
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most `_MOST`
     occurrences are replaced, each before what it contains."""
-    found = [*_tools(deployment, engine, wrappers)]
+    found = [*_tools(deployment, engine, wrappers), *forced_choices(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         if wrapper is not None and isinstance(wrapper.agent, RuleAgent):

@@ -1,11 +1,11 @@
 """Sorts, relation symbols and schemas (Definition "Typed schema and instance" of the paper).
 
-A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema
-keeps the sort of every *listed* value, an instance the sort of every value that stands in it. Live data that
-spell identifiers of two sorts alike are for the canonical wrapper, which takes values with their sorts. Only
-numerals may be listed by several sorts: the
-2 of one is not the 2 of another, and which is meant its position says. That is enough, for numerals are
-rigid, so that no renaming touches them, and formulas never compare values of two sorts.
+A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema keeps the
+sort of every value that it *lists* (in a finite sort, or with a text), an instance the sort of every value
+that stands in it. Live data may spell identifiers of two sorts alike: the canonical wrapper takes values with
+their sorts. Only numerals may be listed by several sorts: the 2 of one is not the 2 of another, and which is
+meant its position says. That is enough, for numerals are rigid, so that no renaming touches them, and
+formulas never compare values of two sorts.
 """
 
 from __future__ import annotations
@@ -122,12 +122,32 @@ class Relation:
         return f"relation {self.name}({', '.join(columns)})"
 
 
+@dataclass(frozen=True, slots=True)
+class TextValue:
+    """A constant in B that stands for a text, which a prompt shows in its place."""
+
+    value: Value
+    sort: str
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        """`text m1: message = "…"`: on one line, or between three quotes where the text has several."""
+        if "\n" in self.text and '"""' not in self.text:
+            return f'text {self.value}: {self.sort} = """{self.text}"""'
+        return f'text {self.value}: {self.sort} = "{escaped(self.text)}"'
+
+
 @dataclass(frozen=True)
 class Schema:
-    """A sorted relational schema. Raises `DeclarationError` for a name that is missing or doubled."""
+    """A sorted relational schema. Raises `DeclarationError` for a name that is missing or doubled.
+
+    ``texts`` are the constants that stand for a text, of finite sorts, which list them too, and of others.
+    """
 
     sorts: tuple[Sort, ...]
     relations: tuple[Relation, ...]
+    texts: tuple[TextValue, ...] = ()
 
     def __post_init__(self) -> None:
         _refuse_doubles("sort", self.sorts)
@@ -150,6 +170,26 @@ class Schema:
                         sort.span,
                     )
                 owner[value] = sort
+        self._check_texts(owner)
+
+    def _check_texts(self, owner: Mapping[Value, Sort]) -> None:
+        texts: set[Value] = set()
+        for text in self.texts:
+            values = self.sort(text.sort, text.span).values
+            if text.value in texts:
+                raise DeclarationError(f"a second text for {text.value}; join the two", text.span)
+            if values is not None and text.value not in values:
+                raise DeclarationError(
+                    f"{text.value} is no value of sort {text.sort}; list it there, or name one of"
+                    f" {', '.join(values)}",
+                    text.span,
+                )
+            if values is None and text.value in owner:
+                raise DeclarationError(
+                    f"{text.value} is of sort {owner[text.value].name}, not {text.sort}; rename one",
+                    text.span,
+                )
+            texts.add(text.value)
 
     @cached_property
     def _sorts(self) -> Mapping[str, Sort]:
@@ -180,20 +220,35 @@ class Schema:
 
     @cached_property
     def rigid(self) -> frozenset[Value]:
-        """B: the values of the rigid sorts."""
-        return frozenset(v for s in self.sorts if s.rigid for v in s.values or ())
+        """B: the values of the rigid sorts, and those that stand for a text."""
+        return frozenset(v for s in self.sorts if s.rigid for v in s.values or ()) | self.text_of.keys()
+
+    @cached_property
+    def text_of(self) -> Mapping[Value, str]:
+        """The text of every value that stands for one."""
+        return {text.value: text.text for text in self.texts}
 
     @cached_property
     def listed(self) -> Mapping[Value, tuple[str, ...]]:
-        """The sort of every value that a finite sort lists; of a numeral perhaps several."""
-        sorts: dict[Value, tuple[str, ...]] = {}
+        """The sort of every value that a finite sort lists or that has a text; of a numeral perhaps
+        several."""
+        sorts: dict[Value, tuple[str, ...]] = {
+            text.value: (text.sort,) for text in self.texts if self.sort(text.sort).values is None
+        }
         for sort in self.sorts:
             for value in sort.values or ():
                 sorts[value] = (*sorts.get(value, ()), sort.name)
         return sorts
 
     def __str__(self) -> str:
-        return "\n".join(map(str, (*self.sorts, *self.relations)))
+        return "\n".join(map(str, (*self.sorts, *self.relations, *self.texts)))
+
+
+def escaped(text: str) -> str:
+    """A text as it stands between single quotes in the language."""
+    for character, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t")):
+        text = text.replace(character, escape)
+    return text
 
 
 def _refuse_doubles(kind: str, items: Iterable[Sort] | Iterable[Relation]) -> None:

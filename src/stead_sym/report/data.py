@@ -13,11 +13,12 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.weight import weight_data
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
-from stead_sym.evidence.data import Json, evidence_data
+from stead_sym.evidence.data import Json, evidence_data, text_digest
 from stead_sym.evidence.moves import Moves
 from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact
@@ -30,9 +31,15 @@ def report_data(result: Verification) -> dict[str, Json]:
     """The report of a verification."""
     return {
         "deployment": result.deployment.name,
+        "digest": text_digest(result.deployment),
         "agent": result.agent,
         "agents": {
-            name: {"agent": run.agent, "contexts": run.contexts, "queries": run.queries}
+            name: {
+                "agent": run.agent,
+                "contexts": run.contexts,
+                "queries": run.queries,
+                "known": dict(run.known),
+            }
             for name, run in result.agents.items()
         },
         "engine": result.engine.name,
@@ -155,8 +162,7 @@ def _record(answer: Answer | None) -> dict[str, Json]:
         return {}
     return {
         "key": answer.key,
-        "margin": answer.margin,
-        "tolerance": answer.tolerance,
+        **weight_data(answer),
         "model": dict(answer.model),
         "prompt": [{"role": message.role, "content": message.content} for message in answer.prompt],
     }

@@ -12,9 +12,9 @@ from html import escape
 from typing import Literal
 
 from stead_sym.evidence.outline import outline
+from stead_sym.printable import printable
 from stead_sym.report.evidence import Subject, subject
 from stead_sym.report.layout import LINE, MARGIN, Arrow, Box, Line, Mark, Path, Picture, picture
-from stead_sym.report.printable import printable
 from stead_sym.report.steps import MovesOf
 from stead_sym.verification import Verification
 

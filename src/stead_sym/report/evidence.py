@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from stead_sym.agent.records.weight import freedom_words, weight_words
 from stead_sym.agent.wrapper import Decision
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
@@ -25,8 +26,8 @@ from stead_sym.evidence.tree import Evidence, Node
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.names import check_known
 from stead_sym.logic.syntax import Formula
+from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.report.printable import printable
 from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
 from stead_sym.verification import Verification
 
@@ -255,9 +256,11 @@ def _decision(shown: Outline, number: int, taken: _Taken, *, prompts: bool) -> R
     grid.add_row("offered", _list(sorted(context.calls)))
     grid.add_row("chosen", _list(sorted(decision.selected)))
     if answer is not None:
-        margin = "none, since every token was forced" if answer.margin is None else f"{answer.margin:.4g}"
-        tolerance = f", with a tolerance of {answer.tolerance:g}" if answer.tolerance else ""
-        grid.add_row("margin", Text(margin + tolerance))
+        grid.add_row("weight", Text(printable(weight_words(answer))))
+        if answer.rule is not None:
+            grid.add_row("selected", Text(str(answer.rule)))
+        if free := freedom_words(answer):
+            grid.add_row("unforced", Text(printable(free)))
         grid.add_row("record", Text(answer.key))
     steps: dict[str, list[str]] = {}
     for node, index, here in taken.at:

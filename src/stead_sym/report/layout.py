@@ -13,12 +13,13 @@ from typing import Literal, TypeAlias
 
 from rich.cells import cell_len, chop_cells
 
+from stead_sym.agent.records.weight import weight_words
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.outline import Numbered, Outline, Place
 from stead_sym.logic.syntax import Formula
+from stead_sym.printable import printable
 from stead_sym.relational.instance import Instance
 from stead_sym.report.evidence import constraints_met
-from stead_sym.report.printable import printable
 from stead_sym.report.steps import MovesOf, actor_word
 
 CHAR, LINE = 7.3, 17.0
@@ -402,7 +403,7 @@ def _branching(move: Move | None) -> list[str]:
         return []
     words = move.branching.split(", ")
     if move.answer is not None and move.answer.margin is not None and words[0].startswith("agent"):
-        words[0] += f", margin {move.answer.margin:.4g}"
+        words[0] += f", {weight_words(move.answer)}"
     return words
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
+from stead_sym.agent.records.weight import weight_words
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.moves import Move
+from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.report.printable import printable
 
 _MOST_ROOM = 24
 
@@ -82,7 +83,7 @@ def _branched(move: Move | None) -> str:
         return ""
     words = move.branching.split(", ") if move.branching else []
     if move.answer is not None and move.answer.margin is not None:
-        words.append(f"margin {move.answer.margin:.4g}")
+        words.append(weight_words(move.answer))
     return "\n".join(words)
 
 

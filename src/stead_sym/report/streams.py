@@ -1,7 +1,8 @@
 """What every command writes in the same way: text on a stream, and the line of an error.
 
 One decision: what is written is fit for the stream. A character that its encoding lacks becomes a question
-mark, and where no terminal reads it lines have no spaces at their ends.
+mark, one that a terminal would obey, which may come from anybody's file, is written as its escape sequence,
+and where no terminal reads it lines have no spaces at their ends.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ import json
 import re
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TextIO, cast
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from stead_sym.errors import DefinitionError, SteadError
 from stead_sym.evidence.data import Json
+from stead_sym.printable import printable_lines
 from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.terminal import print_trace
 
 _WIDTH = 80
+_OBEYED = re.compile(r"[^ -~\n\t]")
 _SPACES_AT_END = re.compile(r" +(?=\n)")
 
 
@@ -52,6 +56,15 @@ class _Trimmed:
 
 
 class _Console(Console):
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is to be printed, in which only those that the console itself makes control
+        the terminal."""
+        for segment in super().render(renderable, options):
+            if segment.control or not _OBEYED.search(segment.text):
+                yield segment
+            else:
+                yield Segment(printable_lines(segment.text), segment.style)
+
     def on_broken_pipe(self) -> None:
         """The reader has left, which the caller deals with; what is inherited exits with status 1."""
         raise BrokenPipeError

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.weight import Weight, is_same, percent, weight
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.outline import outline
@@ -96,6 +97,9 @@ def _heading(result: Verification) -> RenderableType:
     grid.add_row("reached", ", ".join(counts))
     for label, text in _assumed(result.hypotheses):
         grid.add_row(label, text)
+    for name, run in result.agents.items():
+        if weighed := weight(run.answers):
+            grid.add_row("weight", _weight(weighed, name))
     for name, run in result.agents.items() if len(result.agents) > 1 else ():
         grid.add_row(name, _asked(run))
     return Group(title, indented(grid))
@@ -136,6 +140,19 @@ def _asked(run: AgentRun) -> str:
         return "any agent (everything offered)"
     counts = f"{_plural(run.contexts, 'context')}, {_plural(run.queries, 'query', 'queries')}"
     return f"{run.agent}: {counts}"
+
+
+def _weight(weighed: Weight, agent: str) -> str:
+    """How far the model means the calls that it selects, and what its decisions stand for."""
+    whose = f"{agent}: " if agent else ""
+    parts = []
+    if weighed.mass is not None:
+        parts.append(f"{percent(weighed.mass)} or more of the probability is on the offered calls")
+    if weighed.known:
+        parts.append(f"{weighed.same} of {weighed.known} choices are made without the constraint too")
+    if weighed.sampling is not None:
+        parts.append(f"{weighed.sampling}, which takes in {percent(weighed.covered)} or more")
+    return whose + "; ".join(parts or ["every token was forced"])
 
 
 def _agent(result: Verification) -> str:
@@ -202,13 +219,18 @@ def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> Rendera
     are."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("margin", justify="right", no_wrap=True)
+    table.add_column("on the offer", justify="right", no_wrap=True)
+    table.add_column("unforced", no_wrap=True)
     for column in ("agent", "decision") if several else ("decision",):
         table.add_column(column, no_wrap=True)
     table.add_column("selected", overflow="fold")
     for name, answer in answers:
         selected = ", ".join(map(str, sorted(answer.selected)))
         whose = (name,) if several else ()
-        table.add_row(f"{answer.margin:.4g}", *whose, answer.key[:12], Text(selected))
+        free = {None: "?", True: "yes", False: "no"}[is_same(answer)]
+        table.add_row(
+            f"{answer.margin:.4g}", percent(answer.mass), free, *whose, answer.key[:12], Text(selected)
+        )
     return Group(Text("closest decisions of the model"), indented(table))
 
 

@@ -11,10 +11,11 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.agent import Request, Written, unforced
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.trie import Tokens
+from stead_sym.agent.records.possible import Tokens
+from stead_sym.agent.records.said import Unforced
 
 
 class ByteTokenizer:
@@ -29,6 +30,10 @@ class ByteTokenizer:
     def text(self, text: str) -> Tokens:
         """The bytes of a text."""
         return tuple(text.encode())
+
+
+ALL = tuple(range(259))
+"""The whole vocabulary."""
 
 
 class ByteModel:
@@ -64,10 +69,17 @@ class ByteModel:
                 self._seen(request)
             yield number, self.logprobs(request)
 
+    def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
+        """See `agent.Unconstrained`."""
+        for number, (prompt, tokens) in enumerate(answers):
+            requests = (Request(prompt, tokens[:length], ALL) for length in range(len(tokens)))
+            choices = [max(zip(self.logprobs(r), ALL, strict=True))[1] for r in requests]
+            yield number, unforced(tokens, choices, lambda token: chr(token) if token < 128 else "")
+
     def logprobs(self, request: Request) -> list[float]:
         """The answer to one request: a distribution over all tokens, read at the allowed ones."""
         state = digest([self._seed, request.prompt, request.path])
-        heights = [_uniform(f"{state} {token}") for token in range(259)]
+        heights = [_uniform(f"{state} {token}") for token in ALL]
         total = math.log(math.fsum(map(math.exp, heights)))
         return [heights[token] - total for token in request.allowed]
 

@@ -1,4 +1,4 @@
-"""A language model as a base agent: prompts in, greedy decoding inside the offered calls, a store in front.
+"""A language model as a base agent: prompts in, decoding inside the offered calls, a store in front.
 
 The decision: all contexts of a batch go out together, level by level: one request per open branching node.
 What the model says at a node is stored the moment it arrives. A backend turns requests into
@@ -7,19 +7,21 @@ log-probabilities and knows nothing of deployments; this module knows nothing of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.records.answer import Answer, Offered
 from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.possible import Branching, Greedy, Rule, Tokens, rule_data
+from stead_sym.agent.records.said import Decoding, Unforced
 from stead_sym.agent.records.store import Store
-from stead_sym.agent.records.trie import Branching, Decoder, Tokens, Trie
+from stead_sym.agent.records.trie import Decoder, Trie
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import InputError, ModelError, StoreError
+from stead_sym.errors import ModelError, StoreError
 from stead_sym.relational.canonical import FORM_VERSION
 from stead_sym.relational.graph import NAUTY_VERSION
 
@@ -68,6 +70,31 @@ class Backend(Protocol):
     def next_logprobs(self, requests: Sequence[Request], /) -> Iterator[tuple[int, Sequence[float]]]: ...
 
 
+class Written(NamedTuple):
+    """A call that was selected after ``prompt``, as tokens with the end token last."""
+
+    prompt: Tokens
+    tokens: Tokens
+
+
+@runtime_checkable
+class Unconstrained(Protocol):
+    """A backend that can also tell what greedy decoding would write if nothing constrained it."""
+
+    def unforced(self, answers: Sequence[Written], /) -> Iterator[tuple[int, Unforced]]:
+        """For each answer, by its number and in any order, how far the model writes it by itself."""
+        ...
+
+
+def unforced(tokens: Tokens, choices: Sequence[int], spelled: Callable[[int], str]) -> Unforced:
+    """The comparison of a call with what greedy decoding chooses: ``choices[i]`` after the first i tokens of
+    the call, as far as these agree."""
+    pairs = enumerate(zip(tokens, choices, strict=False))
+    agreed = next((i for i, (one, other) in pairs if one != other), min(len(tokens), len(choices)))
+    other = choices[agreed] if agreed < min(len(tokens), len(choices)) else None
+    return Unforced(agreed, len(tokens), other, "" if other is None else spelled(other))
+
+
 @dataclass
 class _Walk:
     """A decision in progress."""
@@ -84,18 +111,25 @@ class _Walk:
 class ModelAgent:
     """A language model behind a prompt, with a store of its decisions in front: a base agent.
 
-    ``tolerance`` is δ of `trie`: with 0 every context has one selected call.
+    ``rule`` says which calls are possible: the greedy choice by default, so that every context has one
+    selected call. With ``weigh`` the model is also asked, once per decision, what it would write if nothing
+    constrained it, where the backend can tell (`Unconstrained`); nothing is selected by that.
     """
 
     def __init__(
-        self, backend: Backend, prompt: Prompt, store: Store | None = None, tolerance: float = 0.0
+        self,
+        backend: Backend,
+        prompt: Prompt,
+        store: Store | None = None,
+        rule: Rule | None = None,
+        *,
+        weigh: bool = True,
     ) -> None:
-        if not 0.0 <= tolerance < float("inf"):
-            raise InputError(f"the tolerance {tolerance} is not a number of at least 0; give one")
         self.backend = backend
         self.prompt = prompt
         self.store = Store() if store is None else store
-        self.tolerance = tolerance
+        self.rule = Greedy() if rule is None else rule
+        self.weigh = weigh
         self._queries = 0
         self._requests = 0
         self._answers: dict[DecisionContext, Answer] = {}
@@ -119,7 +153,7 @@ class ModelAgent:
         return self._answers.get(context)
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
-        """The calls that greedy decoding selects, from the store where it knows.
+        """The calls that the rule makes possible, from the store where it knows.
 
         Raises `ModelError` for calls that the tokenizer does not tell apart and for a context that is
         longer than the model's window (then nothing of the batch is asked), `StoreError` for a store that
@@ -144,10 +178,10 @@ class ModelAgent:
                 "canonical": FORM_VERSION,
                 "prompt": prompt,
                 "calls": [[offered.text, offered.tokens] for offered in calls],
-                "tolerance": self.tolerance,
+                **rule_data(self.rule),
             }
         )
-        return _Walk(context, key, messages, prompt, calls, Decoder(self._trie(calls), self.tolerance))
+        return _Walk(context, key, messages, prompt, calls, Decoder(self._trie(calls), self.rule))
 
     def _offered(self, call: Call) -> Offered:
         text = self.prompt.call_text(call)
@@ -187,9 +221,10 @@ class ModelAgent:
             for number, logprobs in self._ask(requests):
                 owners[number].asked = True
                 owners[number].decoder.tell(requests[number].path, logprobs)
-            for walk in unfinished:
-                if not walk.decoder.open:
-                    self._finish(walk)
+            finished = [walk for walk in unfinished if not walk.decoder.open]
+            weighed = dict(self._unforced(finished))
+            for number, walk in enumerate(finished):
+                self._finish(walk, weighed.get(number))
             unfinished = [walk for walk in unfinished if walk.decoder.open]
 
     def _known(self, walk: _Walk) -> bool:
@@ -236,7 +271,16 @@ class ModelAgent:
     def _node_key(self, prompt: Tokens, path: Tokens, allowed: Tokens) -> str:
         return digest([dict(self.backend.identity), prompt, path, allowed])
 
-    def _finish(self, walk: _Walk) -> None:
+    def _unforced(self, walks: Sequence[_Walk]) -> Iterable[tuple[int, Unforced]]:
+        """How far the model writes each walk's greedy choice by itself, where that is asked and known."""
+        if not walks or not self.weigh or not isinstance(self.backend, Unconstrained):
+            return ()
+        best = [(walk, walk.decoder.best) for walk in walks]
+        return self.backend.unforced(
+            [Written(walk.prompt, walk.calls[number].tokens) for walk, number in best if number is not None]
+        )
+
+    def _finish(self, walk: _Walk, weighed: Unforced | None) -> None:
         # Where every token is forced no node is asked about; the context still counts as put to the model.
         self._queries += walk.asked or not walk.decoder.branchings
         answer = Answer(
@@ -244,9 +288,8 @@ class ModelAgent:
             prompt=walk.messages,
             prompt_digest=digest(walk.prompt),
             calls=walk.calls,
-            branchings=walk.decoder.branchings,
+            said=Decoding(walk.decoder.branchings, self.rule, weighed),
             selected=frozenset(walk.calls[number].call for number in walk.decoder.selected),
-            tolerance=self.tolerance,
             model={"name": self.name, **self.backend.identity},
             versions={**self.backend.versions, "pynauty": NAUTY_VERSION},
             time=datetime.now(UTC).isoformat(timespec="seconds"),

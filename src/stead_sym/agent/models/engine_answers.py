@@ -18,7 +18,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from stead_sym.agent.models.agent import Request
-from stead_sym.agent.records.trie import Tokens
+from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
 
 _SLACK = 1e-3

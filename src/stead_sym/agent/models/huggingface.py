@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.agent import Request, Written, unforced
 from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
 from stead_sym.agent.records.digest import digest, digest_files
-from stead_sym.agent.records.trie import Tokens
+from stead_sym.agent.records.possible import Tokens
+from stead_sym.agent.records.said import Unforced
 
 Tensor: TypeAlias = Any
 States: TypeAlias = "tuple[tuple[Tensor, Tensor], ...]"
@@ -111,6 +112,23 @@ class HuggingFace:
             break
         while len(self._rows) > self.together:
             del self._rows[next(iter(self._rows))]
+
+    def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
+        """See `agent.Unconstrained`: one pass over the tokens of each call, from what is kept of its
+        prompt."""
+        torch = self._torch
+        for number, (prompt, tokens) in enumerate(answers):
+            job = self._job(number, Request(prompt, (), ()))
+            options: dict[str, Any] = {"use_cache": False}
+            if job.start:
+                options |= {"past_key_values": self._past([job], job.start), "use_cache": True}
+            if self._keeps_logits:
+                options["logits_to_keep"] = len(tokens)
+            rest = [*prompt[job.start :], *tokens[:-1]]
+            with torch.inference_mode():
+                ids = torch.tensor([rest], device=self._model.device)
+                logits = self._model(input_ids=ids, **options).logits[0, -len(tokens) :]
+            yield number, unforced(tokens, logits.argmax(-1).tolist(), self.tokenizer.spelled)
 
     def raw_logprobs(self, request: Request) -> list[float]:
         """The same for one request, by one plain forward pass that keeps nothing."""

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from stead_sym.agent.models.control_tokens import ControlTokens
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.trie import Tokens
+from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
 
 Loaded = TypeVar("Loaded")
@@ -37,6 +38,7 @@ class ChatTokenizer:
             raise ModelError(
                 f"the tokenizer of {name} has no end token; set eos_token in tokenizer_config.json"
             )
+        self._control = ControlTokens(tokenizer, name)
         self.end: int = tokenizer.eos_token_id
         self.identity: Mapping[str, str] = {
             "tokenizer": digest(tokenizer.backend_tokenizer.to_str()),
@@ -54,23 +56,32 @@ class ChatTokenizer:
         return cls(reporting(name, lambda: load(name, revision=revision)), name)
 
     def prompt(self, messages: Sequence[Message]) -> Tokens:
-        """The tokens of a chat up to where the model's answer begins."""
+        """The tokens of a chat up to where the model's answer begins. What a message spells is text, never a
+        control token."""
+        return self._control.prompt(messages, self._rendered)
+
+    def text(self, text: str) -> Tokens:
+        """The tokens of a text, none added, none special."""
+        return self._control.text(text)
+
+    def _rendered(self, messages: Sequence[Message]) -> str:
         from jinja2.exceptions import TemplateError
 
         chat = [message._asdict() for message in messages]
         try:
-            text = self._tokenizer.apply_chat_template(
+            text: str = self._tokenizer.apply_chat_template(
                 chat, tokenize=False, add_generation_prompt=True, enable_thinking=False
             )
         except TemplateError as error:
             raise ModelError(
                 f"the chat template of {self._name} refuses the prompt: {error}; change the prompt's messages"
             ) from None
-        return self.text(text)
+        return text
 
-    def text(self, text: str) -> Tokens:
-        """The tokens of a text, none added."""
-        return tuple(self._tokenizer.encode(text, add_special_tokens=False))
+    def spelled(self, token: int) -> str:
+        """The text of a token."""
+        text: str = self._tokenizer.decode([token])
+        return text
 
 
 def library(module: str, name: str, extra: str = "hf") -> Any:

@@ -12,10 +12,11 @@ import random
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.agent import Request, Written, unforced
 from stead_sym.agent.models.engine_answers import Question, Sampled, gathered, questions
 from stead_sym.agent.models.huggingface import weights_identity
 from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
+from stead_sym.agent.records.said import Unforced
 
 _DEFAULTS = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the engine runs in this process, not in one of its own
@@ -96,6 +97,24 @@ class VllmOffline:
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
         """See `model.Backend`."""
         return gathered(self.name, self._answers(questions(requests, _MOST)))
+
+    def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
+        """See `agent.Unconstrained`."""
+        for start in range(0, len(answers), self.batch):
+            batch = answers[start : start + self.batch]
+            outputs = self.engine.generate(
+                [{"prompt_token_ids": list(written.prompt)} for written in batch],
+                [
+                    self._vllm.SamplingParams(
+                        temperature=0.0, max_tokens=len(written.tokens), detokenize=False
+                    )
+                    for written in batch
+                ],
+                use_tqdm=False,
+            )
+            for number, (written, output) in enumerate(zip(batch, outputs, strict=True), start):
+                choices = list(output.outputs[0].token_ids)
+                yield number, unforced(written.tokens, choices, self.tokenizer.spelled)
 
     def _answers(self, asked: Sequence[Question]) -> Generator[tuple[Question, Sampled], None, None]:
         for start in range(0, len(asked), self.batch):

@@ -13,15 +13,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any
+from typing import Any, TypeVar
 
-from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.agent import Request, Written, unforced
 from stead_sym.agent.models.connection import EXTRA, IN_FLIGHT, Connection
 from stead_sym.agent.models.engine_answers import Question, Sampled, gathered, questions
 from stead_sym.agent.models.tokenizer import ChatTokenizer
+from stead_sym.agent.records.said import Unforced
 from stead_sym.errors import ModelError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _MOST = 20
 """So many tokens a server lets one request ask log-probabilities of, unless it was started otherwise."""
@@ -56,7 +60,7 @@ class VllmServer:
         root = served[model].get("root") or model
         self._server = server
         self._model = model
-        self._in_flight = in_flight
+        self._parallel = in_flight
         self.name = f"vllm:{server.url}#{model}"
         self.window = int(served[model].get("max_model_len") or 1 << 30)
         self.tokenizer = self._own_tokenizer(root)
@@ -85,36 +89,69 @@ class VllmServer:
         """See `model.Backend`."""
         return gathered(self.name, self._answers(questions(requests, _MOST)))
 
+    def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
+        """See `agent.Unconstrained`."""
+        for (number, written), choices in self._in_flight(self._write_freely, [*enumerate(answers)]):
+            yield number, unforced(written.tokens, choices, self.tokenizer.spelled)
+
     def _answers(self, asked: Sequence[Question]) -> Generator[tuple[Question, Sampled], None, None]:
-        """The answers as they come in; after a failure nothing new is asked, what is in flight counts."""
+        """The answers as they come in."""
+        return self._in_flight(self._ask, asked)
+
+    def _in_flight(
+        self, ask: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[tuple[Item, Result], None, None]:
+        """What is asked for each item, as it comes in; after a failure nothing new is asked, what is in
+        flight counts."""
         failure: ModelError | None = None
         stopping = threading.Event()  # futures that a pool cancels would never come out of as_completed
-        pool = ThreadPoolExecutor(max_workers=min(self._in_flight, max(len(asked), 1)))
+        pool = ThreadPoolExecutor(max_workers=min(self._parallel, max(len(items), 1)))
+
+        def ask_unless_stopping(item: Item) -> list[Result]:
+            """The result; none once another item has failed."""
+            if stopping.is_set():
+                return []
+            try:
+                return [ask(item)]
+            except ModelError:
+                stopping.set()
+                raise
+
         try:
-            pending = {pool.submit(self._ask_unless, stopping, question): question for question in asked}
+            pending = {pool.submit(ask_unless_stopping, item): item for item in items}
             for future in as_completed(pending):
                 try:
-                    sampled = future.result()
+                    results = future.result()
                 except ModelError as error:
                     failure = failure or error
                     continue
-                if sampled is not None:
-                    yield pending[future], sampled
+                for result in results:
+                    yield pending[future], result
         finally:
             stopping.set()
             pool.shutdown(wait=False, cancel_futures=True)
         if failure is not None:
             raise failure
 
-    def _ask_unless(self, stopping: threading.Event, question: Question) -> Sampled | None:
-        """The answer; none once another question has failed."""
-        if stopping.is_set():
-            return None
+    def _write_freely(self, numbered: tuple[int, Written]) -> list[int]:
+        """The tokens that greedy decoding writes, as many as the call has at most."""
+        _, written = numbered
+        said = self._server.post(
+            "/v1/completions",
+            {
+                "model": self._model,
+                "prompt": written.prompt,
+                "max_tokens": len(written.tokens),
+                **_GREEDY,
+                "return_token_ids": True,
+            },
+        )
         try:
-            return self._ask(question)
-        except ModelError:
-            stopping.set()
-            raise
+            return [int(token) for token in said["choices"][0]["token_ids"]]
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise ModelError(
+                f"{self.name}: the answer is no completion with token ids; use a vLLM server"
+            ) from None
 
     def _ask(self, question: Question) -> Sampled:
         said = self._server.post(

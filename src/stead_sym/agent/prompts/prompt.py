@@ -15,12 +15,19 @@ object serves verification and production. What surrounds the context are texts 
 Placeholders of `user.txt`: `[POLICY TEXT]`, `[TOOL SCHEMAS]`, `[CURRENT RELATIONAL STATE]`, `[OFFERED
 CALLS]`, `[SORT]` for the only value of a sort that the context shows, and `[Relation.2]` for the second
 value of the only fact of a relation. One line feed at the end of a file is not part of its text.
+
+Identifiers come from live data, and texts from anybody, so neither is written into a prompt raw. In the state
+a value is a JSON string; one with a text is `{"m1": "Please refund …"}`, wherever it stands, and has an entry
+`"text m1"` of its own where only offered calls mention it. In a call it goes by its name. A placeholder is
+filled with the value, or its text, as it stands between the quotes of a JSON string, so that it keeps to its
+line and its quotes; names without quotes, backslashes and control characters stand as they are.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -28,6 +35,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.prompts.paper import is_paper, paper_prompt
 from stead_sym.agent.prompts.template import Template
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
@@ -38,6 +46,8 @@ from stead_sym.relational.schema import Schema, Value
 
 _POLICY, _TOOLS = "POLICY TEXT", "TOOL SCHEMAS"
 _STATE, _CALLS = "CURRENT RELATIONAL STATE", "OFFERED CALLS"
+_UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""What JSON leaves as it is, although it is not shown, ends a line or cannot be encoded."""
 _FILES = ("system.txt", "user.txt", "policy.txt", "tools.json", "calls.json")
 
 
@@ -75,18 +85,20 @@ class Prompt:
         cls, deployment: Deployment, directory: str | Path | None = None, agent: AgentRole | None = None
     ) -> Prompt:
         """The prompt of an agent, by default the only one, with the texts of the files that ``directory``
-        has.
+        has, or of the paper where it is a word of `paper`.
 
         Of several agents, one whose name is that of a folder in ``directory`` has its texts from there.
         Raises `InputError` where the directory has none of these files, or a file is not what it should be.
         """
         agent = agent or deployment.agents[0]
         given: Mapping[str, Template] = {}
-        if directory is not None:
+        name, tools = deployment.name, deployment.tools_of(agent)
+        if isinstance(directory, str) and is_paper(directory):
+            given = paper_prompt(directory, tools, name)
+        elif directory is not None:
             own = Path(directory, agent.name)
             given = _read(own if own.is_dir() else Path(directory))
         shown = {view.relation for view in agent.views}
-        name, tools = deployment.name, deployment.tools_of(agent)
         system = given.get("system.txt", _own("system.txt", agent.system))
         policy = given.get("policy.txt", _own("policy.txt", agent.instructions))
         user = given.get("user.txt", Template(_packaged("user.txt"), "user.txt"))
@@ -113,7 +125,7 @@ class Prompt:
                 case "TOOL SCHEMAS":
                     return self.schemas
                 case "CURRENT RELATIONAL STATE":
-                    return self.state_text(context.view)
+                    return self.state_text(context.view, context.calls)
                 case "OFFERED CALLS":
                     return "\n".join(self.call_text(call) for call in sorted(context.calls))
                 case _:
@@ -122,21 +134,30 @@ class Prompt:
         user = Message("user", self.user.fill(self._placeholders, value))
         return (Message("system", self.system), user) if self.system else (user,)
 
-    def state_text(self, view: Instance) -> str:
-        """The facts as a JSON object: for every relation shown the sorted list of its tuples."""
-        lines = (
-            f"  {json.dumps(name)}: {json.dumps(sorted(view.tuples(name)), ensure_ascii=False)}"
-            for name in self.shown
-        )
+    def state_text(self, view: Instance, calls: Iterable[Call] = ()) -> str:
+        """The facts as a JSON object: for every relation shown the sorted list of its tuples; then the texts
+        of values that only the calls mention."""
+        shown = {value for name in self.shown for args in view.tuples(name) for value in args}
+        offered = {value for call in calls for value in call.args if value in self.schema.text_of}
+        entries = {
+            name: [list(map(self._shown, args)) for args in sorted(view.tuples(name))] for name in self.shown
+        }
+        texts = {f"text {value}": self.schema.text_of[value] for value in sorted(offered - shown)}
+        lines = (f"  {_json(name)}: {_json(value)}" for name, value in {**entries, **texts}.items())
         return "{\n" + ",\n".join(lines) + "\n}"
+
+    def _shown(self, value: Value) -> object:
+        """What stands for a value in the state."""
+        text = self.schema.text_of.get(value)
+        return value if text is None else {value: text}
 
     def call_text(self, call: Call) -> str:
         """The text that stands for a call; the model selects the call by writing it."""
         names = [param.name for param in self._tool(call.tool).params]
         arguments = dict(zip(names, call.args, strict=True))
         if call.tool in self.calls:
-            return self.calls[call.tool].fill(names, arguments.__getitem__)
-        return json.dumps({"name": call.tool, "arguments": arguments}, ensure_ascii=False)
+            return self.calls[call.tool].fill(names, lambda name: _inner(arguments[name]))
+        return _json({"name": call.tool, "arguments": arguments})
 
     @cached_property
     def _placeholders(self) -> frozenset[str]:
@@ -144,8 +165,8 @@ class Prompt:
         sorts = (sort.name.upper() for sort in self.schema.sorts)
         return frozenset((_POLICY, _TOOLS, _STATE, _CALLS, *sorts, *columns))
 
-    def _only(self, name: str, context: DecisionContext) -> Value:
-        """The single value that `[SORT]` or `[Relation.2]` stands for."""
+    def _only(self, name: str, context: DecisionContext) -> str:
+        """The single value that `[SORT]` or `[Relation.2]` stands for, or its text."""
         relation, dot, column = name.partition(".")
         values: Sequence[Value]
         if dot:
@@ -158,7 +179,7 @@ class Prompt:
             raise InputError(
                 f"the context has {len(values)} {what} where one is wanted; use another placeholder"
             )
-        return values[0]
+        return _inner(self.schema.text_of.get(values[0], values[0]))
 
     def _values(self, name: str, context: DecisionContext) -> set[Value]:
         found: set[Value] = set()
@@ -175,6 +196,17 @@ class Prompt:
             if tool.name == name:
                 return tool
         raise DeclarationError(f"unknown tool {name}; there are {', '.join(t.name for t in self.tools)}")
+
+
+def _json(data: object) -> str:
+    """JSON on one line, in which every character that is not shown, or ends a line, is escaped."""
+    text = json.dumps(data, ensure_ascii=False)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _inner(text: str) -> str:
+    """What stands between the quotes of a JSON string."""
+    return _json(text)[1:-1]
 
 
 def tool_schemas(tools: Sequence[Tool]) -> str:

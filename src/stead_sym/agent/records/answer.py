@@ -1,69 +1,103 @@
-"""What a language model answered to one decision context, as a record that a verdict can rest on.
+"""What an agent answered to one decision context, as a record that a verdict can rest on.
 
-The decision: a record holds all that the selection follows from (the tokens of the offered calls, the
-log-probabilities at the branching nodes, the tolerance), so that whoever reads it derives the selection again
-instead of believing it.
+The decision: a record holds all that the selection follows from (of a language model the tokens of the
+offered calls, the log-probabilities at the branching nodes and the rule, of any other agent its answers), so
+that whoever reads it derives the selection again instead of believing it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, assert_never, runtime_checkable
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.trie import Branching, Decoder, Tokens, Trie
+from stead_sym.agent.records.possible import Branching, Greedy, Rule, Tokens, rule_data, rule_from_data
+from stead_sym.agent.records.said import Decoding, Given, Said, Samples, Unforced
+from stead_sym.agent.records.trie import Decoder, Trie
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import AgentError, StoreError
+from stead_sym.errors import AgentError, InputError, StoreError
 
 
 class Offered(NamedTuple):
-    """An offered call with its text and the tokens of the text, the end token last."""
+    """An offered call with its text and the tokens of the text, the end token last; no tokens where the agent
+    decodes none."""
 
     call: Call
     text: str
-    tokens: Tokens
+    tokens: Tokens = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The model's answer to one decision context.
+    """The answer to one decision context.
 
-    ``key`` is the digest of everything that determines it; ``calls`` are sorted; ``branchings`` are the
-    branching nodes that were visited; ``model`` identifies the model, and ``versions`` are those of the
-    libraries that ran it at ``time`` (UTC). ``prompt_digest`` is that of the prompt's token ids.
+    ``key`` is the digest of everything that determines it; ``calls`` are sorted; ``model`` identifies the
+    model or agent, and ``versions`` are those of the libraries that ran it at ``time`` (UTC).
+    ``prompt_digest`` is that of the prompt's token ids, or of its texts where there are none.
     """
 
     key: str
     prompt: tuple[Message, ...]
     prompt_digest: str
     calls: tuple[Offered, ...]
-    branchings: tuple[Branching, ...]
+    said: Said
     selected: frozenset[Call]
-    tolerance: float
     model: Mapping[str, str]
     versions: Mapping[str, str]
     time: str
 
     @property
     def margin(self) -> float | None:
-        """The least margin at a branching node; None where every token was forced."""
-        return min((branching.margin for branching in self.branchings), default=None)
+        """`Decoding.margin`; None where no tokens were decoded."""
+        return self.said.margin if isinstance(self.said, Decoding) else None
+
+    @property
+    def mass(self) -> float | None:
+        """`Decoding.mass`; None where no tokens were decoded."""
+        return self.said.mass if isinstance(self.said, Decoding) else None
+
+    @property
+    def branchings(self) -> tuple[Branching, ...]:
+        """The branching nodes that were visited."""
+        return self.said.branchings if isinstance(self.said, Decoding) else ()
+
+    @property
+    def rule(self) -> Rule | None:
+        """What makes a selection of the log-probabilities; None where there are none."""
+        return self.said.rule if isinstance(self.said, Decoding) else None
+
+    @property
+    def covered(self) -> float | None:
+        """The probability that sampling at the rule's temperature picks a selected call; None where no tokens
+        were decoded."""
+        if not isinstance(self.said, Decoding):
+            return None
+        return min(1.0, sum(self._decoded(self.said.rule).selected.values()))
 
     @property
     def question(self) -> str:
         """The digest of the prompt and the calls' texts: what was asked, whoever answered."""
         return question(self.prompt, [offered.text for offered in self.calls])
 
-    def under(self, tolerance: float) -> Answer:
-        """The answer that the same log-probabilities give under another tolerance.
+    def under(self, rule: Rule) -> Answer:
+        """The answer that the same log-probabilities give under another rule; one without is returned as it
+        is.
 
         Raises `StoreError` where a node that is needed was not visited.
         """
+        if not isinstance(self.said, Decoding):
+            return self
+        decoder = self._decoded(rule)
+        selected = frozenset(self.calls[number].call for number in decoder.selected)
+        said = Decoding(decoder.branchings, rule, self.said.unforced)
+        return replace(self, said=said, selected=selected)
+
+    def _decoded(self, rule: Rule) -> Decoder:
         try:
-            decoder = Decoder(Trie([offered.tokens for offered in self.calls]), tolerance)
+            decoder = Decoder(Trie([offered.tokens for offered in self.calls]), rule)
             known = {branching.path: branching for branching in self.branchings}
             while decoder.open:
                 path, allowed = decoder.open[0]
@@ -72,8 +106,7 @@ class Answer:
                 decoder.tell(path, known[path].logprobs)
         except AgentError as error:
             raise StoreError(error.message) from None
-        selected = frozenset(self.calls[number].call for number in decoder.selected)
-        return replace(self, branchings=decoder.branchings, selected=selected, tolerance=tolerance)
+        return decoder
 
     def data(self) -> dict[str, Any]:
         """The record as JSON data; `from_data` reads it back."""
@@ -82,20 +115,10 @@ class Answer:
             "prompt": [list(message) for message in self.prompt],
             "prompt_digest": self.prompt_digest,
             "calls": [
-                {"call": [o.call.tool, list(o.call.args)], "text": o.text, "tokens": list(o.tokens)}
-                for o in self.calls
+                {"call": _call_data(o.call), "text": o.text, "tokens": list(o.tokens)} for o in self.calls
             ],
-            "branchings": [
-                {
-                    "path": list(b.path),
-                    "allowed": list(b.allowed),
-                    "logprobs": list(b.logprobs),
-                    "margin": b.margin,
-                }
-                for b in self.branchings
-            ],
-            "selected": [[call.tool, list(call.args)] for call in sorted(self.selected)],
-            "tolerance": self.tolerance,
+            "said": _said_data(self.said),
+            "selected": [_call_data(call) for call in sorted(self.selected)],
             "model": dict(self.model),
             "versions": dict(self.versions),
             "time": self.time,
@@ -103,10 +126,12 @@ class Answer:
 
     @classmethod
     def from_data(cls, data: Any) -> Answer:
-        """The record that `data` wrote.
+        """The record that `data` wrote, or the first version of it.
 
         Raises `StoreError` where something is missing, or the selection does not follow from the rest.
         """
+        if isinstance(data, dict) and "branchings" in data:
+            data = _from_first_version(data)
         if not _has_shape(data, _RECORD):
             raise StoreError("not a decision: a part is missing, or is of another kind than it should be")
         try:
@@ -114,48 +139,129 @@ class Answer:
                 key=data["key"],
                 prompt=tuple(Message(role, content) for role, content in data["prompt"]),
                 prompt_digest=data["prompt_digest"],
-                calls=tuple(
-                    Offered(Call(o["call"][0], tuple(o["call"][1])), o["text"], tuple(o["tokens"]))
-                    for o in data["calls"]
-                ),
-                branchings=tuple(
-                    Branching(tuple(b["path"]), tuple(b["allowed"]), tuple(b["logprobs"]))
-                    for b in data["branchings"]
-                ),
-                selected=frozenset(Call(tool, tuple(args)) for tool, args in data["selected"]),
-                tolerance=data["tolerance"],
+                calls=tuple(Offered(_call(o["call"]), o["text"], tuple(o["tokens"])) for o in data["calls"]),
+                said=_said(data["said"]),
+                selected=frozenset(map(_call, data["selected"])),
                 model=data["model"],
                 versions=data["versions"],
                 time=data["time"],
             )
-        except AgentError as error:
+        except (AgentError, InputError) as error:
             raise StoreError(f"not a decision: {error}") from None
-        if not all(offered.tokens for offered in answer.calls) or not answer.calls:
-            raise StoreError("not a decision: no call, or one without tokens")
-        if answer.under(answer.tolerance) != answer:
-            raise StoreError("the recorded selection does not follow from the recorded log-probabilities")
+        answer._check()
         return answer
+
+    def _check(self) -> None:
+        """Raise `StoreError` where the selection does not follow from what was said."""
+        match self.said:
+            case Decoding(_, rule):
+                if not self.calls or not all(offered.tokens for offered in self.calls):
+                    raise StoreError("not a decision: no call, or one without tokens")
+                if self.under(rule) != self:
+                    raise StoreError(
+                        "the recorded selection does not follow from the recorded log-probabilities"
+                    )
+            case Samples():
+                if not self.selected or self.selected != self.said.counts.keys():
+                    raise StoreError("the recorded selection does not follow from the recorded answers")
+                if not self.selected <= {offered.call for offered in self.calls}:
+                    raise StoreError("the recorded selection has a call that was not offered")
+            case _:
+                assert_never(self.said)
+
+
+def _call_data(call: Call) -> list[Any]:
+    return [call.tool, list(call.args)]
+
+
+def _call(data: Any) -> Call:
+    return Call(data[0], tuple(data[1]))
+
+
+def _said_data(said: Said) -> dict[str, Any]:
+    match said:
+        case Decoding(branchings, rule, unforced):
+            return {
+                "branchings": [
+                    {"path": list(b.path), "allowed": list(b.allowed), "logprobs": list(b.logprobs)}
+                    for b in branchings
+                ],
+                "rule": rule_data(rule),
+                "unforced": None if unforced is None else list(unforced),
+            }
+        case Samples(answers):
+            return {
+                "answers": [
+                    {"calls": [_call_data(call) for call in given.calls], "note": given.note}
+                    for given in answers
+                ]
+            }
+        case _:
+            assert_never(said)
+
+
+def _said(data: Any) -> Said:
+    if "answers" in data:
+        return Samples(tuple(Given(tuple(map(_call, a["calls"])), a["note"]) for a in data["answers"]))
+    unforced = data["unforced"]
+    return Decoding(
+        tuple(
+            Branching(tuple(b["path"]), tuple(b["allowed"]), tuple(b["logprobs"])) for b in data["branchings"]
+        ),
+        rule_from_data(data["rule"]),
+        None if unforced is None else Unforced(*unforced),
+    )
+
+
+def _from_first_version(data: dict[Any, Any]) -> dict[Any, Any]:
+    """A record in which branchings and tolerance stood at the top, and each margin beside its branching."""
+    rest = {name: part for name, part in data.items() if name not in ("branchings", "tolerance")}
+    if not _has_shape([data["branchings"], data.get("tolerance")], ([{"margin": float, **_NODE}], float)):
+        return rest
+    branchings = [{name: node[name] for name in _NODE} for node in data["branchings"]]
+    rule = rule_data(Greedy(data["tolerance"])) if data["tolerance"] >= 0 else {}
+    return {**rest, "said": {"branchings": branchings, "rule": rule, "unforced": None}}
+
+
+class _Either(NamedTuple):
+    """One of several shapes."""
+
+    shapes: tuple[Any, ...]
 
 
 _CALL = (str, [str])
+_NODE = {"path": [int], "allowed": [int], "logprobs": [float]}
 _RECORD = {
     "key": str,
     "prompt": [(str, str)],
     "prompt_digest": str,
     "calls": [{"call": _CALL, "text": str, "tokens": [int]}],
-    "branchings": [{"path": [int], "allowed": [int], "logprobs": [float], "margin": float}],
+    "said": _Either(
+        (
+            {
+                "branchings": [_NODE],
+                "rule": {str: float},
+                "unforced": _Either((None, (int, int, _Either((None, int)), str))),
+            },
+            {"answers": [{"calls": [_CALL], "note": str}]},
+        )
+    ),
     "selected": [_CALL],
-    "tolerance": float,
     "model": {str: str},
     "versions": {str: str},
     "time": str,
 }
-"""The shape of a record: a type; a list of things of one shape, or of one for each place; named parts."""
+"""The shape of a record: a type; None; a list of things of one shape, or of one for each place; named
+parts."""
 
 
 def _has_shape(data: object, shape: object) -> bool:
     match shape:
-        case [one]:
+        case None:
+            return data is None
+        case _Either(shapes):
+            return any(_has_shape(data, one) for one in shapes)
+        case list([one]):
             return isinstance(data, list) and all(_has_shape(item, one) for item in data)
         case tuple(places):
             return isinstance(data, list) and len(data) == len(places) and all(map(_has_shape, data, places))

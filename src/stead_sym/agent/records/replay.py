@@ -14,7 +14,7 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.answer import Answer, question
 from stead_sym.agent.records.digest import digest, spelled
-from stead_sym.agent.records.trie import Tokens
+from stead_sym.agent.records.possible import Rule, Tokens
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import StoreError
 
@@ -44,14 +44,14 @@ def read_answers(path: str | Path) -> list[Answer]:
 class ReplayAgent:
     """The model's answers in a file, as an agent. It asks nothing, so its queries are 0."""
 
-    def __init__(self, path: str | Path, prompt: Prompt, tolerance: float | None = None) -> None:
-        """``tolerance`` None keeps the one that each decision was taken with.
+    def __init__(self, path: str | Path, prompt: Prompt, rule: Rule | None = None) -> None:
+        """``rule`` None keeps the one that each decision was taken with.
 
         Raises `StoreError` where the file has the decisions of several models, or two for one question.
         """
         self._path = str(path)
         self._prompt = prompt
-        self._tolerance = tolerance
+        self._rule = rule
         self._answers: dict[str, Answer] = {}
         self._given: dict[DecisionContext, Answer] = {}
         answers = read_answers(path)
@@ -65,7 +65,8 @@ class ReplayAgent:
         said: dict[tuple[str, Tokens], Answer] = {}
         for answer in answers:
             other = self._answers.setdefault(answer.question, answer)
-            disagreeing = [other] if other.calls != answer.calls else []
+            alike = other.calls == answer.calls and (answer.rule is not None or other.said == answer.said)
+            disagreeing = [] if alike else [other]
             for branching in answer.branchings:
                 earlier = said.setdefault((answer.question, branching.path), answer)
                 if branching not in earlier.branchings:
@@ -73,7 +74,8 @@ class ReplayAgent:
             if disagreeing:
                 keys = f"{disagreeing[0].key[:12]} and {answer.key[:12]}"
                 raise StoreError(f"{path}: decisions {keys} are two answers to one question; keep one")
-            if answer.tolerance > other.tolerance:
+            kept = self._answers[answer.question]
+            if (len(answer.selected), len(answer.branchings)) > (len(kept.selected), len(kept.branchings)):
                 self._answers[answer.question] = answer
 
     @property
@@ -102,13 +104,16 @@ class ReplayAgent:
                 f"{self._path}: decision {answer.key[:12]} has other calls under the texts of those offered;"
                 " restore the line"
             )
-        tolerance = answer.tolerance if self._tolerance is None else self._tolerance
+        rule = self._rule or answer.rule
+        if rule is None:
+            self._given[context] = answer
+            return answer.selected
         try:
-            given = self._given[context] = answer.under(tolerance)
+            given = self._given[context] = answer.under(rule)
         except StoreError as error:
             raise StoreError(
-                f"{self._path}: decision {answer.key[:12]} does not reach a tolerance of {tolerance:g}:"
-                f" {error.message}; verify with the model under that tolerance"
+                f"{self._path}: decision {answer.key[:12]} does not reach as far as selecting {rule}:"
+                f" {error.message}; verify with the model in that way"
             ) from None
         return given.selected
 

@@ -1,4 +1,4 @@
-"""The store of decisions: one SQLite file, to which rows are only ever added.
+"""The store of decisions, to which rows are only ever added: an SQLite file, or a PostgreSQL database.
 
 The decision: two tables. `node` has what the model said at one branching node, written the moment it is
 known; `decision` has the finished answers. So a process that ends in the middle of a batch loses no answer of
@@ -7,56 +7,43 @@ the model: the next one finds the nodes. A row carries the digest of its content
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.digest import digest, spelled
+from stead_sym.agent.records.digest import spelled
 from stead_sym.errors import StoreError
 
-_APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files
-_VERSION = 1
-_TABLES = ("decision", "node")
-_SCHEMA = "".join(
-    f"""
-    CREATE TABLE {table} (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, body TEXT NOT NULL, digest TEXT NOT NULL
-    );
-    CREATE INDEX {table}_key ON {table} (key);
-    CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table}
-        BEGIN SELECT RAISE(ABORT, 'rows of a store are never changed'); END;
-    CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table}
-        BEGIN SELECT RAISE(ABORT, 'rows of a store are never deleted'); END;
-    """
-    for table in _TABLES
-)
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+    from stead_sym.agent.records.claims import Claims
 
 
 class Store:
-    """The decisions in a file; without a file, in memory. A file that is not there is made with ``create``,
-    and an error without.
+    """The decisions in a file, or in the database behind a PostgreSQL URL; without either, in memory. A file
+    that is not there is made with ``create``, and an error without. ``name`` says where they are, without a
+    user or a password.
 
     Every method raises `StoreError` for a row that is corrupt, for two rows of one key that disagree (both
-    name the row), and for a file that SQLite cannot work with. Several processes may use one file.
+    name the row), and for a database that cannot be worked with. Many threads may use one store, and several
+    processes one file or database.
     """
 
     def __init__(self, path: str | Path | None = None, *, create: bool = True) -> None:
         if not isinstance(path, str | Path | None):
             raise TypeError(f"{path!r} is no path of a store; give one, or None for a store in memory")
-        self.name = "the store in memory" if path is None else str(path)
-        if path is not None and not create and not (os.path.exists(path) and os.path.getsize(path)):
+        from stead_sym.agent.records import database
+
+        place = None if path is None else str(path)
+        if place is not None and "://" not in place and not create and not database.is_there(place):
             raise StoreError(f"{path}: there is no store of decisions; name the file of one")
-        with self._reporting():
-            self._db = sqlite3.connect(
-                ":memory:" if path is None else str(path), isolation_level=None, timeout=60.0
-            )
-            self._open()
+        self.database = database.Database(place, create=create)
+        self.name = self.database.name
 
     def __enter__(self) -> Self:
         return self
@@ -67,107 +54,111 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Close the file, or the connections."""
+        self.database.close()
 
     def get(self, key: str) -> Answer | None:
         """The decision of that key, if there is one."""
-        rows = self._rows("decision", key)
-        return self._only(rows, key) if rows else None
+        return self.get_many([key]).get(key)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Answer]:
+        """The decisions that are known of these keys."""
+        with self.database.reading() as connection:
+            rows = self._rows(connection, "decision", list(keys))
+        return {key: self._only(found, key) for key, found in rows.items()}
 
     def put(self, answer: Answer) -> Answer:
         """Add a decision, and return the one that is then in the store.
 
         If there is one of that key already, nothing is added; `StoreError` where it selects otherwise.
         """
-        with self._transaction():
-            rows = self._rows("decision", answer.key)
-            if not rows:
-                self._insert("decision", answer.key, answer.data())
-                return answer
-            kept = self._only(rows, answer.key)
-        if kept.selected != answer.selected:
-            raise StoreError(
-                f"{self.name}: decision {rows[0][0]} selects {_calls(kept)} where {_calls(answer)} was "
-                "selected now; "
-                "a near-tie went the other way: verify with a tolerance, or with the store that served before"
-            )
-        return kept
+        return self.put_many([answer])[0]
+
+    def put_many(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Add decisions as `put` does; those that are then in the store, in the order given.
+
+        Where one of them selects otherwise than the one that is there, the others are added all the same.
+        """
+        new: dict[str, Answer] = {}
+        for answer in answers:
+            new.setdefault(answer.key, answer)
+        rows = self._add("decision", {key: answer.data() for key, answer in new.items()})
+        there = new | {key: self._only(found, key) for key, found in rows.items()}
+        for answer in answers:
+            kept = there[answer.key]
+            if kept.selected != answer.selected:
+                number = f"decision {rows[answer.key][0][0]}" if answer.key in rows else "a decision of now"
+                raise StoreError(
+                    f"{self.name}: {number} selects {_calls(kept)} where {_calls(answer)} was selected now; "
+                    "a near-tie went the other way: verify with a tolerance, or with the store that served "
+                    "before"
+                )
+        return [there[answer.key] for answer in answers]
 
     def get_node(self, key: str) -> tuple[float, ...] | None:
         """The log-probabilities at the branching node of that key, if they are known."""
-        rows = self._rows("node", key)
-        for number, body in rows[1:]:
-            if body != rows[0][1]:
-                raise StoreError(
-                    f"{self.name}: nodes {rows[0][0]} and {number} are two answers for one key; use "
-                    "another store"
-                )
-        return tuple(rows[0][1]) if rows else None
+        return self.get_nodes([key]).get(key)
+
+    def get_nodes(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
+        """The log-probabilities at the branching nodes that are known of these keys."""
+        with self.database.reading() as connection:
+            rows = self._rows(connection, "node", list(keys))
+        for (first, body), *others in rows.values():
+            for number, other in others:
+                if other != body:
+                    raise StoreError(
+                        f"{self.name}: nodes {first} and {number} are two answers for one key; use another "
+                        "store"
+                    )
+        return {key: tuple(found[0][1]) for key, found in rows.items()}
 
     def put_node(self, key: str, logprobs: Sequence[float]) -> None:
         """Add what the model said at a branching node, unless it is known."""
-        with self._transaction():
-            if not self._rows("node", key):
-                self._insert("node", key, list(logprobs))
+        self.put_nodes({key: logprobs})
+
+    def put_nodes(self, nodes: Mapping[str, Sequence[float]]) -> None:
+        """Add what the model said at branching nodes, by their keys, where it is not known."""
+        self._add("node", {key: list(logprobs) for key, logprobs in nodes.items()})
 
     def answers(self) -> Iterator[tuple[int, Answer]]:
         """All decisions with the numbers of their rows, oldest first."""
-        with self._reporting():
-            numbers = [row[0] for row in self._db.execute("SELECT id FROM decision ORDER BY id")]
-        for number in numbers:
-            with self._reporting():
-                row = self._db.execute("SELECT id, key, body, digest FROM decision WHERE id = ?", (number,))
-                number, body = self._checked("decision", row.fetchone())
+        for row in self.database.all_rows("decision"):
+            number, body = self._checked("decision", row)
             yield number, self._answer(number, body)
 
-    def _open(self) -> None:
-        self._db.execute("PRAGMA busy_timeout = 60000")
-        application, version = self._pragma("application_id"), self._pragma("user_version")
-        if not application and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-            self._db.execute("PRAGMA journal_mode = WAL")
-            with self._transaction():
-                # Another process may have made the tables since this one looked.
-                if not self._pragma("application_id"):
-                    for statement in _statements(_SCHEMA):
-                        self._db.execute(statement)
-                    self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                    self._db.execute(f"PRAGMA user_version = {_VERSION}")
-        elif (application, version) != (_APPLICATION, _VERSION):
-            raise StoreError(
-                f"{self.name}: an SQLite file, but no store of decisions of version {_VERSION}; name "
-                "another file"
-            )
-        self._db.execute("PRAGMA synchronous = NORMAL")
+    def claims(self) -> Claims:
+        """The claims of one worker on questions, to be used as a context manager."""
+        from stead_sym.agent.records.claims import Claims
 
-    def _pragma(self, name: str) -> int:
-        value: int = self._db.execute(f"PRAGMA {name}").fetchone()[0]
-        return value
+        return Claims(self.database)
 
-    def _insert(self, table: str, key: str, body: Any) -> None:
-        row = (key, spelled(body), digest([key, body]))
-        self._db.execute(f"INSERT INTO {table} (key, body, digest) VALUES (?, ?, ?)", row)
+    def _add(self, name: str, bodies: Mapping[str, Any]) -> dict[str, list[tuple[int, Any]]]:
+        """Add rows for the keys that have none; the rows that others had added."""
+        with self.database.writing() as connection:
+            there = self._rows(connection, name, list(bodies))
+            new = {key: _row(key, body) for key, body in sorted(bodies.items()) if key not in there}
+            # On PostgreSQL another process may have added some of them since.
+            late = new.keys() - self.database.add(connection, name, list(new.values()))
+            return there | self._rows(connection, name, list(late))
 
-    def _rows(self, table: str, key: str) -> list[tuple[int, Any]]:
-        """The numbers and the contents of the rows of a key, checked."""
-        with self._reporting():
-            found = self._db.execute(
-                f"SELECT id, key, body, digest FROM {table} WHERE key = ? ORDER BY id", (key,)
-            ).fetchall()
-        return [self._checked(table, row) for row in found]
+    def _rows(
+        self, connection: sa.Connection, name: str, keys: Sequence[str]
+    ) -> dict[str, list[tuple[int, Any]]]:
+        """The numbers and the contents of the rows of each key, oldest first, checked."""
+        found: dict[str, list[tuple[int, Any]]] = {}
+        for row in self.database.rows(connection, name, keys):
+            found.setdefault(row[1], []).append(self._checked(name, row))
+        return found
 
-    def _checked(self, table: str, row: tuple[int, str, str, str]) -> tuple[int, Any]:
-        number, key, text, recorded = row
+    def _checked(self, name: str, row: tuple[int, str, str, str]) -> tuple[int, Any]:
+        number = row[0]
         try:
-            body = json.loads(text)
-        except (TypeError, ValueError):
-            body = None
-        if digest([key, body]) != recorded:
+            return number, contents(row)
+        except ValueError:
             raise StoreError(
-                f"{self.name}: {table} {number} is corrupt (its digest does not match); restore the file "
-                "from a backup"
-            )
-        return number, body
+                f"{self.name}: {name} {number} is corrupt (its digest does not match); restore the file "
+                "from a backup, or keep the rest with `stead-sym decisions salvage`"
+            ) from None
 
     def _answer(self, number: int, body: Any) -> Answer:
         try:
@@ -191,33 +182,23 @@ class Store:
                 )
         return answer
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with self._reporting():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
 
-    @contextmanager
-    def _reporting(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise StoreError(f"{self.name}: {error}; name a file that can be read and written") from None
+def contents(row: tuple[int, str, str, str]) -> Any:
+    """The data of a row; `ValueError` where its digest is that of other contents."""
+    _, key, text, recorded = row
+    if not (isinstance(key, str) and isinstance(text, str)) or _digest(key, text) != recorded:
+        raise ValueError("the digest does not match")
+    return json.loads(text)
 
 
-def _statements(script: str) -> Iterator[str]:
-    """The statements of an SQL script, which are executed one by one to stay inside a transaction."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+def _row(key: str, body: Any) -> dict[str, str]:
+    text = spelled(body)
+    return {"key": key, "body": text, "digest": _digest(key, text)}
+
+
+def _digest(key: str, text: str) -> str:
+    """`digest([key, body])`, where ``text`` is `spelled(body)`, without spelling it once more."""
+    return hashlib.sha256(f"[{spelled(key)},{text}]".encode()).hexdigest()
 
 
 def _calls(answer: Answer) -> str:

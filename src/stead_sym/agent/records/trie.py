@@ -1,66 +1,16 @@
-"""Greedy decoding inside the set of offered calls, as data: no model is called here.
+"""Decoding inside the set of offered calls, as data: no model is called here.
 
 The decision: the calls' token sequences, each closed by an end token so that none is a prefix of another,
-form a trie. At a node with one child the token is forced. At a *branching* node the child of greatest
-log-probability is taken; of several with the same one, the child whose token id is least. With a tolerance
-δ > 0 every child whose log-probability is less than δ below the greatest is taken as well, and the
-selection is a set:
-
-    kept(n) = { best(n) } ∪ { c : max_c' ℓ(c') − ℓ(c) < δ }.
+form a trie. At a node with one child the token is forced. At a *branching* node the model is asked for the
+log-probabilities of the children, and a rule of `possible` says which of them are followed.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
+from stead_sym.agent.records.possible import Branching, Reached, Rule, Tokens, kept
 from stead_sym.errors import AgentError
-
-Tokens: TypeAlias = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Branching:
-    """What the model said at one branching node: the log-probability of each allowed next token.
-
-    ``path`` are the tokens of the answer so far, ``allowed`` the children's tokens, ascending.
-    """
-
-    path: Tokens
-    allowed: Tokens
-    logprobs: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.logprobs) != len(self.allowed):
-            raise AgentError(
-                f"the model gave {len(self.logprobs)} log-probabilities for {len(self.allowed)} tokens; "
-                "it must give one for each"
-            )
-        if any(map(math.isnan, self.logprobs)) or math.isinf(max(self.logprobs)):
-            raise AgentError(
-                f"the model's log-probabilities {list(self.logprobs)} order nothing; use weights that are "
-                "intact,"
-                " or a wider number format"
-            )
-
-    @property
-    def best(self) -> int:
-        """The token taken: greatest log-probability, then least token id."""
-        return -max(zip(self.logprobs, (-token for token in self.allowed), strict=True))[1]
-
-    @property
-    def margin(self) -> float:
-        """By how much the best child leads the next one; 0 for a tie."""
-        first, second = sorted(self.logprobs, reverse=True)[:2]
-        return first - second
-
-    def kept(self, tolerance: float) -> Tokens:
-        """The tokens that are followed."""
-        greatest = max(self.logprobs)
-        pairs = zip(self.allowed, self.logprobs, strict=True)
-        return tuple(t for t, p in pairs if t == self.best or greatest - p < tolerance)
 
 
 class Trie:
@@ -103,18 +53,19 @@ class Trie:
 class Decoder:
     """One decision in progress. While ``open`` is not empty, `tell` what the model says at these nodes."""
 
-    def __init__(self, trie: Trie, tolerance: float = 0.0) -> None:
+    def __init__(self, trie: Trie, rule: Rule) -> None:
         self._trie = trie
-        self._tolerance = tolerance
-        self._selected: set[int] = set()
-        self._open: dict[Tokens, Tokens] = {}
+        self._rule = rule
+        self._selected: dict[int, float] = {}
+        self._open: dict[Tokens, tuple[Tokens, Reached]] = {}
         self._branchings: list[Branching] = []
-        self._visit(())
+        self._best: int | None = None
+        self._visit((), Reached())
 
     @property
     def open(self) -> tuple[tuple[Tokens, Tokens], ...]:
         """The branching nodes to ask about: the tokens so far, and those allowed next."""
-        return tuple(self._open.items())
+        return tuple((path, allowed) for path, (allowed, _) in self._open.items())
 
     @property
     def branchings(self) -> tuple[Branching, ...]:
@@ -122,20 +73,30 @@ class Decoder:
         return tuple(sorted(self._branchings, key=lambda b: (len(b.path), b.path)))
 
     @property
-    def selected(self) -> frozenset[int]:
-        """The numbers of the selected sequences, once nothing is open."""
-        return frozenset(self._selected)
+    def selected(self) -> dict[int, float]:
+        """The numbers of the selected sequences, once nothing is open, each with its probability when one of
+        all sequences is sampled at the rule's temperature (1 for greedy decoding)."""
+        return dict(self._selected)
+
+    @property
+    def best(self) -> int | None:
+        """The number of the sequence that greedy decoding writes; None while that is open."""
+        return self._best
 
     def tell(self, path: Tokens, logprobs: Sequence[float]) -> None:
         """The log-probabilities of the tokens allowed after ``path``, in the order given by ``open``."""
-        branching = Branching(path, self._open.pop(path), tuple(map(float, logprobs)))
+        allowed, here = self._open.pop(path)
+        branching = Branching(path, allowed, tuple(map(float, logprobs)))
         self._branchings.append(branching)
-        for token in branching.kept(self._tolerance):
-            self._visit((*path, token))
+        for token, after in kept(self._rule, branching, here):
+            self._visit((*path, token), after)
 
-    def _visit(self, path: Tokens) -> None:
+    def _visit(self, path: Tokens, here: Reached) -> None:
         path = self._trie.forced(path)
         if children := self._trie.children(path):
-            self._open[path] = children
+            self._open[path] = children, here
         else:
-            self._selected.add(self._trie.leaf(path))
+            number = self._trie.leaf(path)
+            self._selected[number] = here.probability
+            if here.greedily:
+                self._best = number

@@ -16,6 +16,11 @@ def printable(text: object) -> str:
     return _UNSEEN.sub(lambda match: _seen(match[0]), str(text))
 
 
+def printable_lines(text: str) -> str:
+    """The same of a text of several lines, which stay lines; a tab stays a tab."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+
+
 def _seen(character: str) -> str:
     if character.isprintable():
         return character

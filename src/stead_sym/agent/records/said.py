@@ -1,0 +1,90 @@
+"""What an agent said to one decision context, as far as it can be weighed.
+
+One decision: a model that decodes tokens is recorded with its log-probabilities, from which the selection and
+its weight follow; any other agent with the calls that it answered, each time it was asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from stead_sym.agent.records.possible import Branching, Rule
+from stead_sym.deployment.tool import Call
+
+
+class Unforced(NamedTuple):
+    """How far a model writes the call of its greedy choice when nothing constrains it: the first ``agreed``
+    of the ``length`` tokens, then ``token`` instead, which is spelled ``text``; None where it writes them
+    all."""
+
+    agreed: int
+    length: int
+    token: int | None = None
+    text: str = ""
+
+    @property
+    def same(self) -> bool:
+        """Whether greedy decoding without the constraint is the same call."""
+        return self.agreed == self.length
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """What a language model said at the ``branchings`` that were visited, shallow ones first, and the
+    ``rule`` that makes a selection of it. ``unforced`` is None where that was not asked."""
+
+    branchings: tuple[Branching, ...]
+    rule: Rule
+    unforced: Unforced | None = None
+
+    @property
+    def margin(self) -> float | None:
+        """The least margin at a branching node; None where every token was forced."""
+        return min((branching.margin for branching in self.branchings), default=None)
+
+    @property
+    def mass(self) -> float | None:
+        """The least probability, at a branching node, that the next token is one of an offered call; None
+        where every token was forced. A low one tells that the model would rather say something else."""
+        return min((branching.mass for branching in self.branchings), default=None)
+
+    @property
+    def entropy(self) -> float:
+        """The entropy over the offered calls, in bits, when one is sampled at temperature 1: Σ P(n)·H(n)
+        over the branching nodes n. A lower bound where some were not visited."""
+        return math.fsum(self._probability(b) * b.entropy() for b in self.branchings)
+
+    def _probability(self, node: Branching) -> float:
+        """The probability that sampling comes to a node."""
+        probability = 1.0
+        for above in self.branchings:
+            depth = len(above.path)
+            if depth < len(node.path) and node.path[:depth] == above.path:
+                probability *= above.shares()[above.allowed.index(node.path[depth])]
+        return probability
+
+
+class Given(NamedTuple):
+    """One answer: the calls, of which any may be made, and what was said beside them, such as reasoning."""
+
+    calls: tuple[Call, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The answers of an agent that was asked as often as there are some. It selects every call that is in
+    one."""
+
+    answers: tuple[Given, ...]
+
+    @property
+    def counts(self) -> Counter[Call]:
+        """In how many answers each call is."""
+        return Counter(call for given in self.answers for call in dict.fromkeys(given.calls))
+
+
+Said: TypeAlias = Decoding | Samples
