@@ -130,6 +130,7 @@ from stead_sym.logic.syntax import (
     Var,
     Wildcard,
 )
+from stead_sym.production import Granted, NotVerified, VerifiedAgent
 from stead_sym.progress import Progress
 from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomorphic, orbit
 from stead_sym.relational.instance import Fact, Instance
@@ -301,6 +302,9 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "verify",
     "verify_apart",
     "write_evidence",
+    # production
+    "Granted",
+    "VerifiedAgent",
     # other checkers
     "Export",
     "exported",
@@ -329,6 +333,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "ModelError",
     "NoEffect",
     "NoInitialState",
+    "NotVerified",
     "NothingOffered",
     "ParseError",
     "RestrictionError",
