@@ -25,7 +25,8 @@ Step Successors Trace enabled offer successors view
 
 Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAgent wrap
 
-Answer Decoding Greedy ModelAgent Prompt ReplayAgent Sampling Store Weight open_backend weight
+Answer Asking Decoding Given Greedy ModelAgent Prompt PythonAgent RecordedAgent ReplayAgent Sampling Store
+Weight agent open_backend weight
 
 Derivation Restriction normal_restriction theorem_restriction
 

@@ -28,7 +28,7 @@ def test_words_that_name_no_backend(words):
     [
         ("hf:MODEL", "torch", "hf"),
         ("vllm:MODEL", "vllm", "vllm"),
-        ("vllm:http://127.0.0.1:1#MODEL", "urllib3", "server"),
+        ("vllm:http://127.0.0.1:1#MODEL", "aiohttp", "server"),
     ],
 )
 def test_a_library_that_is_not_installed(monkeypatch, tmp_path, capsys, words, library, extra):
@@ -47,7 +47,7 @@ def test_importing_the_package_and_the_backends_imports_no_library_of_models():
     code = (
         "import sys, stead_sym, stead_sym.cli.main, stead_sym.agent.models.huggingface,"
         " stead_sym.agent.models.vllm_offline, stead_sym.agent.models.vllm_server;"
-        "print(sorted({'torch', 'transformers', 'vllm', 'urllib3', 'safetensors'} & set(sys.modules)))"
+        "print(sorted({'torch', 'transformers', 'vllm', 'aiohttp', 'safetensors'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "[]\n"

@@ -23,7 +23,7 @@ from functools import cached_property
 from threading import Event, Lock
 from types import MappingProxyType
 
-from stead_sym.agent.base import Agent, Counting, DecisionContext, calls_of
+from stead_sym.agent.base import Agent, Counting, DecisionContext, selected_from
 from stead_sym.agent.joint import Canonical, Joint
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError, DeclarationError
@@ -202,7 +202,7 @@ class CanonicalWrapper:
                     f"agent {self.agent.name} gave {len(answers)} answers for {len(contexts)} contexts; "
                     "return one per context, in their order"
                 )
-            selected = [self._checked(*pair) for pair in zip(contexts, answers, strict=True)]
+            selected = [selected_from(self.agent, *pair) for pair in zip(contexts, answers, strict=True)]
             answered = len(selected)
         finally:
             with self._lock:
@@ -214,19 +214,6 @@ class CanonicalWrapper:
             found[key] = _Known(one, calls, orbit, self._joint.fixed(one, layout))
         with self._lock:
             self._decided.update(found)
-
-    def _checked(self, context: DecisionContext, answer: Collection[Call]) -> frozenset[Call]:
-        selected = calls_of(self.agent, answer)
-        if not selected:
-            raise AgentError(
-                f"agent {self.agent.name} selects nothing for {context}; return at least one offered call"
-            )
-        if not selected <= context.calls:
-            stray = ", ".join(sorted(map(str, selected - context.calls)))
-            raise AgentError(
-                f"agent {self.agent.name} selects {stray} for {context}; return offered calls only"
-            )
-        return selected
 
 
 @dataclass(slots=True)

@@ -81,7 +81,7 @@ def _salvage(options: argparse.Namespace) -> int:
     with Store(options.old, create=False) as old, Store(options.new) as new:
         found = salvage(old, new)
         for lost in found.lost:
-            print(f"lost: {lost}")
+            print(printable(f"lost: {lost}"))
         print(f"{new.name}: {found.decisions} decisions and {found.nodes} nodes kept, {len(found.lost)} lost")
     return 1 if found.lost else 0
 

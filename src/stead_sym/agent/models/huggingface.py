@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from stead_sym.agent.models.agent import Request, Written, unforced
+from stead_sym.agent.models.engine_options import EngineOptions, at_least_one, refusing
 from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
 from stead_sym.agent.records.digest import digest, digest_files
 from stead_sym.agent.records.possible import Tokens
@@ -28,6 +29,12 @@ States: TypeAlias = "tuple[tuple[Tensor, Tensor], ...]"
 """Keys and values per layer, each of shape (1, heads, tokens, width)."""
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
+_OWN = ("device", "tokenizer", "together", "memory_mib")
+_IRRELEVANT = frozenset(
+    {"dtype", "revision", "device_map", "max_memory", "offload_folder", "low_cpu_mem_usage", "cache_dir"}
+    | {"local_files_only", "token", "trust_remote_code", "use_safetensors"}
+)
+"""Options that do not determine the answer, or are in the identity under a name of their own."""
 _ATTENTION = {"full_attention", "sliding_attention"}
 
 
@@ -79,24 +86,37 @@ class HuggingFace:
 
     @classmethod
     def load(
-        cls, name: str, *, revision: str | None = None, dtype: str | None = None, device: str | None = None
+        cls, name: str, options: EngineOptions | None = None, *, called: str | None = None
     ) -> HuggingFace:
-        """The model in a folder, or of that name on the hub.
+        """The model in a folder, or of that name on the hub; ``called`` is what it is called instead.
 
         It runs on a GPU where there is one, in the number format of its weights; on the CPU in float32.
-        Raises `ModelError` where there is no such model or the libraries are not installed.
+        Options are `device`, `tokenizer` (a folder or a name of its own), the numbers `together` and
+        `memory_mib` of this class, and whatever `from_pretrained` of the model takes, such as `dtype`,
+        `revision`, `device_map` and `quantization_config`. Raises `InputError` for others, and `ModelError`
+        where there is no such model or the libraries are not installed.
         """
         torch = library("torch", name)
         transformers = library("transformers", name)
-        where = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        wanted = dtype or ("float32" if where == "cpu" else "auto")
-        tokenizer = ChatTokenizer.load(name, revision)
+        given = dict((options or EngineOptions()).values)
+        own = {key: given.pop(key) for key in _OWN if key in given}
+        where = own.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
+        given.setdefault("dtype", "float32" if where == "cpu" else "auto")
+        revision = given.get("revision")
+        tokenizer = ChatTokenizer.load(own.get("tokenizer", name), None if "tokenizer" in own else revision)
         transformers.utils.logging.disable_progress_bar()
         load = transformers.AutoModelForCausalLM.from_pretrained
-        model = reporting(name, lambda: load(name, revision=revision, dtype=wanted).to(where))
-        return cls(
-            model, tokenizer, name, weights_identity(name, getattr(model.config, "_commit_hash", None))
-        )
+        with refusing("transformers"):
+            model = reporting(name, lambda: load(name, **given))
+        if not {"device_map", "quantization_config"} & given.keys():  # these say where the weights go
+            model = model.to(where)
+        commit = getattr(model.config, "_commit_hash", None)
+        identity = {**weights_identity(name, commit), **EngineOptions(given).identity(_IRRELEVANT)}
+        backend = cls(model, tokenizer, called or name, identity)
+        for key in ("together", "memory_mib"):
+            if key in own:
+                setattr(backend, key, at_least_one(key, own[key]))
+        return backend
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
         """See `model.Backend`."""

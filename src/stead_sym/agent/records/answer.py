@@ -192,7 +192,11 @@ def _said_data(said: Said) -> dict[str, Any]:
         case Samples(answers):
             return {
                 "answers": [
-                    {"calls": [_call_data(call) for call in given.calls], "note": given.note}
+                    {
+                        "calls": [_call_data(call) for call in given.calls],
+                        "note": given.note,
+                        "logprob": given.logprob,
+                    }
                     for given in answers
                 ]
             }
@@ -202,7 +206,12 @@ def _said_data(said: Said) -> dict[str, Any]:
 
 def _said(data: Any) -> Said:
     if "answers" in data:
-        return Samples(tuple(Given(tuple(map(_call, a["calls"])), a["note"]) for a in data["answers"]))
+        return Samples(
+            tuple(
+                Given(tuple(map(_call, answer["calls"])), answer["note"], answer["logprob"])
+                for answer in data["answers"]
+            )
+        )
     unforced = data["unforced"]
     return Decoding(
         tuple(
@@ -243,7 +252,7 @@ _RECORD = {
                 "rule": {str: float},
                 "unforced": _Either((None, (int, int, _Either((None, int)), str))),
             },
-            {"answers": [{"calls": [_CALL], "note": str}]},
+            {"answers": [{"calls": [_CALL], "note": str, "logprob": _Either((None, float))}]},
         )
     ),
     "selected": [_CALL],

@@ -170,6 +170,7 @@ class Database:
             connection.execute(adding, rows)
             return {row["key"] for row in rows}
         key = _TABLES[name].c.key
+        rows = sorted(rows, key=lambda row: row["key"])  # in one order for all: see `parts`
         return set(connection.execute(adding.on_conflict_do_nothing().returning(key), rows).scalars())
 
     def adding(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:

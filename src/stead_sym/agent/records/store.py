@@ -136,7 +136,7 @@ class Store:
         """Add rows for the keys that have none; the rows that others had added."""
         with self.database.writing() as connection:
             there = self._rows(connection, name, list(bodies))
-            new = {key: _row(key, body) for key, body in sorted(bodies.items()) if key not in there}
+            new = {key: _row(key, body) for key, body in bodies.items() if key not in there}
             # On PostgreSQL another process may have added some of them since.
             late = new.keys() - self.database.add(connection, name, list(new.values()))
             return there | self._rows(connection, name, list(late))
