@@ -80,10 +80,12 @@ class Joint:
             parts.change([*sorted(view), *self._facts(sorted(calls))])
             return parts.placement()
         kept = self._latest()
-        if kept.view is not view and 2 * len(view & kept.view) < len(kept.view):
-            kept = _Kept(Parts(self._encoding))
         if kept.view is not view:
-            kept.parts.change(view - kept.view, kept.view - view)
+            come = view - kept.view
+            same = len(view) - len(come)
+            if 2 * same < len(kept.view):
+                kept, come, same = _Kept(Parts(self._encoding)), view, 0
+            kept.parts.change(come, kept.view - view if same < len(kept.view) else ())
         if kept.calls is not calls:
             gone = [*self._facts(kept.calls - calls)]
             kept.parts.change(self._facts(calls - kept.calls), gone)
