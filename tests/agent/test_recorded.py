@@ -9,6 +9,7 @@ import random
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -589,3 +590,15 @@ def test_notes_are_storable():
     assert agent.answer(ONE).said.answers[0].note == "half \\ud800 of one\x00"
     [(_, answer)] = agent.store.answers()
     assert answer == agent.answer(ONE)
+
+
+def test_a_decision_under_the_key_of_another_question():
+    agent = recorded(first)
+    agent.select(MANY[:1])
+    [(_, answer)] = agent.store.answers()
+    wrong = st.Store()
+    other = recorded(first, store=st.Store())
+    other.select(MANY[1:2])
+    wrong.put(replace(answer, key=other.answer(MANY[1]).key))
+    with pytest.raises(st.StoreError, match="has other calls, or another prompt"):
+        recorded(first, store=wrong).select(MANY[1:2])
