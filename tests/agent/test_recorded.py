@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import itertools
 import random
 import threading
@@ -463,6 +464,10 @@ def test_one_loop_serves_all_batches():
     agent.select(MANY[:3])
     agent.select(MANY[3:6])
     assert len(set(loops)) == 1
+    assert not loops[0].is_closed()
+    del agent
+    gc.collect()
+    assert loops[0].is_closed()
 
 
 @pytest.mark.parametrize("kind", ["plain", "async"])
