@@ -107,6 +107,7 @@ def test_a_request():
     assert "Make exactly one of these calls" in request["messages"][1]["content"]
     refund, approval = (tool["function"] for tool in request["tools"])
     assert refund["name"] == "issue_refund"
+    assert refund["strict"] is True
     assert refund["parameters"]["properties"]["task_id"]["enum"] == ["t0"]
     assert approval["parameters"] == {
         "type": "object",
