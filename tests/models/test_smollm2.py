@@ -75,7 +75,19 @@ def reference(llama):
     return {context: agent.answer(context) for context, _ in result.decisions}
 
 
-def test_the_figures_of_the_paper(backend, papers):
+@pytest.fixture(scope="module")
+def margin(llama, papers):
+    """By how much llama.cpp prefers the one call that it has a choice about, under the paper's prompt."""
+    agent = ModelAgent(llama, papers)
+    result = verify(desk, agent, domain="theorem")
+    [margin] = [
+        answer.margin for context, _ in result.decisions if (answer := agent.answer(context)).branchings
+    ]
+    assert margin > 1
+    return margin
+
+
+def test_the_figures_of_the_paper(backend, papers, margin):
     agent = ModelAgent(backend, papers)
     result = verify(desk, agent, domain="theorem")
     assert (result.states, result.transitions, result.queries) == (55, 72, 4)
@@ -84,7 +96,7 @@ def test_the_figures_of_the_paper(backend, papers):
         "prog": "holds",
     }
     margins = [agent.answer(context).margin for context, _ in result.decisions]
-    assert sorted(margin for margin in margins if margin is not None) == pytest.approx([5.0339], abs=CLOSE)
+    assert sorted(margin for margin in margins if margin is not None) == pytest.approx([margin], abs=CLOSE)
 
 
 @pytest.mark.parametrize("other", ["hub", "vllm"])
