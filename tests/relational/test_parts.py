@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from stead_sym.relational import shapes
 from stead_sym.relational.canonical import canonical_form, form_of, isomorphic, orbit
 from stead_sym.relational.encoding import Encoding
 from stead_sym.relational.instance import Fact, Instance
@@ -199,3 +200,44 @@ def test_whose_cases_are_open_tells_handlers_apart_that_have_as_many():
     other = desk([(20, 20), (20, 20)])
     assert canonical_form(same, DESK.rigid).instance != canonical_form(other, DESK.rigid).instance
     assert not isomorphic(same, other, DESK.rigid)
+
+
+def counted(monkeypatch, where, name):
+    """A list that grows by one with each call of a function."""
+    calls, function = [], getattr(where, name)
+
+    def counting(*args):
+        calls.append(args)
+        return function(*args)
+
+    monkeypatch.setattr(where, name, counting)
+    return calls
+
+
+@pytest.mark.parametrize("number", [100, 1_000])
+def test_what_is_solved_grows_with_the_shapes_and_not_with_the_facts(number, monkeypatch):
+    solved = counted(monkeypatch, shapes, "solve")
+    canonical_form(desk([(number, number + 1), (number + 2, number)]), DESK.rigid)
+    assert 0 < len(solved) <= 10
+    assert all(len(rows) < 20 for rows, _ in solved)
+
+
+@pytest.mark.parametrize("number", [100, 1_000])
+def test_a_change_costs_the_part_that_it_touches(number, monkeypatch):
+    instance = desk([(number, number + 1), (number + 2, number)])
+    parts = Parts(Encoding(DESK, {"status": DESK.rigid}))
+    parts.change(instance.facts)
+    parts.placement()
+    looked_at = counted(monkeypatch, shapes, "_keyed")
+    gone = Fact("Is", ("c0open7", "open"))
+    parts.change(come=[Fact("Is", ("c0open7", "shut"))], go=[gone])
+    parts.placement()
+    assert sum(len(rows) for (rows,) in looked_at) <= 20
+
+
+def test_an_orbit_under_swaps_of_neighbours_takes_two_steps_an_item(monkeypatch):
+    n = 2_000
+    swaps = [{f"c{i}": f"c{i + 1}", f"c{i + 1}": f"c{i}"} for i in range(n)]
+    renamed = counted(monkeypatch, Fact, "rename")
+    assert len(orbit([Fact("Is", ("c0", "open"))], swaps)) == n + 1
+    assert len(renamed) == 2 * n

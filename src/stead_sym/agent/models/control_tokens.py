@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
+from stead_sym.agent.models.encoding import Encoder
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
@@ -52,10 +53,11 @@ class HubVocabulary:
         self.control = frozenset(number for number, token in added.items() if token.content.strip())
         self.special = frozenset(number for number in self.control if added[number].special)
         self._tokenizer = tokenizer
+        self._encoder = Encoder(tokenizer)
 
     def encoded(self, text: str) -> Tokens:
         """See `Vocabulary`."""
-        return tuple(self._tokenizer.encode(text, add_special_tokens=False))
+        return self._encoder.encode(text)
 
     def plain(self, text: str) -> Tokens:
         """See `Vocabulary`."""
@@ -138,4 +140,4 @@ class ControlTokens:
         return any(token in refused for token in tokens)
 
     def _among(self, tokens: Sequence[int]) -> Tokens:
-        return tuple(token for token in tokens if token in self._vocabulary.control)
+        return tuple(filter(self._vocabulary.control.__contains__, tokens))
