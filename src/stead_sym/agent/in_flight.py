@@ -2,8 +2,8 @@
 
 The decision: the answers come to the thread that asks, which alone writes to a store and reports progress. An
 event loop runs in a thread of its own, only while questions are out: whatever ends the asking, an error or
-Ctrl-C, cancels what is in flight and waits until that thread has ended. The loop itself is kept, for clients
-that hold connections from one batch to the next.
+Ctrl-C, cancels what is in flight and waits until that thread has ended. The loop itself is kept: a client
+that a function holds from one batch to the next belongs to the loop that it was first used in.
 """
 
 from __future__ import annotations
@@ -61,15 +61,16 @@ class InTurn:
 
 
 class InFlight:
-    """Up to ``most`` jobs at a time."""
+    """Up to ``most`` jobs at a time. ``rest`` is awaited after each batch, to close what it has opened."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, rest: Job[None]) -> None:
         self._most = most
+        self._rest = rest
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, jobs: Sequence[Job[T]], pulse: Callable[[], None]) -> Generator[tuple[int, T], None, None]:
         """See `Driver`."""
-        batch = _Batch(self._own_loop(), jobs, self._most)
+        batch = _Batch(self._own_loop(), jobs, self._most, self._rest)
         try:
             while True:
                 try:
@@ -100,12 +101,15 @@ class InFlight:
 class _Batch(Generic[T]):
     """Jobs that are under way. ``results`` ends with None."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, jobs: Sequence[Job[T]], most: int) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, jobs: Sequence[Job[T]], most: int, rest: Job[None]
+    ) -> None:
         self.results: queue.SimpleQueue[tuple[int, T] | None] = queue.SimpleQueue()
         self.failure: BaseException | None = None
         self._loop = loop
         self._jobs = enumerate(jobs)
         self._most = min(most, len(jobs))
+        self._rest = rest
         self._stopping = False
         self._thread = threading.Thread(target=self._serve, name="stead-sym questions", daemon=True)
         self._thread.start()
@@ -124,7 +128,7 @@ class _Batch(Generic[T]):
                 self._loop.run_until_complete(self._all())
             finally:
                 self._loop.run_until_complete(self._cancelled())
-        except BaseException as error:  # noqa: BLE001 (raised in the thread that asks: such as SystemExit)
+        except BaseException as error:  # noqa: BLE001 (raised in the thread that asks)
             self.failure = self.failure or error
         finally:
             self.results.put(None)
@@ -141,7 +145,7 @@ class _Batch(Generic[T]):
                 if not self._stopping:
                     self.failure = self.failure or AgentError("a question was cancelled by whoever was asked")
                 raise
-            except Exception as error:  # noqa: BLE001 (raised in the thread that asks)
+            except BaseException as error:  # noqa: BLE001 (raised in the thread that asks: SystemExit too)
                 self.failure = self.failure or error
                 self._stopping = True
             if self._stopping:
@@ -152,11 +156,12 @@ class _Batch(Generic[T]):
             task.cancel()
 
     async def _cancelled(self) -> None:
-        """End what the jobs have left running."""
+        """End what the jobs have left running, and close what they have left open."""
         left = asyncio.all_tasks() - {asyncio.current_task()}
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.wait_for(self._rest(), _ENDING)
 
 
 async def in_thread(function: Callable[..., T], *arguments: object) -> T:

@@ -153,7 +153,7 @@ class _Function:
                 if self._is_async and inspect.isawaitable(answer):
                     answer = await answer
         except Exception as error:  # whatever the user's function raises: it is told, and kept as the cause
-            what = one_line(f"{type(error).__name__}: {error}")
+            what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
             failure = AgentError(f"agent {self.name} raises {what}; mend it: it was asked about {context}")
             failure.__cause__ = error
             raise Again(failure) from error
@@ -165,6 +165,9 @@ class _Function:
             answer, note, logprob = answer
         selected = selected_from(self, context, (answer,) if isinstance(answer, Call) else answer)
         return Given(tuple(sorted(selected)), note, logprob)
+
+    async def rest(self) -> None:
+        """Whatever the function has opened is its own."""
 
 
 def _is_async(function: object) -> bool:

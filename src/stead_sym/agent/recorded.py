@@ -103,6 +103,10 @@ class Respondent(Protocol):
         `Again` for what may pass, `AgentError` for what will not."""
         ...
 
+    async def rest(self) -> None:
+        """Close what was opened to respond: nothing is asked for now."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Question:
@@ -131,7 +135,9 @@ class RecordedAgent:
         self.respondent = respondent
         self.asking = Asking() if asking is None else asking
         self._given_store = store
-        self._driver: Driver = InFlight(self.asking.concurrency) if respondent.waits else InTurn()
+        self._driver: Driver = (
+            InFlight(self.asking.concurrency, respondent.rest) if respondent.waits else InTurn()
+        )
         self._lock = threading.RLock()
         self._answers: dict[DecisionContext, Answer] = {}
         self._progress: Progress | None = None

@@ -130,5 +130,5 @@ def _object(word: str) -> Any:
 
 
 def _unloadable(word: str, error: Exception) -> InputError:
-    what = one_line(f"{type(error).__name__}: {error}")
+    what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
     return InputError(f"{word}: the module cannot be imported: {what}; mend it")

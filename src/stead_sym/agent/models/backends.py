@@ -30,8 +30,10 @@ def open_backend(
     options = options or EngineOptions()
     kind, _, model = words.partition(":")
     if words in CATALOGUE or (kind == "llama" and model):
+        from stead_sym.agent.models.convert import llama_library
         from stead_sym.agent.models.llama_cpp import LlamaCpp
 
+        llama_library(words)  # before anything is fetched for it
         named = CATALOGUE.get(words)
         file = fetched(named, say) / WEIGHTS if named else Path(model)
         return LlamaCpp.load(file, options, name=words if named else None, say=say)
@@ -55,8 +57,9 @@ def _folder(model: str, extra: str, say: Say) -> str:
     """The folder of a model of the catalogue, as safetensors; any other name as it is."""
     if model not in CATALOGUE or os.path.isdir(model):
         return model
-    from stead_sym.agent.models.convert import safetensors_folder
+    from stead_sym.agent.models.convert import needs_to_convert, safetensors_folder
 
+    needs_to_convert(model, extra)  # before anything is fetched for it
     named = CATALOGUE[model]
     return str(safetensors_folder(fetched(named, say) / WEIGHTS, named.weights_digest, model, extra, say))
 

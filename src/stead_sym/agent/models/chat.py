@@ -31,7 +31,7 @@ from stead_sym.agent.prompts.template import Template
 from stead_sym.agent.recorded import Again, Asking, RecordedAgent
 from stead_sym.agent.records.said import Given
 from stead_sym.agent.records.store import Store
-from stead_sym.agent.wording import one_line
+from stead_sym.agent.wording import one_line, without_credentials
 from stead_sym.errors import InputError, ModelError
 
 EXTRA = "chat"
@@ -105,15 +105,30 @@ class Chat:
         user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
         basic = base64.b64encode(user.encode()).decode() if parts.username or parts.password else None
         self._secrets = [part for part in (key, unquote(parts.password or ""), basic) if part]
-        self._client = self._openai.AsyncOpenAI(
-            api_key=key or "none",
-            base_url=self.url,
-            default_headers={"Authorization": f"Basic {basic}"} if basic else None,
-            max_retries=0,
-            timeout=self._openai.Timeout(600.0, connect=10.0),
-            # A server that moves is told of, not followed: the prompt is for the server that was named.
-            http_client=self._openai.DefaultAsyncHttpxClient(follow_redirects=False),
-        )
+        self._key = key or "none"
+        self._headers = {"Authorization": f"Basic {basic}"} if basic else None
+        self._opened: Any = None
+
+    @property
+    def _client(self) -> Any:
+        """The client with its connections, opened for a batch of questions."""
+        if self._opened is None:
+            self._opened = self._openai.AsyncOpenAI(
+                api_key=self._key,
+                base_url=self.url,
+                default_headers=self._headers,
+                max_retries=0,
+                timeout=self._openai.Timeout(600.0, connect=10.0),
+                # A server that moves is told of, not followed: the prompt is for the one that was named.
+                http_client=self._openai.DefaultAsyncHttpxClient(follow_redirects=False),
+            )
+        return self._opened
+
+    async def rest(self) -> None:
+        """See `recorded.Respondent`."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.close()
 
     def shown(self, context: DecisionContext) -> Any:
         """The functions."""
@@ -213,7 +228,7 @@ class Chat:
         return self._without_secrets("\n".join(dict.fromkeys(parts)))
 
     def _clean(self, said: str) -> str:
-        return one_line(self._without_secrets(said))
+        return one_line(without_credentials(self._without_secrets(said)))
 
     def _without_secrets(self, said: str) -> str:
         for secret in self._secrets:
