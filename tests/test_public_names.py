@@ -25,7 +25,8 @@ Step Successors Trace enabled offer successors view
 
 Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAgent wrap
 
-Answer Decoding Greedy ModelAgent Prompt ReplayAgent Sampling Store Weight open_backend weight
+Answer Asking Decoding Given Greedy ModelAgent Prompt PythonAgent RecordedAgent ReplayAgent Sampling Store
+Weight agent open_backend weight
 
 Derivation Restriction normal_restriction theorem_restriction
 
@@ -34,6 +35,8 @@ Engine Explanation Progress StateSet explain
 AgentRun Blame Drawing Evidence Finding Replayed Verdict Verification blame draw replay report_data
 report_schema verify verify_apart write_evidence
 
+Granted VerifiedAgent
+
 Export exported to_promela to_smv to_storm
 
 Bounds Hypotheses Hypothesis SortBound Widened least_bounds
@@ -41,8 +44,8 @@ Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 CheckedCertificate check_certificate write_certificate
 
 AgentError BoundExceeded CertificateRejected DeclarationError DefinitionError InputError KeyBroken
-ModelError NoEffect NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError
-Undecided
+ModelError NoEffect NoInitialState NotVerified NothingOffered ParseError RestrictionError Span SteadError
+StoreError Undecided
 """
 NAMES = LIST.split()
 

@@ -3,14 +3,18 @@
 The public names, in the order of the layers that they come from.
 """
 
+from typing import TYPE_CHECKING
+
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backends import open_backend
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.python import PythonAgent
+from stead_sym.agent.recorded import Asking, RecordedAgent
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.possible import Greedy, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
-from stead_sym.agent.records.said import Decoding
+from stead_sym.agent.records.said import Decoding, Given
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.records.weight import Weight, weight
 from stead_sym.agent.roles import wrap
@@ -130,6 +134,7 @@ from stead_sym.logic.syntax import (
     Var,
     Wildcard,
 )
+from stead_sym.production import Granted, NotVerified, VerifiedAgent
 from stead_sym.progress import Progress
 from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomorphic, orbit
 from stead_sym.relational.instance import Fact, Instance
@@ -139,6 +144,9 @@ from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
 from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
+
+if TYPE_CHECKING:
+    from stead_sym.agent.python import agent  # the package of that name is this function too
 
 __version__ = "0.1.0"
 
@@ -261,16 +269,21 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "FunctionAgent",
     "RuleAgent",
     "wrap",
-    # language models
+    # recorded agents: of any kind, and language models
     "Answer",
+    "Asking",
     "Decoding",
+    "Given",
     "Greedy",
     "ModelAgent",
     "Prompt",
+    "PythonAgent",
+    "RecordedAgent",
     "ReplayAgent",
     "Sampling",
     "Store",
     "Weight",
+    "agent",
     "open_backend",
     "weight",
     # restriction
@@ -301,6 +314,9 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "verify",
     "verify_apart",
     "write_evidence",
+    # production
+    "Granted",
+    "VerifiedAgent",
     # other checkers
     "Export",
     "exported",
@@ -329,6 +345,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "ModelError",
     "NoEffect",
     "NoInitialState",
+    "NotVerified",
     "NothingOffered",
     "ParseError",
     "RestrictionError",

@@ -15,6 +15,7 @@
     │       ├── NothingOffered       the state offers no call and enables no event
     │       └── NoEffect             an offered call, or an enabled event, has no successor
     └── Undecided             3  a limit was reached, or a hypothesis is not established: `unknown`
+        └── NotVerified          in production: a decision that the verification does not cover
 
 Anything else that escapes is a bug of this package: it keeps its stack trace, and the status is 4.
 """

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.records.answer import recorded_answer
+from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import percent, weight
 from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -129,6 +130,7 @@ def audit(
             _domain(restriction),
             *_agents(deployment, wrappers, wrapped, outside),
             *_weights(wrappers, min_mass),
+            *_repetitions(wrappers),
         ),
         activity,
         tuple(
@@ -210,6 +212,32 @@ def _weights(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothesis]
                 "by construction",
                 f"{weighed.sampling}: of all that it may sample in a context, at least"
                 f" {percent(weighed.covered)} is taken to be possible; the verdicts leave out the rest",
+            )
+
+
+def _repetitions(wrappers: Wrappers) -> Iterator[Hypothesis]:
+    """What stands for an agent that does not always answer alike, or that should and does not."""
+    for agent, wrapper in wrappers.items():
+        if wrapper is None:
+            continue
+        records = (recorded_answer(wrapper.agent, context) for context, _ in wrapper.decisions)
+        told = repeated(record for record in records if record is not None)
+        if told is None:
+            continue
+        who = f"agent {agent}" if agent else "the agent"
+        if told.samples > 1:
+            yield Hypothesis(
+                f"what {who} answered is possible",
+                "by construction",
+                f"it was asked {told.samples} times wherever it has a choice, and answered differently in"
+                f" {len(told.divided)} of {len(told.again)} contexts; the verdicts leave out what it did not"
+                " answer then",
+            )
+        elif told.unsteady:
+            yield Hypothesis(
+                f"{who} answers alike",
+                "not established",
+                f"asked again, it answers differently in {len(told.unsteady)} of {len(told.again)} contexts",
             )
 
 

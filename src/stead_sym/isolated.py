@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 
+from stead_sym.agent.models.catalogue import CATALOGUE
 from stead_sym.agent.roles import ANY
 from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.errors import InputError
@@ -70,4 +71,4 @@ def _agents(agent: str | Mapping[str, str]) -> Iterator[str]:
 
 
 def _kind(who: str) -> str:
-    return "--agent" if who == ANY or ":" in who else "--policy"
+    return "--agent" if who == ANY or ":" in who or who in CATALOGUE else "--policy"

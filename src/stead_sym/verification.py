@@ -11,13 +11,15 @@ domain is at least as large as the theorem asks. Where it was forced to be small
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
-from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.base import DecisionContext, Reporting
 from stead_sym.agent.records.answer import Answer, recorded_answer
+from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import weight
 from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -84,7 +86,8 @@ Decisions: TypeAlias = tuple[tuple[DecisionContext, frozenset[Call]], ...]
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
-    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it.
+    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it, ``known``
+    are the constants that it knows by name, besides those of rigid sorts, with their sorts.
 
     ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
     shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
@@ -95,6 +98,7 @@ class AgentRun:
     queries: int | None = None
     decisions: Decisions = ()
     answers: tuple[Answer, ...] = ()
+    known: Mapping[Value, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -244,6 +248,9 @@ def verify(
     ``backend`` is for the symbolic engine, ``max_states`` for the explicit one. ``established`` is called
     with each verdict as soon as it is there, in the order of ``specs``, and with its moves.
 
+    A function, or another recorded agent, that answers a repeated question differently although it is to be
+    asked once (`Asking`) leaves the verdicts `unknown`.
+
     With ``min_mass`` P the verdicts are `unknown` where a language model gives the offered calls of a
     reachable context less than P of its probability, at some branching node: then it would rather say
     something else.
@@ -276,20 +283,21 @@ def verify(
     if not wrapped:
         wrappers = {name: _telling_apart(deployment, w, restriction) for name, w in wrappers.items()}
     built: Engine
-    if engine == "explicit":
-        built = ExplicitEngine(deployment, wrappers, restriction, progress, max_states=max_states)
-    else:
-        try:
-            built = SymbolicEngine(
-                deployment,
-                wrappers,
-                restriction,
-                progress,
-                literal=literal,
-                backend=backend,
-            )
-        except InputError as error:  # its frames hold the diagrams, which would live as long as it does
-            raise error.with_traceback(None) from error.__cause__
+    with _reporting(wrappers, progress):
+        if engine == "explicit":
+            built = ExplicitEngine(deployment, wrappers, restriction, progress, max_states=max_states)
+        else:
+            try:
+                built = SymbolicEngine(
+                    deployment,
+                    wrappers,
+                    restriction,
+                    progress,
+                    literal=literal,
+                    backend=backend,
+                )
+            except InputError as error:  # its frames hold the diagrams, which would live as long as it does
+                raise error.with_traceback(None) from error.__cause__
     constants = deployment.sort_of_constant
     beyond = frozenset(
         value
@@ -298,7 +306,7 @@ def verify(
         for value, sort in wrapper.known.items()
         if value not in deployment.schema.rigid and constants.get(value) != sort
     )
-    light = [] if min_mass is None else _light(wrappers, min_mass)
+    doubts = (*_unsteady(wrappers), *(() if min_mass is None else _light(wrappers, min_mass)))
     written = {spec.name: spec.formula for spec in deployment.written.specs}
     unfair = nowhere_fair(deployment, built)
     moves = Moves(deployment, wrappers, built.restriction)
@@ -309,7 +317,7 @@ def verify(
         verdict = verdicts[spec.name] = (
             _no_run(spec, written[spec.name], unfair)
             if unfair
-            else _verdict(built, spec, written[spec.name], restriction, beyond, light)
+            else _verdict(built, spec, written[spec.name], restriction, beyond, doubts)
         )
         if established is not None:
             established(verdict, moves)
@@ -380,7 +388,12 @@ def _run(wrapper: CanonicalWrapper | None) -> AgentRun:
     if wrapper is None:
         return AgentRun(ANY)
     return AgentRun(
-        wrapper.agent.name, wrapper.contexts, wrapper.queries, wrapper.decisions, _answers(wrapper)
+        wrapper.agent.name,
+        wrapper.contexts,
+        wrapper.queries,
+        wrapper.decisions,
+        _answers(wrapper),
+        wrapper.known,
     )
 
 
@@ -390,10 +403,40 @@ def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
     return tuple(record for record in records if record is not None)
 
 
-def _light(wrappers: Wrappers, mass: float) -> list[Answer]:
-    """The decisions in which less than ``mass`` of the probability is on the offered calls."""
+@contextmanager
+def _reporting(wrappers: Wrappers, progress: Progress | None) -> Iterator[None]:
+    """Have the agents report while they are asked."""
+    agents = [wrapper.agent for wrapper in wrappers.values() if wrapper is not None]
+    reporting = [agent for agent in agents if isinstance(agent, Reporting)]
+    for agent in reporting:
+        agent.report_to(progress)
+    try:
+        yield
+    finally:
+        for agent in reporting:
+            agent.report_to(None)
+
+
+def _light(wrappers: Wrappers, mass: float) -> Iterator[str]:
+    """A doubt where in some decisions less than ``mass`` of the probability is on the offered calls."""
     weighed = (weight(_answers(wrapper)) for wrapper in wrappers.values() if wrapper is not None)
-    return [answer for one in weighed if one is not None for answer in one.below(mass)]
+    light = [answer for one in weighed if one is not None for answer in one.below(mass)]
+    if light:
+        yield (
+            f"as the model decides, which gives the offered calls of {len(light)}"
+            f" context{'s' * (len(light) > 1)} less of its probability than is asked for (--min-mass)"
+        )
+
+
+def _unsteady(wrappers: Wrappers) -> Iterator[str]:
+    """A doubt for each agent that answers a repeated question differently, and is to be asked once."""
+    for wrapper in wrappers.values():
+        told = None if wrapper is None else repeated(_answers(wrapper))
+        if wrapper is not None and told is not None and told.unsteady:
+            yield (
+                f"with what {wrapper.agent.name} answered, which answers differently when it is asked again"
+                f" (in {len(told.unsteady)} of {len(told.again)} contexts; ask it several times)"
+            )
 
 
 def _telling_apart(
@@ -417,9 +460,9 @@ def _verdict(
     written: Resolved,
     restriction: Restriction,
     beyond: frozenset[Value],
-    light: Sequence[Answer],
+    doubts: Sequence[str],
 ) -> Verdict:
-    """The verdict; ``beyond`` is B minus C, which the theorem wants empty, ``light`` are the decisions that
+    """The verdict; ``beyond`` is B minus C, which the theorem wants empty, ``doubts`` are why the decisions
     bear too little weight."""
     holds = engine.holds(spec.formula)
     evidence = engine.evidence(spec.formula, holds)
@@ -430,12 +473,8 @@ def _verdict(
             " nothing carries over without the wrapper"
         )
         return Verdict(spec.name, written, None, reason, evidence)
-    if light:
-        reason = (
-            f"it {found} as the model decides, which gives the offered calls of {len(light)}"
-            f" context{'s' * (len(light) > 1)} less of its probability than is asked for (--min-mass)"
-        )
-        return Verdict(spec.name, written, None, reason, evidence)
+    if doubts:
+        return Verdict(spec.name, written, None, f"it {found} {doubts[0]}", evidence)
     if restriction.exact:
         return Verdict(spec.name, written, holds, evidence=evidence)
     small = ", ".join(

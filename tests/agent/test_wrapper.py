@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pytest
@@ -390,3 +392,52 @@ def test_contexts_that_do_not_fit_are_refused():
         wrapper.calls(view, [Call("close", ("a", "b"))])
     with pytest.raises(TypeError, match=r"^nothing has said the sort of t yet"):
         CanonicalWrapper(Everything(), TICKETS, [Tool("close", (Binder("t"),))])
+
+
+@dataclass
+class Slow:
+    """An agent that answers when it is told to, and counts what it is asked."""
+
+    asked: list = field(default_factory=list)
+    may_answer: threading.Event = field(default_factory=threading.Event)
+    came: threading.Event = field(default_factory=threading.Event)
+    fails: bool = False
+    name: str = "slow"
+
+    def select(self, contexts):
+        self.asked += contexts
+        if any(len(context.view) == 1 for context in contexts):
+            self.came.set()
+            assert self.may_answer.wait(30)
+            if self.fails:
+                self.fails = False
+                raise ConnectionError
+        return [[min(context.calls)] for context in contexts]
+
+
+def test_threads_with_one_new_context_ask_once_and_others_do_not_wait():
+    agent = Slow()
+    wrapper = CanonicalWrapper(agent, TICKETS, [CLOSE, IDLE])
+    with ThreadPoolExecutor(9) as threads:
+        waiting = [threads.submit(wrapper.decide, [tickets(**{f"t{i}": "open"})]) for i in range(8)]
+        assert agent.came.wait(30)
+        (other,) = threads.submit(wrapper.decide, [tickets(a="open", b="shut")]).result(30)
+        assert other.calls == {Call("close", ("a",))}
+        assert not any(one.done() for one in waiting)
+        agent.may_answer.set()
+        found = [one.result(30)[0].calls for one in waiting]
+    assert found == [{Call("close", (f"t{i}",))} for i in range(8)]
+    assert len(agent.asked) == wrapper.queries == wrapper.contexts == 2
+
+
+def test_where_one_thread_is_let_down_another_asks():
+    agent = Slow(fails=True)
+    wrapper = CanonicalWrapper(agent, TICKETS, [CLOSE, IDLE])
+    with ThreadPoolExecutor(4) as threads:
+        waiting = [threads.submit(wrapper.decide, [tickets(a="open")]) for _ in range(4)]
+        assert agent.came.wait(30)
+        agent.may_answer.set()
+        errors = [one.exception(30) for one in waiting]
+    assert [type(error) for error in errors if error is not None] == [ConnectionError]
+    assert len(agent.asked) == 2
+    assert (wrapper.queries, wrapper.contexts) == (1, 1)

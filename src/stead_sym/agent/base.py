@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError
+from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 
 
@@ -46,7 +47,23 @@ class Counting(Protocol):
     def queries(self) -> int: ...
 
 
-def calls_of(agent: Agent, answer: object) -> frozenset[Call]:
+@runtime_checkable
+class Reporting(Protocol):
+    """An agent that says how far it is while it is asked."""
+
+    def report_to(self, progress: Progress | None) -> None:
+        """Report to this listener from now on, or to nobody."""
+        ...
+
+
+class Named(Protocol):
+    """Whoever an error can be about."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def calls_of(agent: Named, answer: object) -> frozenset[Call]:
     """The calls that an agent's answer to one context consists of; `AgentError` for any other answer."""
     if isinstance(answer, Iterable) and not isinstance(answer, str | Call):
         answer = tuple(answer)
@@ -55,6 +72,20 @@ def calls_of(agent: Agent, answer: object) -> frozenset[Call]:
     raise AgentError(
         f"agent {agent.name} answers {answer!r}, which is no collection of calls; return calls of the context"
     )
+
+
+def selected_from(agent: Named, context: DecisionContext, answer: object) -> frozenset[Call]:
+    """The calls that an answer to ``context`` consists of; `AgentError` where there is none, or one that is
+    not offered."""
+    selected = calls_of(agent, answer)
+    if not selected:
+        raise AgentError(
+            f"agent {agent.name} selects nothing for {context}; return at least one offered call"
+        )
+    if not selected <= context.calls:
+        stray = ", ".join(sorted(map(str, selected - context.calls)))
+        raise AgentError(f"agent {agent.name} selects {stray} for {context}; return offered calls only")
+    return selected
 
 
 def _is_call(item: object) -> bool:

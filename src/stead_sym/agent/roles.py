@@ -6,22 +6,21 @@ None stands for an agent that selects everything it is offered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
+from stead_sym.agent.base import Agent, Everything
+from stead_sym.agent.python import Decider, PythonAgent
 from stead_sym.agent.rules import RuleAgent
+from stead_sym.agent.wording import without_credentials
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Policy
-from stead_sym.deployment.tool import Call
 from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.names import nearest
 
-AgentLike: TypeAlias = (
-    Agent | Policy | CanonicalWrapper | Callable[[DecisionContext], Call | Collection[Call]] | str
-)
+AgentLike: TypeAlias = Agent | Policy | CanonicalWrapper | Decider | str
 """A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
 
 Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
@@ -84,7 +83,7 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
         case Agent():
             base = agent
         case _ if callable(agent):
-            base = FunctionAgent(agent)
+            base = PythonAgent(agent)
         case _:
             raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")
     return CanonicalWrapper(base, deployment.schema, deployment.tools_of(role), known)
@@ -116,13 +115,15 @@ def told_apart(deployment: Deployment, words: Iterable[str]) -> tuple[Mapping[st
         name, equals, value = word.partition("=")
         if names == [""] or not equals:
             if others is not None:
-                raise InputError(f"{others} and {word} are for the same agents; write AGENT=… for each")
+                both = without_credentials(f"{others} and {word}")
+                raise InputError(f"{both} are for the same agents; write AGENT=… for each")
             others = word
         elif name not in names:
             hint = nearest(name, names, f"there are {', '.join(names)}")
-            raise DeclarationError(f"unknown agent {name}; {hint}")
+            raise DeclarationError(f"unknown agent {without_credentials(name)}; {hint}")
         elif name in found:
-            raise InputError(f"agent {name} is given twice, {found[name]} and {value}; give it one")
+            both = without_credentials(f"{found[name]} and {value}")
+            raise InputError(f"agent {name} is given twice, {both}; give it one")
         else:
             found[name] = value
     return found, others

@@ -9,26 +9,41 @@ agent's answer to the canonical pair, Eq. (wrapper) is
 since ρ⁻¹ = α ∘ σ⁻¹ for some automorphism α. So the union is computed as an orbit under generators. Where
 Offer is equivariant and the view is the whole state, Aut_B(D, A) = Aut_B(D), as in the paper.
 
-Verification and production use the same class: give it live instances and the calls offered there.
+Verification and production use the same class: give it live instances and the calls offered there. Threads
+may share one. No lock is held while the base agent answers, and a context that it is answering for one thread
+is not put to it by another, which waits for that answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Event, Lock
 from types import MappingProxyType
 
-from stead_sym.agent.base import Agent, Counting, DecisionContext, calls_of
+from stead_sym.agent.base import Agent, Counting, DecisionContext, selected_from
+from stead_sym.agent.joint import Canonical, Joint
 from stead_sym.deployment.tool import Call, Tool
-from stead_sym.errors import AgentError, DeclarationError, InputError
-from stead_sym.relational.apart import Apart, apart
-from stead_sym.relational.canonical import CanonicalForm, canonical_form, orbit
-from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Relation, Schema, Value
+from stead_sym.errors import AgentError, DeclarationError
+from stead_sym.relational.graph import Row
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.layout import LayoutKey, Placement
+from stead_sym.relational.schema import Schema, Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
+class _Known:
+    """A canonical context with the base agent's answer, and the orbit of that in the quotient."""
+
+    canonical: Canonical
+    selected: frozenset[Call]
+    orbit: frozenset[Row]
+    action_rigid: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Decision:
     """What the wrapper decides in a concrete decision context (D, A).
 
@@ -39,10 +54,19 @@ class Decision:
     """
 
     canonical: DecisionContext
-    names: Mapping[Value, Value]
     selected: frozenset[Call]
-    calls: frozenset[Call]
     action_rigid: bool
+    _known: _Known = field(repr=False)
+    _placement: Placement = field(repr=False)
+    _joint: Joint = field(repr=False)
+
+    @cached_property
+    def names(self) -> Mapping[Value, Value]:
+        return dict(zip(self._known.canonical.names, self._placement.names(), strict=True))
+
+    @cached_property
+    def calls(self) -> frozenset[Call]:
+        return self._joint.calls(self._placement, self._known.orbit)
 
 
 class CanonicalWrapper:
@@ -73,19 +97,17 @@ class CanonicalWrapper:
         self.tools = tuple(tools)
         self.known = known
         self.rigid = schema.rigid | known.keys()
-        self._owners = {**{value: (sort,) for value, sort in known.items()}, **schema.listed}
-        relations = {tool.name: _call_relation(tool) for tool in tools}
-        self._joint = replace(schema, relations=(*schema.relations, *relations.values()))
-        self._relation_of = relations
-        self._tool_of = {relation.name: tool for tool, relation in relations.items()}
-        self._decided: dict[Instance, tuple[DecisionContext, frozenset[Call]]] = {}
-        self._met: dict[Instance, tuple[DecisionContext, frozenset[Call]]] = {}
-        self._queries = 0
+        self._joint = Joint(schema, tools, known)
+        self._lock = Lock()
+        self._decided: dict[LayoutKey, _Known] = {}
+        self._asking: dict[LayoutKey, Event] = {}
+        self._met: dict[LayoutKey, _Known] = {}
+        self._asked = _Asked()
 
     def again(self) -> CanonicalWrapper:
         """The same wrapper with the same memory, counting from nothing: for one more run."""
         other = copy(self)
-        other._met, other._queries = {}, 0
+        other._met, other._asked = {}, _Asked()
         return other
 
     @property
@@ -96,12 +118,14 @@ class CanonicalWrapper:
     @property
     def queries(self) -> int:
         """The number of answers that the base agent gave; those of its store, if it has one, do not count."""
-        return self._queries
+        with self._lock:
+            return self._asked.queries
 
     @property
     def decisions(self) -> tuple[tuple[DecisionContext, frozenset[Call]], ...]:
         """The canonical contexts with the base agent's answers, in the order they were met."""
-        return tuple(self._met.values())
+        with self._lock:
+            return tuple((known.canonical.context, known.selected) for known in self._met.values())
 
     def calls(self, view: Instance, offered: Collection[Call]) -> frozenset[Call]:
         """Π^can(D, A) for one context: the calls that the deployment may make there."""
@@ -114,93 +138,106 @@ class CanonicalWrapper:
         context that does not fit the schema or the tools, `InputError` for one that offers nothing.
         Whatever the base agent raises passes through; then nothing of the batch is kept.
         """
-        joint = [apart(self._joint_instance(context), self._owners) for context in contexts]
-        forms = [canonical_form(one.instance, self.rigid) for one in joint]
-        self._ask([key for key in dict.fromkeys(f.instance for f in forms) if key not in self._decided])
-        self._met.update((form.instance, self._decided[form.instance]) for form in forms)
-        return [self._decision(*pair) for pair in zip(joint, forms, strict=True)]
+        placed = [self._joint.placement(context) for context in contexts]
+        keys: dict[LayoutKey, Placement] = {}
+        for placement in placed:
+            keys.setdefault(placement.layout.key, placement)
+        self._settle(keys)
+        found = []
+        with self._lock:
+            for placement in placed:
+                known = self._decided[placement.layout.key]
+                self._met.setdefault(placement.layout.key, known)
+                found.append(known)
+        return [
+            Decision(
+                known.canonical.context, known.selected, known.action_rigid, known, placement, self._joint
+            )
+            for known, placement in zip(found, placed, strict=True)
+        ]
 
     def orbit(self, context: DecisionContext, calls: Collection[Call]) -> frozenset[Call]:
-        """{ α(a) : a in ``calls``, α ∈ Aut_B(D, A) }: the calls that the deployment may make in a context
-        in which its base agent selects these. Nothing is asked."""
-        joint = apart(self._joint_instance(context), self._owners)
-        if joint.own:
-            raise DeclarationError(f"two sorts share a value in {context}; give a canonical context")
-        return orbit(calls, canonical_form(joint.instance, self.rigid).generators)
+        """{ α(a) : a in ``calls``, α ∈ Aut_B(D, A) }: the calls that the deployment may make in a canonical
+        context in which its base agent selects these. Nothing is asked."""
+        return self._joint.calls(*self._joint.placed_orbit(context, calls))
 
-    def _joint_instance(self, context: DecisionContext) -> Instance:
-        """The pair as one instance over the relations and the calls."""
-        if not context.calls:
-            raise InputError(f"no call is offered for {context.view}; a decision needs at least one")
-        calls: list[Fact] = []
-        for call in context.calls:
-            relation = self._relation_of.get(call.tool)
-            if relation is None or relation.arity != len(call.args):
-                fault = (
-                    "is of no known tool" if relation is None else f"should have {relation.arity} arguments"
+    def _settle(self, placed: Mapping[LayoutKey, Placement]) -> None:
+        """Have an answer to every context. What another thread asks already is waited for; where that fails
+        this thread asks in its turn."""
+        while True:
+            event = Event()
+            with self._lock:
+                missing = [key for key in placed if key not in self._decided]
+                mine = [key for key in missing if key not in self._asking]
+                others = [self._asking[key] for key in missing if key in self._asking]
+                self._asking.update(dict.fromkeys(mine, event))
+            if mine:
+                try:
+                    self._ask({key: placed[key] for key in mine})
+                finally:
+                    with self._lock:
+                        for key in mine:
+                            del self._asking[key]
+                    event.set()
+            for other in others:
+                other.wait()
+            if not missing:
+                return
+
+    def _ask(self, placed: Mapping[LayoutKey, Placement]) -> None:
+        canonical = [self._joint.canonical(placement.layout) for placement in placed.values()]
+        contexts = [one.context for one in canonical]
+        with self._lock:
+            self._asked.begin(self.agent)
+        answered = 0
+        try:
+            answers = self.agent.select(contexts)
+            if not isinstance(answers, Sequence):
+                raise AgentError(
+                    f"agent {self.agent.name} answers {answers!r} to a list of contexts;"
+                    " return one answer for each"
                 )
-                raise DeclarationError(f"the offered call {call} {fault}; offer calls of the wrapper's tools")
-            calls.append(Fact(relation.name, call.args))
-        return Instance(self._joint, context.view.facts.union(calls))
+            if len(answers) != len(contexts):
+                raise AgentError(
+                    f"agent {self.agent.name} gave {len(answers)} answers for {len(contexts)} contexts; "
+                    "return one per context, in their order"
+                )
+            selected = [selected_from(self.agent, *pair) for pair in zip(contexts, answers, strict=True)]
+            answered = len(selected)
+        finally:
+            with self._lock:
+                self._asked.end(self.agent, answered)
+        found = {}
+        for one, calls, (key, placement) in zip(canonical, selected, placed.items(), strict=True):
+            layout = placement.layout
+            orbit = self._joint.orbit(one, layout, calls)
+            found[key] = _Known(one, calls, orbit, self._joint.fixed(one, layout))
+        with self._lock:
+            self._decided.update(found)
 
-    def _context(self, joint: Instance) -> DecisionContext:
-        """The pair that the instance ``joint`` encodes."""
-        calls = {fact for fact in joint.facts if fact.relation in self._tool_of}
-        return DecisionContext(
-            Instance(self.schema, joint.facts - calls),
-            frozenset(Call(self._tool_of[relation], args) for relation, args in calls),
-        )
 
-    def _ask(self, keys: Sequence[Instance]) -> None:
-        if not keys:
+@dataclass(slots=True)
+class _Asked:
+    """How many answers the base agent gave. One that counts them itself is asked for the difference, from the
+    first question of several threads at once to the last answer."""
+
+    queries: int = 0
+    _open: int = 0
+    _before: int = 0
+
+    def begin(self, agent: Agent) -> None:
+        if isinstance(agent, Counting):
+            if not self._open:
+                self._before = agent.queries
+            self._open += 1
+
+    def end(self, agent: Agent, answered: int) -> None:
+        if not isinstance(agent, Counting):
+            self.queries += answered
             return
-        contexts = [self._context(key) for key in keys]
-        counted = self.agent.queries if isinstance(self.agent, Counting) else None
-        answers = self.agent.select(contexts)
-        if not isinstance(answers, Sequence):
-            raise AgentError(
-                f"agent {self.agent.name} answers {answers!r} to a list of contexts;"
-                " return one answer for each"
-            )
-        if len(answers) != len(contexts):
-            raise AgentError(
-                f"agent {self.agent.name} gave {len(answers)} answers for {len(contexts)} contexts; "
-                "return one per context, in their order"
-            )
-        selected = [self._checked(*pair) for pair in zip(contexts, answers, strict=True)]
-        if counted is not None and isinstance(self.agent, Counting):
-            self._queries += self.agent.queries - counted
-        else:
-            self._queries += len(answers)
-        self._decided.update(zip(keys, zip(contexts, selected, strict=True), strict=True))
-
-    def _checked(self, context: DecisionContext, answer: Collection[Call]) -> frozenset[Call]:
-        selected = calls_of(self.agent, answer)
-        if not selected:
-            raise AgentError(
-                f"agent {self.agent.name} selects nothing for {context}; return at least one offered call"
-            )
-        if not selected <= context.calls:
-            stray = ", ".join(sorted(map(str, selected - context.calls)))
-            raise AgentError(
-                f"agent {self.agent.name} selects {stray} for {context}; return offered calls only"
-            )
-        return selected
-
-    def _decision(self, joint: Apart, form: CanonicalForm) -> Decision:
-        canonical, selected = self._decided[form.instance]
-        calls = orbit((call.rename(form.inverse) for call in selected), form.generators)
-        names = form.inverse
-        if joint.own:
-            names = {name: joint.own.get(value, value) for name, value in names.items()}
-            calls = frozenset(call.rename(joint.own) for call in calls)
-        return Decision(canonical, names, selected, calls, self._action_rigid(joint.instance, form))
-
-    def _action_rigid(self, joint: Instance, form: CanonicalForm) -> bool:
-        if not form.generators:
-            return True
-        calls = [fact for fact in joint.facts if fact.relation in self._tool_of]
-        return all(call.rename(alpha) == call for alpha in form.generators for call in calls)
+        self._open -= 1
+        if not self._open:
+            self.queries += agent.queries - self._before
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +253,3 @@ class WrappedAgent:
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
         """`CanonicalWrapper.decide`, calls only."""
         return [decision.calls for decision in self.wrapper.decide(contexts)]
-
-
-def _call_relation(tool: Tool) -> Relation:
-    """The relation that holds the offered calls of ``tool``; no relation of a file has a space."""
-    return Relation(f"call {tool.name}", tuple(param.sort for param in tool.params))

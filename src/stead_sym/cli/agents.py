@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from stead_sym.agent.models.agent import Backend, ModelAgent
 from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.prompts.paper import PAPER_PROMPTS, VARIABLE
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.possible import Greedy, Rule, Sampling
@@ -19,12 +20,33 @@ from stead_sym.agent.records.replay import ReplayAgent
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import ANY, AgentLike, told_apart
 from stead_sym.cli.options import probability, temperature, tolerance
+from stead_sym.cli.recorded import (
+    ASKED,
+    PYTHON,
+    RECORDED_KINDS,
+    add_asking,
+    asked_with,
+    kind_of,
+    recorded_agent,
+)
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.errors import InputError
 
 _KINDS = ("policy", "agent", "replay")
-_FOR_MODELS = ("prompts", "store", "tolerance", "min_probability", "temperature", "min_mass")
+_ANY_MODEL, _DECODED = frozenset({"model", "openai", "replay"}), frozenset({"model", "replay"})
+_ANSWERING = frozenset({"python", "openai"})
+_FOR: Mapping[str, frozenset[str]] = {
+    "prompts": _ANY_MODEL,
+    "engine_option": frozenset({"model"}),
+    "store": _ANY_MODEL | _ANSWERING,
+    "tolerance": _DECODED,
+    "min_probability": _DECODED,
+    "temperature": _ANY_MODEL,
+    "min_mass": _DECODED,
+    **dict.fromkeys(ASKED, _ANSWERING),
+}
+"""The kinds of agents that an option is for."""
 
 
 def add_agents(parser: argparse.ArgumentParser) -> None:
@@ -35,25 +57,29 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--agent",
-        metavar=f"{ANY}|{'|'.join(KINDS)}",
+        metavar=f"{ANY}|{'|'.join((*KINDS, *RECORDED_KINDS))}",
         action="append",
-        help=f"any: whatever agent, everything can happen. MODEL: a folder, or a name on the hub{several}",
+        help="any: whatever agent, everything can happen. smollm2: a small model that is fetched when it is"
+        " first asked for. MODEL: a folder, or a name on the hub; of openai:,"
+        f" as the server calls it{several}",
     )
     parser.add_argument(
         "--replay",
         metavar="FILE",
         action="append",
-        help=f"answer from exported decisions, without a model (JSON Lines){several}",
+        help=f"answer from exported decisions, without a model (JSON Lines; smollm2: those that come with the"
+        f" package){several}",
     )
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """--prompts and --store: how a language model is asked; --tolerance, --min-probability and --temperature:
-    which of its choices are possible."""
+    which of its choices are possible; and `add_asking`."""
     add_prompts(parser)
     parser.add_argument(
-        "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
+        "--store", metavar="FILE", help="the store of the agents' decisions (default: your own)"
     )
+    add_asking(parser)
     parser.add_argument(
         "--tolerance",
         type=tolerance,
@@ -67,8 +93,12 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="let the model select every call that sampling takes with a probability of at least P",
     )
     parser.add_argument(
-        "--temperature", type=temperature, metavar="T", help="that of the sampling (default: 1)"
+        "--temperature",
+        type=temperature,
+        metavar="T",
+        help="that of the sampling (default: 1); openai: asked with this (default: 0, with --samples 1)",
     )
+    add_engine_options(parser)
 
 
 def add_prompts(parser: argparse.ArgumentParser) -> None:
@@ -82,13 +112,26 @@ def add_prompts(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """--engine-option: what the engine that runs a model is given."""
+    parser.add_argument(
+        "--engine-option",
+        metavar="KEY=VALUE",
+        action="append",
+        help="an option of the engine that runs the model, such as dtype=bfloat16; and again for the next",
+    )
+
+
 def refuse_without_model(options: argparse.Namespace) -> None:
-    """Raise `InputError` for arguments about a model where no agent is one."""
-    for name in _FOR_MODELS:
-        if getattr(options, name, None) is not None and not wants_model(options):
+    """Raise `InputError` for arguments about agents of kinds of which none is given."""
+    kinds = {kind_of(word) for word in options.agent or ()} | ({"replay"} if options.replay else set())
+    for name, fitting in _FOR.items():
+        if getattr(options, name, None) is not None and not kinds & fitting:
+            whom = "an agent that answers" if fitting == _ANSWERING else "a language model"
+            kind = PYTHON if fitting == _ANSWERING else KINDS[0]
             flag = name.replace("_", "-")
-            raise InputError(f"--{flag} is for a language model; add --agent {KINDS[0]}, or leave it out")
-    if options.temperature is not None and options.min_probability is None:
+            raise InputError(f"--{flag} is for {whom}; add --agent {kind}, or leave it out")
+    if options.temperature is not None and options.min_probability is None and "openai" not in kinds:
         raise InputError("--temperature is that of sampling; add --min-probability P, or leave it out")
     if options.tolerance is not None and options.min_probability is not None:
         raise InputError("--tolerance widens greedy decoding; leave it out, or --min-probability")
@@ -99,12 +142,6 @@ def chosen_rule(options: argparse.Namespace) -> Rule | None:
     if options.min_probability is not None:
         return Sampling(options.min_probability, options.temperature or 1.0)
     return None if options.tolerance is None else Greedy(options.tolerance)
-
-
-def wants_model(options: argparse.Namespace) -> bool:
-    """Whether some agent is a language model, asked now or recorded."""
-    words = options.agent or ()
-    return bool(options.replay) or any(word != ANY and not word.endswith(f"={ANY}") for word in words)
 
 
 def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mapping[str, AgentLike]:
@@ -130,6 +167,19 @@ def _agent(
             return deployment.policy(word, role)
         case "replay":
             return ReplayAgent(word, Prompt.of(deployment, options.prompts, role), chosen_rule(options))
+        case "agent" if kind_of(word) in _ANSWERING:
+
+            def prompted() -> Prompt:
+                return Prompt.of(deployment, options.prompts, role)
+
+            return recorded_agent(
+                word,
+                prompted,
+                lambda: _store(options),
+                named_store=options.store is not None,
+                given=asked_with(options),
+                temperature=options.temperature,
+            )
         case "agent" if word != ANY:
             prompt, store = Prompt.of(deployment, options.prompts, role), _store(options)
             return ModelAgent(_backend(word, options), prompt, store, chosen_rule(options))
@@ -143,8 +193,14 @@ def _backend(word: str, options: argparse.Namespace) -> Backend:
     """The model that a word names, loaded once however many agents it is."""
     loaded: dict[str, Backend] = options.__dict__.setdefault("loaded", {})
     if word not in loaded:
-        loaded[word] = open_backend(word)
+        loaded[word] = opened(word, options)
     return loaded[word]
+
+
+def opened(word: str, options: argparse.Namespace) -> Backend:
+    """The model that a word names, under the engine's options; stderr says what takes a while."""
+    given = EngineOptions.parse(options.engine_option or ())
+    return open_backend(word, given, say=lambda line: _note(options, line))
 
 
 def _store(options: argparse.Namespace) -> Store:
@@ -169,5 +225,5 @@ def _default(deployment: Deployment, role: AgentRole, options: argparse.Namespac
 
 
 def _note(options: argparse.Namespace, text: str) -> None:
-    if not options.quiet:
-        print(f"stead-sym: {text}", file=sys.stderr)
+    if not getattr(options, "quiet", False):
+        print(f"stead-sym: {text}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`stead-sym audit`: do the choices of a model follow renamings of what it is shown?
+"""`stead-sym audit`: do the choices of an agent follow renamings of what it is shown?
 
 One decision: the contexts are numbered. Number 0 is the initial state as the file names it; the others
 are the canonical contexts that a verification meets, in their order.
@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from stead_sym.agent.audit import Audit, Grammar, audit, random_renaming, search
 from stead_sym.agent.base import Agent, DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.models.backends import KINDS, open_store
 from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
-from stead_sym.cli.agents import add_prompts
+from stead_sym.cli.agents import add_engine_options, add_prompts, opened
 from stead_sym.cli.options import add_file, positive
+from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
@@ -35,7 +37,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument(
         "--agent",
-        metavar="|".join(KINDS),
+        metavar="|".join((*KINDS, *RECORDED_KINDS)),
         required=True,
         help="the model; where the deployment has several agents AGENT=..., for the one to audit",
     )
@@ -43,6 +45,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", metavar="FILE", help="the store of the model's decisions (default: your own)"
     )
+    add_engine_options(parser)
     parser.add_argument("--wrapped", action="store_true", help="audit the model behind the canonical wrapper")
     parser.add_argument(
         "--context", type=int, metavar="N", help="only this one; 0: the initial state as the file names it"
@@ -69,9 +72,11 @@ def _audit(options: argparse.Namespace) -> int:
     grammar = Grammar.of(options.grammar)
     role, words = _audited(deployment, options.agent)
     with open_store(options.store) as store:
-        model = ModelAgent(open_backend(words), Prompt.of(deployment, options.prompts, role), store)
+        model = _agent(deployment, role, words, store, options)
         contexts = _contexts(deployment, role, model, options.context)
         if options.search is not None:
+            if not isinstance(model, ModelAgent):
+                raise InputError(f"--search compares log-probabilities; name a model, {KINDS[0]}")
             return _search(deployment, model, contexts, grammar, options)
         agent: Agent = model
         if options.wrapped:
@@ -86,6 +91,20 @@ def _audit(options: argparse.Namespace) -> int:
             results = audit(agent, context, renamings, fixed)
             broken |= _print(number, context, results)
     return 1 if broken else 0
+
+
+def _agent(
+    deployment: Deployment, role: AgentRole, words: str, store: Store, options: argparse.Namespace
+) -> Agent:
+    """The agent to audit."""
+    if kind_of(words) in ("python", "openai"):
+        return recorded_agent(
+            words,
+            lambda: Prompt.of(deployment, options.prompts, role),
+            lambda: store,
+            named_store=options.store is not None,
+        )
+    return ModelAgent(opened(words, options), Prompt.of(deployment, options.prompts, role), store)
 
 
 def _search(
@@ -126,7 +145,7 @@ def _audited(deployment: Deployment, word: str) -> tuple[AgentRole, str]:
 
 
 def _contexts(
-    deployment: Deployment, role: AgentRole, model: ModelAgent, number: int | None
+    deployment: Deployment, role: AgentRole, model: Agent, number: int | None
 ) -> dict[int, DecisionContext]:
     """The contexts to audit, by number: the one asked for, or all in which there is a choice."""
     start = deployment.init

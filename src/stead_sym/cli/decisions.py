@@ -126,7 +126,9 @@ def _lines(answer: Answer) -> Iterator[str]:
         weight = f"margin {branching.margin:.6f}, {percent(branching.mass)} on the offer"
         yield f"after {len(branching.path)} tokens  {said}  ({weight})"
     for given in answer.said.answers if isinstance(answer.said, Samples) else ():
-        yield f"answered   {', '.join(map(str, given.calls))}{f'  {given.note}' if given.note else ''}"
+        weight = "" if given.logprob is None else f"  (log-probability {given.logprob:.6g})"
+        yield f"answered   {', '.join(map(str, given.calls))}{weight}"
+        yield from (f"           {line}" for line in given.note.splitlines())
     for message in answer.prompt:
         yield f"--- {message.role}"
         yield message.content

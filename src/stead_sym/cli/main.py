@@ -25,6 +25,7 @@ from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.diff import add_diff
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
+from stead_sym.cli.models import add_models
 from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
 from stead_sym.cli.verify import add_verify
@@ -157,6 +158,8 @@ def _parser() -> argparse.ArgumentParser:
     add_decisions(
         commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
     )
+
+    add_models(commands.add_parser("models", help="list and get the models that have a short name"))
 
     add_check_certificate(
         commands.add_parser("check-certificate", help="check what `verify --certify` has written, on its own")

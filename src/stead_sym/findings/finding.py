@@ -18,6 +18,8 @@ Kind: TypeAlias = Literal[
     "starvation", "endless event",
     # of what a language model decided
     "forced choice",
+    # of what an agent of another kind answered
+    "unsteady agent", "changed agent",
     # of what is written
     "hidden relation", "exists implies", "reaching negation", "inactive values", "identifiers return",
     "unused define", "unused variable", "shadowed constant", "known constant", "leap unseen",

@@ -19,6 +19,7 @@ from stead_sym.deployment.parts import AgentRole, Policy, Spec
 from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engine import Engine
+from stead_sym.findings.answered import answer_findings
 from stead_sym.findings.conditions import can_write_out, changes, enabled
 from stead_sym.findings.events import starved
 from stead_sym.findings.finding import Finding, Kind
@@ -92,7 +93,7 @@ def reached_findings(
 ) -> Examined:
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most `_MOST`
     occurrences are replaced, each before what it contains."""
-    found = [*_tools(deployment, engine, wrappers), *forced_choices(wrappers)]
+    found = [*_tools(deployment, engine, wrappers), *forced_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         if wrapper is not None and isinstance(wrapper.agent, RuleAgent):

@@ -2,10 +2,10 @@
 
 A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema keeps the
 sort of every value that it *lists* (in a finite sort, or with a text), an instance the sort of every value
-that stands in it. Where live data spell identifiers of two sorts alike, `apart` makes it so. Only numerals
-may be listed by several sorts: the 2 of one is not the 2 of another, and which is meant its position says.
-That is enough, for numerals are rigid, so that no renaming touches them, and formulas never compare values of
-two sorts.
+that stands in it. Live data that spell identifiers of two sorts alike are for the canonical wrapper, which
+takes values with their sorts. Only numerals may be listed by several sorts: the 2 of one is not the 2 of
+another, and which is meant its position says. That is enough, for numerals are rigid, so that no renaming
+touches them, and formulas never compare values of two sorts.
 """
 
 from __future__ import annotations

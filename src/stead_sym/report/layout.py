@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from rich.cells import cell_len, chop_cells
 
-from stead_sym.agent.records.weight import weight_words
+from stead_sym.agent.records.weight import is_weighed, weight_words
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.outline import Numbered, Outline, Place
 from stead_sym.logic.syntax import Formula
@@ -402,7 +402,7 @@ def _branching(move: Move | None) -> list[str]:
     if move is None or not move.branching:
         return []
     words = move.branching.split(", ")
-    if move.answer is not None and move.answer.margin is not None and words[0].startswith("agent"):
+    if move.answer is not None and is_weighed(move.answer) and words[0].startswith("agent"):
         words[0] += f", {weight_words(move.answer)}"
     return words
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from stead_sym.agent.records.weight import weight_words
+from stead_sym.agent.records.weight import is_weighed, weight_words
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.moves import Move
 from stead_sym.printable import printable
@@ -82,7 +82,7 @@ def _branched(move: Move | None) -> str:
     if move is None:
         return ""
     words = move.branching.split(", ") if move.branching else []
-    if move.answer is not None and move.answer.margin is not None:
+    if move.answer is not None and is_weighed(move.answer):
         words.append(weight_words(move.answer))
     return "\n".join(words)
 

@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.weight import Weight, is_same, percent, weight
+from stead_sym.agent.records.repeated import Repeated, repeated
+from stead_sym.agent.records.weight import Weight, is_same, percent, weight, weight_words
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.outline import outline
@@ -51,6 +52,15 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
     if closest := sorted(answers, key=lambda pair: pair[1].margin or 0.0):
         console.print()
         console.print(_closest(closest[:_CLOSEST], several=len(result.agents) > 1))
+    divided = [
+        (name, answer)
+        for name, run in result.agents.items()
+        if (told := repeated(run.answers))
+        for answer in told.divided
+    ]
+    if divided:
+        console.print()
+        console.print(_divided(divided[:_CLOSEST]))
     for verdict in result.verdicts.values():
         print_evidence(verdict, result.moves, console)
 
@@ -100,6 +110,8 @@ def _heading(result: Verification) -> RenderableType:
     for name, run in result.agents.items():
         if weighed := weight(run.answers):
             grid.add_row("weight", _weight(weighed, name))
+        if told := repeated(run.answers):
+            grid.add_row("asked", _repeated(told, name))
     for name, run in result.agents.items() if len(result.agents) > 1 else ():
         grid.add_row(name, _asked(run))
     return Group(title, indented(grid))
@@ -153,6 +165,19 @@ def _weight(weighed: Weight, agent: str) -> str:
     if weighed.sampling is not None:
         parts.append(f"{weighed.sampling}, which takes in {percent(weighed.covered)} or more")
     return whose + "; ".join(parts or ["every token was forced"])
+
+
+def _repeated(told: Repeated, agent: str) -> str:
+    """How often it was asked the same, and whether it answered the same."""
+    whose = f"{agent}: " if agent else ""
+    again = _plural(len(told.again), "context")
+    if told.samples > 1:
+        again = f"{told.samples} times in {again}"
+    else:
+        again = f"again in {again}" if told.again else "once in each context"
+    if not told.again:
+        return whose + again
+    return f"{whose}{again}, with different answers in {len(told.divided) or 'none'}"
 
 
 def _agent(result: Verification) -> str:
@@ -212,6 +237,18 @@ def _findings(result: Verification) -> RenderableType:
         parts = _plural(result.unexamined, "subformula")
         table.add_row("", f"{parts} not tried for vacuity: a long specification is looked at in part")
     return Group(Text("findings"), indented(table))
+
+
+def _divided(answers: Sequence[tuple[str, Answer]]) -> RenderableType:
+    """The decisions in which an agent answered differently when it was asked again; each with the name of
+    the agent, which may be empty."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for column in ("agent", "decision"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("answers", overflow="fold")
+    for name, answer in answers:
+        table.add_row(name, answer.key[:12], Text(weight_words(answer)))
+    return Group(Text("different answers to one question"), indented(table))
 
 
 def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> RenderableType:

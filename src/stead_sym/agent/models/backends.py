@@ -1,4 +1,4 @@
-"""A language model from the words of a command line, such as `hf:MODEL`.
+"""A language model from the words of a command line, such as `smollm2` or `hf:MODEL`.
 
 The decision: nothing of a backend is imported before its kind is asked for.
 """
@@ -9,30 +9,59 @@ import os
 from pathlib import Path
 
 from stead_sym.agent.models.agent import Backend
+from stead_sym.agent.models.catalogue import CATALOGUE, WEIGHTS, Say, fetched
+from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.records.store import Store
 from stead_sym.errors import InputError, StoreError
 
-KINDS = ("hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL")
-"""What `open_backend` takes. MODEL is a folder, or the name of a model on the Hugging Face hub; behind an
-address, the name that the server has for it."""
+KINDS = (*CATALOGUE, "hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL", "llama:FILE.gguf")
+"""What `open_backend` takes. MODEL is a folder, or the name of a model on the Hugging Face hub or in the
+catalogue; behind an address, the name that the server has for it."""
 
 
-def open_backend(words: str, *, dtype: str | None = None) -> Backend:
-    """The backend that ``words`` name. Raises `InputError` for other words, `ModelError` from the backend."""
+def open_backend(
+    words: str, options: EngineOptions | None = None, *, say: Say = lambda line: None
+) -> Backend:
+    """The backend that ``words`` name; ``say`` is told of what takes a while, such as fetching a model.
+
+    Raises `InputError` for other words and for options that the engine does not know, `ModelError` from the
+    backend.
+    """
+    options = options or EngineOptions()
     kind, _, model = words.partition(":")
+    if words in CATALOGUE or (kind == "llama" and model):
+        from stead_sym.agent.models.convert import llama_library
+        from stead_sym.agent.models.llama_cpp import LlamaCpp
+
+        llama_library(words)  # before anything is fetched for it
+        named = CATALOGUE.get(words)
+        file = fetched(named, say) / WEIGHTS if named else Path(model)
+        return LlamaCpp.load(file, options, name=words if named else None, say=say)
     if kind == "hf" and model:
         from stead_sym.agent.models.huggingface import HuggingFace
 
-        return HuggingFace.load(model, dtype=dtype)
+        return HuggingFace.load(_folder(model, "hf", say), options, called=model)
     if kind == "vllm" and model.startswith(("http://", "https://")):
         from stead_sym.agent.models.vllm_server import VllmServer
 
-        return VllmServer.load(model)
+        options.check({"tokenizer"}, "a server")
+        return VllmServer.load(model, tokenizer=options.values.get("tokenizer"))
     if kind == "vllm" and model:
         from stead_sym.agent.models.vllm_offline import VllmOffline
 
-        return VllmOffline.load(model, dtype=dtype)
+        return VllmOffline.load(_folder(model, "vllm", say), options, called=model)
     raise InputError(f"unknown agent {words!r}; write any, or a model as {' or '.join(KINDS)}")
+
+
+def _folder(model: str, extra: str, say: Say) -> str:
+    """The folder of a model of the catalogue, as safetensors; any other name as it is."""
+    if model not in CATALOGUE or os.path.isdir(model):
+        return model
+    from stead_sym.agent.models.convert import needs_to_convert, safetensors_folder
+
+    needs_to_convert(model, extra)  # before anything is fetched for it
+    named = CATALOGUE[model]
+    return str(safetensors_folder(fetched(named, say) / WEIGHTS, named.weights_digest, model, extra, say))
 
 
 def open_store(path: str | None = None, *, create: bool = True) -> Store:

@@ -1,104 +1,228 @@
-"""JSON over HTTP with the server of a model.
+"""JSON over HTTP with the server of a model, none of it without end.
 
-The decision: what is temporary (no connection, a busy server) is tried again a bounded number of times by
-urllib3, with growing pauses; everything else that goes wrong is one line with the server's own words.
+The decision: aiohttp in an event loop in a thread of its own. There a deadline holds for all of a request
+(name, connection, a head or a body that drips in), whatever is under way can be cancelled at once, and one
+request costs half of what it costs with threads. The thread lives as long as a `Talk`, so that none is left
+after it, however it ends. Retries are not here: whether to ask again depends on what others were answered.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-from collections.abc import Mapping
-from typing import Any
+import threading
+import time
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
+from stead_sym.agent.models.addresses import Address
 from stead_sym.agent.models.tokenizer import library
 from stead_sym.errors import InputError, ModelError
 
 EXTRA = "server"
 """The extra of the package that has what a server's client needs."""
-IN_FLIGHT = 64
-"""So many connections are kept."""
-_BUSY = (429, 500, 502, 503, 504)
+_BUSY = (429, 503)
+_BROKEN = (408, 500, 502, 504)
+_MOST_BYTES = 1 << 28
+
+Result = TypeVar("Result")
 
 
-class Connection:
-    """A server that speaks JSON. Requests may be made from several threads."""
+@dataclass(frozen=True)
+class Patience:
+    """How long a server is waited for, in seconds.
 
-    def __init__(self, url: str, tries: int = 6) -> None:
-        """Raises `InputError` for what is no URL, `ModelError` where the library is not installed."""
-        self._urllib3 = library("urllib3", url, EXTRA)
-        self._errors = self._urllib3.exceptions
-        self.url = url.rstrip("/").removesuffix("/v1")
-        try:
-            parts = self._urllib3.util.parse_url(self.url)
-        except self._errors.LocationParseError:
-            parts = None
-        if parts is None or parts.scheme not in ("http", "https") or not parts.host:
-            raise InputError(f"{url!r} is no address of a server; write http://HOST:PORT#MODEL")
-        key = os.environ.get("VLLM_API_KEY")
-        self._pool = self._urllib3.PoolManager(
-            maxsize=IN_FLIGHT,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=self._urllib3.Timeout(connect=10.0, read=600.0),
-        )
-        retry = self._urllib3.Retry(
-            total=tries - 1,
-            backoff_factor=0.5,
-            status_forcelist=_BUSY,
-            allowed_methods=None,  # POST too: to ask a second time changes nothing on the server
-            raise_on_status=False,
-        )
-        # The first request to a server is a GET: with few tries a wrong address is soon reported.
-        self._retries = {"POST": retry, "GET": retry.new(total=min(tries, 2) - 1)}
+    ``request`` is for one question with everything that is tried again, ``whole`` for all questions that are
+    asked together (None: no limit), ``connect`` for a connection, and ``pause`` the longest that a server may
+    ask to be left alone (`Retry-After`). A server that fails ``tries`` times without an answer in between is
+    given up.
+    """
 
-    def get(self, path: str, *, optional: bool = False) -> dict[str, Any]:
-        """The answer to GET. Raises `ModelError` as `post` does."""
-        return self._answer("GET", path, None, optional)
+    request: float = 600.0
+    whole: float | None = None
+    connect: float = 10.0
+    pause: float = 30.0
+    tries: int = 6
 
-    def post(self, path: str, body: Mapping[str, Any], *, optional: bool = False) -> dict[str, Any]:
-        """The answer to POST; with ``optional`` an empty one where the server does not know ``path``.
+    def __post_init__(self) -> None:
+        for name in ("request", "whole", "connect", "pause", "tries"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise InputError(f"the patience has {name} {value}; give a number above 0")
 
-        Raises `ModelError` where there is no answer after all tries, or one that is an error or no JSON.
+
+class Refused(ModelError):
+    """The server is busy; it may have said for how many seconds."""
+
+    def __init__(self, message: str, after: float | None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class Unanswered(ModelError):
+    """There is no answer of the server: it is not there, has hung up, or is broken."""
+
+
+class TooLate(ModelError):
+    """A deadline has passed."""
+
+
+class Talk:
+    """Requests to servers, as a context manager: at its end nothing is under way, and no thread is left."""
+
+    def __init__(self, name: str, connect: float) -> None:
+        """``name`` is whose talk it is, ``connect`` the seconds that a connection may take.
+
+        Raises `ModelError` where the library is not installed.
         """
-        return self._answer("POST", path, dict(body), optional)
+        self._connect = connect
+        self._aiohttp = library("aiohttp", name, EXTRA)
+        self._begun: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, name="requests of stead-sym", daemon=True)
 
-    def _answer(self, method: str, path: str, body: dict[str, Any] | None, optional: bool) -> dict[str, Any]:
-        place = f"{self.url}{path}"
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._begun.result()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.loop.call_soon_threadsafe(self._ending.set)
+        self._thread.join()
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Run ``work`` in the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run ``work`` in the loop, and return what it does."""
+        return self.start(work).result()
+
+    def _run(self) -> None:
         try:
-            response = self._pool.request(method, place, json=body, retries=self._retries[method])
-        except self._errors.HTTPError as error:
-            raise ModelError(
-                f"{place}: no answer: {_reason(error)}; start the server, or mend the address"
+            asyncio.run(self._serve())
+        except BaseException as error:
+            if self._begun.done():
+                raise
+            self._begun.set_exception(error)
+
+    async def _serve(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._ending = asyncio.Event()
+        connector = self._aiohttp.TCPConnector(limit=0, ttl_dns_cache=60)
+        async with self._aiohttp.ClientSession(
+            connector=connector,
+            timeout=self._aiohttp.ClientTimeout(total=None, sock_connect=self._connect),
+            cookie_jar=self._aiohttp.DummyCookieJar(),
+        ) as self.session:
+            self._begun.set_result(None)
+            await self._ending.wait()
+            # What is still under way is cancelled before the session is closed.
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+    async def ask(
+        self,
+        address: Address,
+        path: str,
+        body: bytes | None = None,
+        *,
+        seconds: float,
+        optional: bool = False,
+    ) -> dict[str, Any]:
+        """The answer to a POST of ``body``, or to GET without one, within so many seconds; with ``optional``
+        an empty one where the server does not know ``path``.
+
+        Raises `Refused`, `Unanswered` or `TooLate` where it may be asked again, and `ModelError` where not.
+        """
+        place = f"{address.url}{path}"
+        try:
+            async with asyncio.timeout(max(seconds, 0.0)):
+                return await self._ask(address, path, body, optional)
+        except self._aiohttp.ServerTimeoutError:
+            raise Unanswered(
+                f"{place}: no connection within {self._connect:.3g} s; start the server, or mend the address"
             ) from None
-        if optional and response.status == 404:
-            return {}
+        except TimeoutError:
+            raise TooLate(
+                f"{place}: no whole answer within {seconds:.3g} s; see the server's log, or wait longer"
+            ) from None
+        except (self._aiohttp.ClientError, OSError, ValueError) as error:
+            raise Unanswered(
+                f"{place}: no answer: {address.said(_reason(error))}; start the server, or mend the address"
+            ) from None
+
+    async def _ask(self, address: Address, path: str, body: bytes | None, optional: bool) -> dict[str, Any]:
+        method = "GET" if body is None else "POST"
+        place = f"{address.url}{path}"
+        headers = {**dict(address.headers), **({} if body is None else {"Content-Type": "application/json"})}
+        async with self.session.request(
+            method, address.target(path), data=body, headers=headers, allow_redirects=False
+        ) as response:
+            content = bytearray()
+            async for chunk in response.content.iter_any():
+                content += chunk
+                if len(content) > _MOST_BYTES:
+                    raise ModelError(f"{place}: the answer does not end; name the address of a vLLM server")
+            status, reason, after = response.status, response.reason, response.headers.get("Retry-After")
         try:
-            data = json.loads(response.data)
-        except ValueError:
+            data = json.loads(content)
+        except (ValueError, RecursionError):
             data = None
-        if response.status != 200:
-            raise ModelError(
-                f"{place}: {response.status} {_message(data) or response.reason}; see the server's log, "
-                "or set VLLM_API_KEY where it wants a key"
-            )
-        if not isinstance(data, dict):
+        if status == 200 and isinstance(data, dict):
+            return data
+        if status == 200:
             raise ModelError(f"{place}: the answer is not a JSON object; name the address of a vLLM server")
-        return data
+        words = address.said(f"{status} {_message(data) or reason or ''}".strip())
+        told = f"{place}: {words}; see the server's log, or set VLLM_API_KEY where it wants a key"
+        if status in _BUSY:
+            raise Refused(told, _seconds(after))
+        if status in _BROKEN:
+            raise Unanswered(told)
+        if status == 404 and optional:
+            return {}
+        raise ModelError(told)
+
+
+def _seconds(after: str | None) -> float | None:
+    """What `Retry-After` says: a number of seconds, or a date."""
+    if after is None:
+        return None
+    try:
+        return max(float(after), 0.0)
+    except ValueError:
+        pass
+    try:
+        return max(parsedate_to_datetime(after).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None
 
 
 def _reason(error: Exception) -> str:
-    """Why there was no answer, without what urllib3 wraps around it."""
-    cause = getattr(error, "reason", None) or error
-    inner = [part for part in cause.args if isinstance(part, Exception)]
-    return str(inner[-1] if inner else cause).rsplit(": ", 1)[-1]
+    """Why there was no answer, without what the library wraps around it."""
+    inner = getattr(error, "os_error", None) or error
+    number = getattr(inner, "errno", None)
+    if isinstance(number, int) and number > 0:
+        return f"[Errno {number}] {os.strerror(number)}"
+    if type(error).__name__ == "ServerDisconnectedError":
+        return "the server hung up"
+    return str(inner) or type(inner).__name__
 
 
 def _message(data: Any) -> str:
-    """The server's own words on an error, on one line."""
+    """The server's own words on an error."""
     for path in (("error", "message"), ("message",), ("detail",), ("error",)):
         found = data
         for key in path:
             found = found.get(key) if isinstance(found, dict) else None
         if isinstance(found, str):
-            return " ".join(found.split())
+            return found
     return ""

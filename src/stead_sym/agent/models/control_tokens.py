@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
 
+from stead_sym.agent.models.encoding import Encoder
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
@@ -37,6 +38,7 @@ class ControlTokens:
         self.control = frozenset(number for number, token in added.items() if token.content.strip())
         self.special = frozenset(number for number in self.control if added[number].special)
         self._tokenizer = tokenizer
+        self._encoder = Encoder(tokenizer)
         self._name = name
         self._of_template: dict[tuple[str, ...], Tokens] = {}
 
@@ -94,10 +96,10 @@ class ControlTokens:
         return any(token in refused for token in tokens)
 
     def _among(self, tokens: Sequence[int]) -> Tokens:
-        return tuple(token for token in tokens if token in self.control)
+        return tuple(filter(self.control.__contains__, tokens))
 
     def _encoded(self, text: str) -> Tokens:
-        return tuple(self._tokenizer.encode(text, add_special_tokens=False))
+        return self._encoder.encode(text)
 
     @cached_property
     def _without(self) -> Any:

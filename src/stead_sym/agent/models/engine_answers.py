@@ -65,13 +65,13 @@ def gathered(
     with closing(answers):
         for question, sampled in answers:
             number, request, _ = question
-            known[number] |= _checked(name, question, sampled)
+            known[number] |= checked(name, question, sampled)
             if len(known[number]) == len(request.allowed):
                 logprobs = known.pop(number)
                 yield number, tuple(logprobs[token] for token in request.allowed)
 
 
-def _checked(name: str, question: Question, sampled: Sampled) -> dict[int, float]:
+def checked(name: str, question: Question, sampled: Sampled) -> dict[int, float]:
     """The log-probabilities of the tokens asked about."""
     token, logprobs = sampled
     if token not in question.request.allowed:

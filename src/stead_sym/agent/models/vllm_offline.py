@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from stead_sym.agent.models.agent import Request, Written, unforced
 from stead_sym.agent.models.engine_answers import Question, Sampled, gathered, questions
+from stead_sym.agent.models.engine_options import EngineOptions, at_least_one, refusing
 from stead_sym.agent.models.huggingface import weights_identity
 from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
 from stead_sym.agent.records.said import Unforced
@@ -27,6 +29,17 @@ _DEFAULTS = {
 }
 _MOST = 128
 """So many tokens vLLM lets one request ask log-probabilities of."""
+
+
+_OWN = frozenset({"model", "logprobs_mode", "use_tqdm_on_load", "skip_tokenizer_init", "runner", "convert"})
+"""Arguments of the engine that the backend itself sets."""
+_IRRELEVANT = frozenset(
+    {"tokenizer", "dtype", "revision", "tokenizer_revision", "code_revision", "trust_remote_code", "hf_token"}
+    | {"max_model_len", "max_num_seqs", "max_num_batched_tokens", "gpu_memory_utilization", "swap_space"}
+    | {"kv_cache_memory_bytes", "cpu_offload_gb", "download_dir", "load_format", "disable_log_stats"}
+    | {"enable_prefix_caching", "block_size", "distributed_executor_backend"}
+)
+"""Options that do not determine the answer, or are in the identity under a name of their own."""
 
 
 class VllmOffline:
@@ -60,39 +73,49 @@ class VllmOffline:
         }
 
     @classmethod
-    def load(cls, name: str, *, revision: str | None = None, dtype: str | None = None) -> VllmOffline:
-        """The model in a folder, or of that name on the hub.
+    def load(
+        cls, name: str, options: EngineOptions | None = None, *, called: str | None = None
+    ) -> VllmOffline:
+        """The model in a folder, or of that name on the hub; ``called`` is what it is called instead.
 
-        On the CPU it runs in float32, elsewhere in the number format that vLLM takes for its weights. The
-        window is the model's, or what fits into memory. Environment variables of vLLM are respected, and set
-        where they are not: no process of its own, no log on stdout. Raises `ModelError` where there is no
-        such model or the libraries are not installed.
+        Options are `batch`, `tokenizer` (a folder or a name of its own), and the arguments of `vllm.LLM` by
+        their own names, such as `dtype`, `revision`, `quantization` and `tensor_parallel_size`. On the CPU it
+        runs in float32, elsewhere in the number format that vLLM takes for its weights. The window is the
+        model's, or what fits into memory. Environment variables of vLLM are respected, and set where they are
+        not: no process of its own, no log on stdout. Raises `InputError` for other options, and `ModelError`
+        where there is no such model or the libraries are not installed.
         """
+        given = dict((options or EngineOptions()).values)
+        batch = at_least_one("batch", given.pop("batch", 64))
         for variable, value in _DEFAULTS.items():
             os.environ.setdefault(variable, value)
         vllm = library("vllm", name, "vllm")
         on_cpu = library("vllm.platforms", name, "vllm").current_platform.is_cpu()
-        tokenizer = ChatTokenizer.load(name, revision, "vllm")
+        EngineOptions(given).check(_engine_arguments(name), f"vLLM, {vllm.__version__}")
+        own, revision = given.get("tokenizer"), given.get("revision")
+        tokenizer = ChatTokenizer.load(own or name, None if own else revision, "vllm")
+        arguments = {
+            "dtype": "float32" if on_cpu else "auto",
+            "max_model_len": -1,  # the longest window that memory allows
+            "enforce_eager": True,  # one token per request: compiling costs more than it saves
+            "enable_prefix_caching": True,
+            "block_size": 32 if on_cpu else None,  # of shared prefixes; 128 there by default
+            "tokenizer_revision": None if own else revision,
+            "disable_log_stats": True,
+            **given,
+        }
         numbers = random.getstate()  # vLLM seeds the generator of this process
-        engine = reporting(
-            name,
-            lambda: vllm.LLM(
-                model=name,
-                revision=revision,
-                tokenizer_revision=revision,
-                dtype=dtype or ("float32" if on_cpu else "auto"),
-                max_model_len=-1,  # the longest window that memory allows
-                enforce_eager=True,  # one token per request: compiling costs more than it saves
-                enable_prefix_caching=True,
-                block_size=32 if on_cpu else None,  # of shared prefixes; 128 there by default
-                logprobs_mode="raw_logprobs",
-                disable_log_stats=True,
-                use_tqdm_on_load=False,
-            ),
-        )
+        with refusing("vLLM"):
+            engine = reporting(
+                name,
+                lambda: vllm.LLM(
+                    model=name, logprobs_mode="raw_logprobs", use_tqdm_on_load=False, **arguments
+                ),
+            )
         random.setstate(numbers)
         commit = getattr(engine.model_config.hf_config, "_commit_hash", None)
-        return cls(engine, tokenizer, name, weights_identity(name, commit))
+        identity = {**weights_identity(name, commit), **EngineOptions(given).identity(_IRRELEVANT)}
+        return cls(engine, tokenizer, called or name, identity, batch)
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
         """See `model.Backend`."""
@@ -137,3 +160,9 @@ class VllmOffline:
             logprob_token_ids=list(question.asked),
             detokenize=False,
         )
+
+
+def _engine_arguments(name: str) -> frozenset[str]:
+    """What an engine of vLLM can be given."""
+    kind = library("vllm.engine.arg_utils", name, "vllm").EngineArgs
+    return frozenset(field.name for field in fields(kind)) - _OWN

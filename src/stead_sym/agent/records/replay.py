@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from os.path import isfile
 from pathlib import Path
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.prompts.plain import Plain, Texts, is_plain
 from stead_sym.agent.records.answer import Answer, question
 from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.possible import Rule, Tokens
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import StoreError
+
+_LINES = ".jsonl"
 
 
 def export_lines(answers: Iterable[Answer]) -> Iterator[str]:
@@ -26,11 +30,22 @@ def export_lines(answers: Iterable[Answer]) -> Iterator[str]:
         yield spelled({**data, "digest": digest(data)})
 
 
+def packaged_recordings() -> tuple[str, ...]:
+    """The models whose decisions on the packaged examples come with the package."""
+    names = [entry.name for entry in files("stead_sym.agent.records").joinpath("recorded").iterdir()]
+    return tuple(sorted(name.removesuffix(_LINES) for name in names if name.endswith(_LINES)))
+
+
 def read_answers(path: str | Path) -> list[Answer]:
-    """The decisions in a file of JSON Lines; `StoreError` for a line that is not one, or whose digest is
-    wrong."""
+    """The decisions in a file of JSON Lines, or those in the package under a name of `packaged_recordings`.
+
+    Raises `StoreError` for a line that is not one, or whose digest is wrong.
+    """
+    source = Path(path)
+    if not isfile(source) and str(path) in packaged_recordings():
+        source = Path(str(files("stead_sym.agent.records").joinpath("recorded", f"{path}{_LINES}")))
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = source.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         why = f"cannot be read ({error.strerror or error})"
         raise StoreError(f"{path}: {why}; name a file that `stead-sym decisions export` wrote") from None
@@ -42,15 +57,16 @@ def read_answers(path: str | Path) -> list[Answer]:
 
 
 class ReplayAgent:
-    """The model's answers in a file, as an agent. It asks nothing, so its queries are 0."""
+    """The answers of a model, or of any recorded agent, in a file, as an agent. It asks nothing, so its
+    queries are 0."""
 
-    def __init__(self, path: str | Path, prompt: Prompt, rule: Rule | None = None) -> None:
-        """``rule`` None keeps the one that each decision was taken with.
+    def __init__(self, path: str | Path, prompt: Texts, rule: Rule | None = None) -> None:
+        """``prompt`` is what the model was sent; of an agent that is sent none it does not matter. ``rule``
+        None keeps the one that each decision was taken with.
 
         Raises `StoreError` where the file has the decisions of several models, or two for one question.
         """
         self._path = str(path)
-        self._prompt = prompt
         self._rule = rule
         self._answers: dict[str, Answer] = {}
         self._given: dict[DecisionContext, Answer] = {}
@@ -60,12 +76,15 @@ class ReplayAgent:
             raise StoreError(
                 f"{path}: decisions of {len(models)} models where one is wanted; export those of one model"
             )
+        self._texts = Plain() if is_plain(answers[0].prompt) else prompt
         [model] = models.values()
         self.name = f"{model.get('name', 'a model')} (replayed)"
         said: dict[tuple[str, Tokens], Answer] = {}
         for answer in answers:
             other = self._answers.setdefault(answer.question, answer)
-            alike = other.calls == answer.calls and (answer.rule is not None or other.said == answer.said)
+            alike = other.calls == answer.calls and (
+                answer.rule is not None or other.selected == answer.selected
+            )
             disagreeing = [] if alike else [other]
             for branching in answer.branchings:
                 earlier = said.setdefault((answer.question, branching.path), answer)
@@ -93,8 +112,8 @@ class ReplayAgent:
 
     def _select(self, context: DecisionContext) -> frozenset[Call]:
         calls = sorted(context.calls)
-        texts = [self._prompt.call_text(call) for call in calls]
-        answer = self._answers.get(question(self._prompt.messages(context), texts))
+        texts = [self._texts.call_text(call) for call in calls]
+        answer = self._answers.get(question(self._texts.messages(context), texts))
         if answer is None:
             raise StoreError(
                 f"{self._path}: no decision for {context}; verify with the model and export again"

@@ -68,10 +68,12 @@ class Decoding:
 
 
 class Given(NamedTuple):
-    """One answer: the calls, of which any may be made, and what was said beside them, such as reasoning."""
+    """One answer: the calls, of which any may be made, what was said beside them, such as reasoning, and the
+    log-probability of all that was said, where that is known."""
 
     calls: tuple[Call, ...]
     note: str = ""
+    logprob: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,11 @@ class Samples:
     def counts(self) -> Counter[Call]:
         """In how many answers each call is."""
         return Counter(call for given in self.answers for call in dict.fromkeys(given.calls))
+
+    @property
+    def divided(self) -> bool:
+        """Whether two answers are of different calls."""
+        return len({frozenset(given.calls) for given in self.answers}) > 1
 
 
 Said: TypeAlias = Decoding | Samples

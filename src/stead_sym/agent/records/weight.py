@@ -78,6 +78,17 @@ def is_same(answer: Answer) -> bool | None:
     return answer.said.unforced.same
 
 
+def is_weighed(answer: Answer) -> bool:
+    """Whether there is something to weigh: not where every token was forced, or every answer the same."""
+    match answer.said:
+        case Decoding():
+            return answer.margin is not None
+        case Samples():
+            return answer.said.divided
+        case _:
+            assert_never(answer.said)
+
+
 def weight_words(answer: Answer) -> str:
     """Margin and mass of a decision, or how often each call was answered, in a few words."""
     match answer.said:

@@ -1,0 +1,111 @@
+"""Offered calls as the function tools of a chat, and what a model calls of them.
+
+The decision: each tool of the deployment is one function, whose arguments are enumerations of the values that
+are offered there. Enumerations cannot say which values go together: where not all combinations are offered
+the description lists those that are, and whatever is called is looked up among the offered calls.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from stead_sym.agent.wording import one_line
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.errors import InputError
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class Refused(Exception):
+    """What was answered is no offered call; the text says why, to the model too."""
+
+
+def function_tools(calls: Collection[Call], tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """The functions that the offered ``calls`` are calls of, by name, as JSON data."""
+    offered = {call.tool for call in calls}
+    return [
+        _function(tool, sorted(call.args for call in calls if call.tool == tool.name))
+        for tool in sorted(tools, key=lambda tool: tool.name)
+        if tool.name in offered
+    ]
+
+
+def check_names(tools: Sequence[Tool]) -> None:
+    """Raise `InputError` for names that a function tool cannot have."""
+    for tool in tools:
+        for name in (tool.name, *(param.name for param in tool.params)):
+            if not _NAME.fullmatch(name):
+                raise InputError(
+                    f"the name {name} of {tool.name} cannot be that of a function in a chat; give it at most"
+                    " 64 letters a-z, digits and _"
+                )
+
+
+def called(message: dict[str, Any], calls: Collection[Call], tools: Sequence[Tool]) -> Call:
+    """The offered call that an assistant's message makes; `Refused` where it makes none, several, or
+    another."""
+    made = message.get("tool_calls")
+    if not isinstance(made, list) or not made:
+        raise Refused("no function was called")
+    found = {_call(one, calls, tools) for one in made}
+    if len(found) > 1:
+        raise Refused(f"{len(found)} different calls were made where one is wanted")
+    return found.pop()
+
+
+def _call(made: Any, calls: Collection[Call], tools: Sequence[Tool]) -> Call:
+    function = made.get("function") if isinstance(made, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    tool = next((tool for tool in tools if tool.name == name), None)
+    if function is None or tool is None or tool.name not in {call.tool for call in calls}:
+        raise Refused(f"the function {_quoted(name)} is not offered")
+    arguments = function.get("arguments")
+    try:
+        given = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        raise Refused(f"the arguments of {name} are no JSON: {_quoted(arguments)}") from None
+    given = {} if given is None and not tool.params else given
+    names = [param.name for param in tool.params]
+    if not isinstance(given, dict) or sorted(given) != sorted(names):
+        wanted = ", ".join(names) or "none"
+        raise Refused(f"the arguments of {name} are {_quoted(arguments)}; it takes {wanted}")
+    values = [given[name] for name in names]
+    if not all(isinstance(value, str) for value in values):
+        raise Refused(f"the arguments of {name} are {_quoted(arguments)}; each has to be a text")
+    call = Call(tool.name, tuple(values))
+    if call not in calls:
+        raise Refused(f"{_quoted(call)} is not offered")
+    return call
+
+
+def _function(tool: Tool, offered: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    names = [param.name for param in tool.params]
+    columns = [sorted(set(column)) for column in zip(*offered, strict=True)] if names else []
+    description = [tool.description] if tool.description else []
+    if names and len(offered) < math.prod(map(len, columns)):
+        combinations = (
+            json.dumps(dict(zip(names, args, strict=True)), ensure_ascii=False) for args in offered
+        )
+        description.append(f"Possible arguments: {'; '.join(combinations)}")
+    properties = {
+        param.name: {"type": "string", "enum": values, "description": param.sort}
+        for param, values in zip(tool.params, columns, strict=True)
+    }
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "required": names,
+        "additionalProperties": False,
+    }
+    function: dict[str, Any] = {"name": tool.name, "parameters": parameters}
+    if description:
+        function["description"] = "\n".join(description)
+    return {"type": "function", "function": function}
+
+
+def _quoted(said: object) -> str:
+    return one_line(said if isinstance(said, str) else str(said), 100)

@@ -1,0 +1,134 @@
+"""Agents on the command line that are neither policies nor models decoded here: Python objects, and models
+behind a chat interface.
+
+One decision: what such an agent is asked with may be said in the code that makes it and on the command line,
+and what the command line says counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import reduce
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from stead_sym.agent.base import Agent
+from stead_sym.agent.models.chat import ASKING, KIND, chat_agent
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.python import PythonAgent
+from stead_sym.agent.recorded import Asking, RecordedAgent
+from stead_sym.agent.records.store import Store
+from stead_sym.agent.wording import one_line
+from stead_sym.cli.options import positive, seconds
+from stead_sym.errors import InputError
+
+PYTHON = "python:MODULE:OBJECT"
+RECORDED_KINDS = (PYTHON, KIND)
+"""What `recorded_agent` takes."""
+ASKED = ("samples", "concurrency", "tries", "deadline")
+"""The options of `add_asking`."""
+
+_KIND = re.compile(r"(?:\w+=)?(any$|python:|openai:)")
+
+
+def kind_of(word: str) -> str:
+    """What a word for an agent, after `AGENT=` or alone, asks for: `any`, `python`, `openai`, or a `model`
+    of another backend."""
+    found = _KIND.match(word)
+    return found[1].rstrip(":") if found else "model"
+
+
+def add_asking(parser: argparse.ArgumentParser) -> None:
+    """--samples, --concurrency, --tries and --deadline."""
+    whom = "python: and openai:"
+    parser.add_argument(
+        "--samples",
+        type=positive,
+        metavar="N",
+        help=f"{whom} ask N times, and take every answer to be possible (default: 1)",
+    )
+    parser.add_argument(
+        "--concurrency", type=positive, metavar="N", help=f"{whom} so many questions at a time"
+    )
+    parser.add_argument(
+        "--tries", type=positive, metavar="N", help=f"{whom} so many tries where a question fails"
+    )
+    parser.add_argument(
+        "--deadline", type=seconds, metavar="SECONDS", help=f"{whom} for each question, with all its tries"
+    )
+
+
+def asked_with(options: argparse.Namespace) -> dict[str, Any]:
+    """What the options of `add_asking` say, by their names."""
+    return {name: value for name in ASKED if (value := getattr(options, name)) is not None}
+
+
+def recorded_agent(
+    word: str,
+    prompt: Callable[[], Prompt],
+    store: Callable[[], Store],
+    *,
+    named_store: bool,
+    given: Mapping[str, Any] = MappingProxyType({}),
+    temperature: float | None = None,
+) -> Agent:
+    """The agent that a word names which is one of `RECORDED_KINDS`, asked with what is ``given``.
+
+    ``named_store``: the store is one that the user has named, and counts more than that of a Python object.
+    Raises `InputError` where there is no such object, or the address is none.
+    """
+    kind, _, rest = word.partition(":")
+    if kind == "openai":
+        return chat_agent(rest, prompt(), store, replace(ASKING, **given), temperature=temperature)
+    found = _object(word)
+    own_store = store if named_store else None
+    if isinstance(found, RecordedAgent):
+        return found.again(own_store, replace(found.asking, **given))
+    if isinstance(found, Agent) and not isinstance(found, type):
+        if given or own_store:
+            raise InputError(
+                f"{word} asks and stores by itself; leave out --store and --{', --'.join(ASKED)}"
+            )
+        return found
+    if isinstance(found, type) or not callable(found):
+        raise InputError(f"{word} is no agent; name a function of a context, or an object that is an agent")
+    if own_store:
+        raise InputError(
+            f"{word} has no identity to keep answers under; write @st.agent(identity=...) above it, or leave"
+            " out --store"
+        )
+    return PythonAgent(found, asking=replace(Asking(), **given))
+
+
+def _object(word: str) -> Any:
+    """The object that `python:MODULE:OBJECT` names; modules are looked for in the current folder first."""
+    _, module, path = [*word.split(":", 2), "", ""][:3]
+    if not module or not path:
+        raise InputError(f"{word} is no Python object; write {PYTHON}")
+    if (folder := os.getcwd()) not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        loaded = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise _unloadable(word, error) from error
+        raise InputError(
+            f"{word}: there is no module {error.name} in this folder or installed; name one"
+        ) from None
+    except Exception as error:  # whatever the user's module raises: it is told, and kept as the cause
+        raise _unloadable(word, error) from error
+    try:
+        return reduce(getattr, path.split("."), loaded)
+    except AttributeError:
+        raise InputError(f"{word}: the module {module} has no {path}; name what it has") from None
+
+
+def _unloadable(word: str, error: Exception) -> InputError:
+    what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
+    return InputError(f"{word}: the module cannot be imported: {what}; mend it")

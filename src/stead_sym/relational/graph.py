@@ -1,0 +1,161 @@
+"""The coloured graph of a set of rows, its canonical order and its automorphisms: the one file that imports
+pynauty.
+
+The decision: data come here as numbers. A *row* is a fact P(u1, …, uq) as a tuple of codes: of P, which is
+`RELATION` plus the place of P in its schema, and of the arguments, 0 or more for a value that may be renamed
+(it is *free*), less for one that may not. Names, and what they are, stay outside.
+
+The graph has a vertex per free value, and none for the others:
+
+- the *pattern* of a row is the row with, for each free value, the first position of the same value:
+  P(x, open, x) ↦ (P, 1, open, 1). No renaming changes it;
+- a row without free values is fixed by every renaming: it has no vertex;
+- the colour of a value is its sort and its *profile*: with which patterns, at which positions and how often
+  it stands in rows. A row with one free value, however often in it, is in there wholly and has no vertex;
+- any other row is a vertex coloured by its pattern, adjacent to its free values. The first of each sort is
+  adjacent to it directly; another of that sort through a vertex for its position, coloured by pattern and
+  position.
+
+Sort and pattern tell at which positions a neighbour of a row stands, so the colour-preserving isomorphisms of
+the graphs are exactly the isomorphisms of the sets of rows: the sort-preserving bijections of free values
+that carry one set over into the other.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
+
+import pynauty
+
+NAUTY_VERSION: str = pynauty.__version__
+"""The version of pynauty, whose first numbers are those of nauty."""
+
+Row: TypeAlias = tuple[int, ...]
+Permutation: TypeAlias = Mapping[int, int]
+"""A permutation of free values, given by those that it moves."""
+
+_Profile: TypeAlias = tuple[tuple[Row, int, int], ...]  # pattern, position, minus how often
+RELATION = -(1 << 40)
+"""The code of the first relation of a schema: no other code is so small."""
+
+LAST: Row = (sys.maxsize,)
+END = (LAST, 0, 0)
+"""`LAST` comes after all rows, `END` after all rows that two numbers go with. Each ends a list of things that
+is compared, so that of two that begin alike the longer comes first."""
+
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+def closure(
+    items: Iterable[T],
+    generators: Iterable[Mapping[K, K]],
+    mentioned: Callable[[T], Iterable[K]],
+    image: Callable[[T, Mapping[K, K]], T],
+) -> frozenset[T]:
+    """The least set that holds ``items`` and is closed under ``image`` by each generator.
+
+    An item is tried with the generators that move a value that it mentions, for no other changes it: n
+    swaps of neighbours lead from one item to n others in 2n steps.
+    """
+    moving: dict[K, list[Mapping[K, K]]] = {}
+    for generator in generators:
+        for value in generator:
+            moving.setdefault(value, []).append(generator)
+    reached = set(items)
+    frontier = list(reached)
+    while frontier:
+        item = frontier.pop()
+        for generator in {id(g): g for value in mentioned(item) for g in moving.get(value, ())}.values():
+            found = image(item, generator)
+            if found not in reached:
+                reached.add(found)
+                frontier.append(found)
+    return frozenset(reached)
+
+
+def moved(row: Row, permutation: Permutation) -> Row:
+    """The row with each code where the permutation takes it."""
+    return tuple([permutation.get(code, code) for code in row])
+
+
+def pattern(row: Row) -> tuple[Row, dict[int, int]]:
+    """The pattern of a row, and the first position of each of its free values."""
+    first: dict[int, int] = {}
+    codes = [code if code < 0 else first.setdefault(code, place) for place, code in enumerate(row)]
+    return tuple(codes), first
+
+
+def solve(rows: Collection[Row], sorts: Sequence[int]) -> tuple[list[int], list[Permutation]]:
+    """The free values, which are 0 to ``len(sorts)`` - 1, in canonical order, and generators of the group of
+    automorphisms of the rows.
+
+    For isomorphic sets of rows there is an isomorphism that leads from the one order to the other. Values
+    are ordered by sort and profile before all else; of two profiles that begin alike the longer comes
+    first, and what stands in more rows comes before what stands in fewer.
+    """
+    graph = _Graph(len(sorts))
+    for row in rows:
+        graph.add(row, sorts)
+    colours = [(sorts[value], graph.profile(value)) for value in range(len(sorts))]
+    return graph.solve(colours)
+
+
+class _Graph:
+    """Vertices are numbers, the free values first."""
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+        self.patterns: list[Row] = []  # of the vertices that are not values
+        self.adjacent: dict[int, list[int]] = {}
+        self.occurrences: list[Counter[tuple[Row, int]]] = [Counter() for _ in range(free)]
+
+    def add(self, row: Row, sorts: Sequence[int]) -> None:
+        colour, first = pattern(row)
+        for value, position in first.items():
+            self.occurrences[value][colour, position] += 1
+        if len(first) < 2:
+            return
+        neighbours = self._vertex((*colour, -1))
+        direct: set[int] = set()
+        for vertex, position in first.items():
+            sort = sorts[vertex]
+            if sort in direct:
+                self._vertex((*colour, position)).append(vertex)
+                vertex = self.free + len(self.patterns) - 1
+            direct.add(sort)
+            neighbours.append(vertex)
+
+    def _vertex(self, colour: Row) -> list[int]:
+        """A new vertex; its list of neighbours, to be filled."""
+        vertex = self.free + len(self.patterns)
+        self.patterns.append(colour)
+        return self.adjacent.setdefault(vertex, [])
+
+    def profile(self, value: int) -> _Profile:
+        found = self.occurrences[value].items()
+        return (*sorted((colour, position, -often) for (colour, position), often in found), END)
+
+    def solve(self, colours: Sequence[tuple[int, _Profile]]) -> tuple[list[int], list[Permutation]]:
+        cells: dict[tuple[int, _Profile], set[int]] = {}
+        for value, colour in enumerate(colours):
+            cells.setdefault(colour, set()).add(value)
+        if len(cells) == self.free:  # every value has a colour of its own
+            return [value for colour in sorted(cells) for value in cells[colour]], []
+        classes: dict[Row, set[int]] = {}
+        for vertex, own in enumerate(self.patterns, self.free):
+            classes.setdefault(own, set()).add(vertex)
+        graph = pynauty.Graph(
+            self.free + len(self.patterns),
+            adjacency_dict=self.adjacent,
+            vertex_coloring=[cells[c] for c in sorted(cells)] + [classes[c] for c in sorted(classes)],
+        )
+        # pynauty's label lists, for each canonical position, the vertex that takes it. Positions go
+        # by colour class in the order given, so the values come first.
+        order: list[int] = pynauty.canon_label(graph)[: self.free]
+        permutations: list[list[int]] = pynauty.autgrp(graph)[0]
+        return order, [{v: p[v] for v in range(self.free) if p[v] != v} for p in permutations]

@@ -1,0 +1,113 @@
+"""Shapes: what isomorphic sets of rows have in common, worked out once and remembered.
+
+The decision: what is remembered goes by a cheap exact key, the rows with their free values numbered as they
+are met. Equal keys are the same rows up to renaming, so that nothing can be taken for what it is not; that
+isomorphic rows have equal keys is likely and not needed, for then the shape is worked out again and is the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from stead_sym.relational.graph import RELATION, Permutation, Row, moved, solve
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """An isomorphism class of sets of rows (`graph`), given by its canonical member.
+
+    ``rows`` are the rows of that, ascending, with free values 0 to ``size`` - 1; two shapes are equal when
+    these are. ``generators`` generate the group of its automorphisms.
+    """
+
+    rows: tuple[Row, ...]
+    sorts: tuple[int, ...] = field(repr=False)
+    generators: tuple[Permutation, ...] = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.sorts)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.rows)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Shape) and self.rows == other.rows)
+
+
+class Shapes:
+    """The shapes of sets of rows over one schema, remembered up to ``most`` rows, then forgotten all at once.
+
+    ``columns`` has, per relation, the numbers of the sorts of its columns. Safe under threads: what two of
+    them work out at once is the same.
+    """
+
+    def __init__(self, columns: Sequence[Sequence[int]], most: int = 500_000) -> None:
+        sorts = 1 + max((sort for column in columns for sort in column), default=0)
+        # A relation for the tags of each sort stands after the others.
+        self._columns = [*columns, *[(sort, sort) for sort in reversed(range(sorts))]]
+        self._most = most
+        self._remembered = 0
+        self._found: dict[tuple[Row, ...], tuple[Shape, tuple[int, ...]]] = {}
+        self._shapes: dict[Shape, Shape] = {}
+
+    def tag(self, sort: int, tag: int, value: int) -> Row:
+        """A row that says that a free value of a sort has a tag, which is a number of at least 0."""
+        return (RELATION + len(self._columns) - 1 - sort, -1 - tag, value)
+
+    def shape(self, rows: Collection[Row]) -> tuple[Shape, list[int]]:
+        """The shape of the rows, and their free values in the order of its values."""
+        key, values = _keyed(rows)
+        found = self._found.get(key)
+        if found is None:
+            found = self._work_out(key, len(values))
+        shape, order = found
+        return shape, [values[i] for i in order]
+
+    def _work_out(self, key: tuple[Row, ...], free: int) -> tuple[Shape, tuple[int, ...]]:
+        sorts = [0] * free
+        for row in key:
+            for sort, code in zip(self._columns[row[0] - RELATION], row[1:], strict=True):
+                if code >= 0:
+                    sorts[code] = sort
+        order, generators = solve(key, sorts)
+        place = {value: i for i, value in enumerate(order)}
+        shape = Shape(
+            tuple(sorted(moved(row, place) for row in key)),
+            tuple(sorts[value] for value in order),
+            tuple({place[v]: place[w] for v, w in g.items()} for g in generators),
+        )
+        if self._remembered > self._most:
+            self._found, self._shapes, self._remembered = {}, {}, 0
+        self._remembered += len(key)
+        found = self._shapes.setdefault(shape, shape), tuple(order)
+        self._found[key] = found
+        return found
+
+
+def _keyed(rows: Collection[Row]) -> tuple[tuple[Row, ...], list[int]]:
+    """The rows with their free values numbered as they are met, and these values in that order.
+
+    Rows are sorted by what a renaming leaves of them, and where that is not enough by the rows that their
+    values stand in.
+    """
+    blank = sorted([([code if code < 0 else 0 for code in row], row) for row in rows])
+    if any(one[0] == other[0] for one, other in pairwise(blank)):
+        stands: dict[int, list[int]] = {}
+        for left, row in blank:
+            for position, code in enumerate(row):
+                if code >= 0:
+                    stands.setdefault(code, []).append(hash((*left, position)))
+        colours = {value: hash(tuple(sorted(found))) for value, found in stands.items()}
+        blank.sort(key=lambda pair: (pair[0], [colours.get(code, 0) for code in pair[1]]))
+    values = list(dict.fromkeys([code for _, row in blank for code in row if code >= 0]))
+    number = {value: i for i, value in enumerate(values)}
+    return tuple([moved(row, number) for _, row in blank]), values

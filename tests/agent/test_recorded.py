@@ -1,0 +1,591 @@
+"""Recorded agents: what any Python function or object gets that a language model has."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import itertools
+import random
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+import stead_sym as st
+from stead_sym.agent.base import DecisionContext, FunctionAgent
+from stead_sym.agent.prompts.plain import Plain
+from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.recorded import EVERY, TIMES
+from stead_sym.agent.records.replay import export_lines
+from stead_sym.report.data import report_data
+
+desk = st.load("refund")
+prompt = Prompt.of(desk)
+INSTANCE = st.Instance.of(desk.schema, [("Approver", ("a", "b"))])
+
+
+def offering(*names):
+    """A context that offers an approval of each of these tasks."""
+    return DecisionContext(INSTANCE, frozenset(st.Call("issue_refund", (name,)) for name in names))
+
+
+MANY = [offering(f"t{number}", f"u{number}") for number in range(40)]
+ONE = offering("t")
+
+
+def first(context):
+    return min(context.calls)
+
+
+def last(context):
+    return max(context.calls)
+
+
+def unlike(seed=None):
+    """A function that picks at random."""
+    dice = random.Random(seed)
+    return lambda context: dice.choice(sorted(context.calls))
+
+
+def recorded(function, **options):
+    return st.agent(**{"identity": "test", "store": st.Store(), "probe": False, **options})(function)
+
+
+def threads():
+    return {thread for thread in threading.enumerate() if thread.name.startswith("stead-sym")}
+
+
+def test_the_same_verdicts_as_without_a_record():
+    plain = st.verify(desk, FunctionAgent(first))
+    agent = recorded(first)
+    result = st.verify(desk, agent)
+    assert result.agent == "test"
+    assert [v.holds for v in result.verdicts.values()] == [v.holds for v in plain.verdicts.values()]
+    assert (result.states, result.decisions) == (plain.states, plain.decisions)
+    assert result.queries == result.contexts == len([*agent.store.answers()])
+    again = st.verify(desk, recorded(last, store=agent.store))
+    assert (again.queries, again.decisions) == (0, result.decisions), "the stored answers answer"
+    other = st.verify(desk, recorded(last, store=agent.store, identity="other"))
+    assert other.queries > 0
+    assert other.decisions != result.decisions
+    assert agent(ONE) == min(ONE.calls), "it can still be called"
+
+
+def test_answers_are_kept_in_a_file(tmp_path):
+    store = tmp_path / "decisions.sqlite"
+    assert st.verify(desk, recorded(first, store=store)).queries == 4
+    assert st.verify(desk, recorded(first, store=store)).queries == 0
+    assert st.verify(desk, recorded(first, store=store, samples=2)).queries == 4, "asked in another way"
+
+
+def test_by_default_the_store_is_the_users_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    agent = st.agent(identity="mine")(first)
+    assert not [*tmp_path.iterdir()], "nothing is opened before it is needed"
+    agent.select([ONE])
+    assert st.agent(identity="mine")(first).select([ONE]) == [frozenset(ONE.calls)]
+    with st.Store(tmp_path / "stead-sym" / "decisions.sqlite", create=False) as store:
+        assert [answer.model["identity"] for _, answer in store.answers()] == ["mine"]
+
+
+class Clerk:
+    """An object with a method, one that can be called, and one that answers in batches."""
+
+    name = "clerk"
+
+    def pick(self, context):
+        return first(context)
+
+    def __call__(self, context):
+        return first(context)
+
+    def select(self, contexts):
+        return [{first(context)} for context in contexts]
+
+
+class AsyncClerk:
+    async def __call__(self, context):
+        await asyncio.sleep(0)
+        return first(context)
+
+
+class BatchClerk:
+    name = "batch"
+
+    def select(self, contexts):
+        return [{first(context)} for context in contexts]
+
+
+async def first_async(context):
+    await asyncio.sleep(0)
+    return [first(context)]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        first,
+        first_async,
+        Clerk().pick,
+        Clerk(),
+        AsyncClerk(),
+        BatchClerk(),
+        functools.partial(lambda key, context: min(context.calls, key=key), str),
+        functools.partial(first_async),
+        lambda context: st.Given((first(context),), "because"),
+    ],
+)
+def test_functions_and_objects(function):
+    agent = recorded(function)
+    assert agent.select(MANY) == [{first(context)} for context in MANY]
+    assert agent.queries == len(MANY)
+    assert agent.select(MANY[:3]) == [{first(context)} for context in MANY[:3]]
+    assert agent.queries == len(MANY)
+
+
+@pytest.mark.parametrize("given", [Clerk, 3, None])
+def test_what_is_no_agent(given):
+    with pytest.raises(TypeError, match="no agent"):
+        recorded(given)
+
+
+def test_an_identity_is_wanted():
+    with pytest.raises(TypeError, match=r"write @st.agent\(identity=...\)"):
+        st.agent(first)
+    with pytest.raises(TypeError, match="identity"):
+        st.agent()
+    with pytest.raises(TypeError, match="identity"):
+        st.agent(identity=3)
+    with pytest.raises(st.InputError, match="the identity of an agent is empty"):
+        recorded(first, identity=" ")
+
+
+@pytest.mark.parametrize(
+    "option", [{"samples": 0}, {"concurrency": 0}, {"tries": True}, {"deadline": 0.0}, {"samples": 1.5}]
+)
+def test_options_out_of_their_range(option):
+    [name] = option
+    with pytest.raises(st.InputError, match=name):
+        recorded(first, **option)
+
+
+def test_replay_needs_neither_the_function_nor_a_prompt(tmp_path):
+    agent = recorded(unlike(1), samples=3)
+    result = st.verify(desk, agent)
+    file = tmp_path / "decisions.jsonl"
+    file.write_text("\n".join(export_lines(answer for _, answer in agent.store.answers())))
+    replay = st.ReplayAgent(file, prompt)
+    replayed = st.verify(desk, replay)
+    assert (replayed.agent, replayed.queries) == ("test (replayed)", 0)
+    assert replayed.decisions == result.decisions
+    assert replayed.answers == result.answers
+    with pytest.raises(st.StoreError, match="no decision for"):
+        replay.select([ONE])
+
+
+def test_contexts_that_differ_have_texts_that_differ():
+    """Also where values hold commas and brackets, and two relations the same tuples."""
+    plain = Plain()
+    assert plain.call_text(st.Call("f", ("a, b",))) != plain.call_text(st.Call("f", ("a", "b")))
+    texts = st.parse_deployment(
+        'deployment d\nsort m\ntext m1: m = "pay"\nrelation R(m)\nrelation S(m)\ninit R(m1)\n'
+        "tool t() guard R(m1)\n"
+    )
+    [message] = plain.messages(DecisionContext(texts.init, frozenset({st.Call("t", ())})))
+    assert "pay" in message.content
+    other = DecisionContext(st.Instance.of(texts.schema, [("S", ("m1",))]), frozenset({st.Call("t", ())}))
+    assert plain.messages(other) != (message,)
+
+
+# repeated questions
+
+
+def test_an_agent_is_asked_again_about_some_contexts():
+    asked = Counter()
+
+    def counting(context):
+        asked[context] += 1
+        return first(context)
+
+    agent = recorded(counting, probe=True)
+    agent.select([ONE, *MANY])
+    assert asked.pop(ONE) == 1, "there is no choice"
+    numbers = [asked[context] for context in MANY]
+    assert tuple(numbers[: len(TIMES)]) == TIMES
+    assert [i + 1 for i, n in enumerate(numbers) if n == 2 and i >= len(TIMES)] == [EVERY, 2 * EVERY]
+    assert set(numbers[len(TIMES) :]) == {1, 2}
+    assert agent.queries == 1 + len(MANY)
+
+
+def test_a_random_function_has_no_verdict():
+    """Ten of them. Asked once each they give several different verdicts, each a confident one."""
+    once = [st.verify(desk, recorded(unlike(seed))) for seed in range(10)]
+    assert len({tuple(verdict.holds for verdict in result.verdicts.values()) for result in once}) > 1
+    assert all(verdict.holds is not None for result in once for verdict in result.verdicts.values())
+    for seed in range(10):
+        result = st.verify(desk, unlike(seed))
+        assert {verdict.holds for verdict in result.verdicts.values()} == {None}
+        assert "answers differently when it is asked again" in result["auth"].reason
+        [finding] = [finding for finding in result.findings if finding.kind == "unsteady agent"]
+        answers = next(answer for answer in result.answers if answer.said.divided)
+        assert all(str(call) in finding.text for call in answers.selected), "both answers are told"
+        assert [h.name for h in result.hypotheses.missing] == ["the agent answers alike"]
+
+
+def test_what_changes_with_time_has_no_verdict():
+    turns = itertools.count()
+    agent = recorded(lambda context: sorted(context.calls)[next(turns) % len(context.calls)], probe=True)
+    result = st.verify(desk, agent)
+    assert {verdict.holds for verdict in result.verdicts.values()} == {None}
+    again = st.verify(desk, recorded(first, store=agent.store, probe=True))
+    assert again.queries == 0
+    assert {verdict.holds for verdict in again.verdicts.values()} == {None}, "the records tell"
+
+
+def test_several_samples_cover_all_answers():
+    """Of an agent that takes one of two calls at random: what either does is possible."""
+    dice = random.Random(0)
+    result = st.verify(
+        desk, recorded(lambda context: dice.choice([first(context), last(context)]), samples=12)
+    )
+    both = st.verify(desk, FunctionAgent(lambda context: {first(context), last(context)}))
+    assert result.decisions == both.decisions
+    assert {name: v.holds for name, v in result.verdicts.items()} == {
+        name: v.holds for name, v in both.verdicts.items()
+    }
+    divided = [answer for answer in result.answers if answer.said.divided]
+    assert divided
+    for answer in divided:
+        assert len(answer.said.answers) == 12 == sum(answer.said.counts.values())
+    assert not [finding for finding in result.findings if finding.kind == "unsteady agent"]
+    [told] = [h for h in result.hypotheses.all if h.name == "what the agent answered is possible"]
+    assert f"{len(divided)} of" in told.how
+    decisions = report_data(result)["decisions"]
+    assert {decision["asked"] for decision in decisions} == {1, 12}
+    assert all(sum(d["answers"].values()) == d["asked"] for d in decisions)
+
+
+def test_a_set_of_calls_is_one_answer():
+    result = st.verify(desk, lambda context: context.calls)
+    assert [v.holds for v in result.verdicts.values()] == [
+        v.holds for v in st.verify(desk, "any").verdicts.values()
+    ]
+
+
+# a function that is changed
+
+
+def test_a_changed_function_is_told():
+    store = st.Store()
+    st.verify(desk, recorded(first, store=store))
+    same = st.verify(desk, recorded(first, store=store))
+    assert "changed agent" not in {finding.kind for finding in same.findings}
+    changed = st.verify(desk, recorded(last, store=store))
+    [finding] = [finding for finding in changed.findings if finding.kind == "changed agent"]
+    assert "4 of 4 answers of test are those of another source" in finding.text
+    sourceless = recorded(eval("lambda context: min(context.calls)"), store=store)
+    assert "changed agent" not in {finding.kind for finding in st.verify(desk, sourceless).findings}
+
+
+# what goes wrong
+
+
+class Mishap(Exception):
+    pass
+
+
+def test_errors_of_the_function_name_the_agent_and_the_context():
+    def failing(context):
+        raise Mishap("no\nsuch \x1b[31mthing")
+
+    for function in (failing, recorded(failing), recorded(failing, concurrency=4)):
+        with pytest.raises(st.AgentError) as caught:
+            st.verify(desk, function)
+        message = str(caught.value)
+        assert "raises Mishap: no such \\x1b[31mthing; mend it: it was asked about { Approver(" in message
+        assert isinstance(caught.value.__cause__, Mishap)
+        frames = []
+        trace = caught.value.__cause__.__traceback__
+        while trace is not None:
+            frames.append(trace.tb_frame.f_code.co_name)
+            trace = trace.tb_next
+        assert frames[-1] == "failing"
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (None, "answers None, which is no collection of calls"),
+        ((), "selects nothing for"),
+        (st.Call("fly", ()), r"selects fly\(\) for"),
+        (st.Given(()), "selects nothing for"),
+    ],
+)
+def test_answers_that_are_none_are_not_kept(answer, says):
+    agent = recorded(lambda context: answer)
+    with pytest.raises(st.AgentError, match=says):
+        agent.select([MANY[0]])
+    assert not [*agent.store.answers()]
+
+
+def test_a_coroutine_of_a_plain_function():
+    with pytest.raises(st.AgentError, match="declare it with `async def`"):
+        recorded(lambda context: first_async(context)).select([ONE])
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_what_was_answered_is_kept_when_a_later_question_fails(concurrency):
+    asked, failed = [], []
+    lock = threading.Lock()
+
+    def failing_late(context):
+        with lock:
+            asked.append(context)
+            number = len(asked)
+        if number == 20 and not failed:
+            failed.append(context)
+            raise Mishap
+        return first(context)
+
+    agent = recorded(failing_late, concurrency=concurrency)
+    with pytest.raises(st.AgentError):
+        agent.select(MANY)
+    kept = len([*agent.store.answers()])
+    assert 19 <= kept <= 19 + concurrency - 1
+    assert kept + 1 == len(asked), "what was in flight counts, and nothing new was begun"
+    asked.clear()
+    agent.select(MANY)
+    assert len(asked) == len(MANY) - kept
+
+
+def test_tries_and_progress(monkeypatch):
+    monkeypatch.setattr("stead_sym.agent.recorded._PAUSE", 0.001)
+    said = []
+    tried = Counter()
+
+    def flaky(context):
+        tried[context] += 1
+        if tried[context] < 3:
+            raise Mishap("busy")
+        return first(context)
+
+    agent = recorded(flaky, tries=3)
+    agent.report_to(lambda phase, **counts: said.append((phase, counts)))
+    agent.select(MANY)
+    assert set(tried.values()) == {3}
+    assert said[0] == ("asking test", {"answers": 0, "of": len(MANY)})
+    assert said[-1] == ("asking test", {"answers": len(MANY), "of": len(MANY), "retries": 2 * len(MANY)})
+    assert [counts["answers"] for _, counts in said] == sorted(counts["answers"] for _, counts in said)
+    with pytest.raises(st.AgentError, match="busy"):
+        recorded(lambda context: flaky(offering("another")), tries=2).select([ONE])
+
+
+def test_verification_listens_to_the_agent():
+    phases = Counter()
+    agent = recorded(first)
+    st.verify(desk, agent, progress=lambda phase, **counts: phases.update([phase]))
+    assert phases["asking test"] >= 4
+    before = phases.copy()
+    agent.select([ONE])
+    assert phases == before, "nobody listens any more"
+
+
+# many at a time, deadlines, Ctrl-C
+
+
+def most_at_a_time(kind, concurrency):
+    running, most, lock = 0, 0, threading.Lock()
+
+    def enter(step):
+        nonlocal running, most
+        with lock:
+            running += step
+            most = max(most, running)
+
+    def plain(context):
+        enter(1)
+        time.sleep(0.01)
+        enter(-1)
+        return first(context)
+
+    async def waiting(context):
+        enter(1)
+        await asyncio.sleep(0.01)
+        enter(-1)
+        return first(context)
+
+    options = {} if concurrency is None else {"concurrency": concurrency}
+    agent = recorded({"plain": plain, "async": waiting}[kind], **options)
+    assert agent.select(MANY) == [{first(context)} for context in MANY]
+    return most
+
+
+@pytest.mark.parametrize(
+    ("kind", "concurrency", "most"),
+    [("plain", None, 1), ("plain", 5, 5), ("async", None, 16), ("async", 5, 5), ("async", 1, 1)],
+)
+def test_so_many_questions_at_a_time(kind, concurrency, most):
+    assert most_at_a_time(kind, concurrency) == most
+    assert not threads()
+
+
+def test_a_plain_function_stays_in_its_thread():
+    seen = set()
+
+    def where(context):
+        seen.add(threading.current_thread())
+        return first(context)
+
+    st.verify(desk, where)
+    assert seen == {threading.current_thread()}
+
+
+def test_inside_a_running_loop():
+    """As in a notebook."""
+
+    async def ask():
+        return recorded(first_async).select(MANY)
+
+    assert asyncio.run(ask()) == [{first(context)} for context in MANY]
+
+
+def test_one_loop_serves_all_batches():
+    """A client that holds connections is bound to the loop that it was first used in."""
+    loops = []
+
+    async def where(context):
+        loops.append(asyncio.get_running_loop())
+        return first(context)
+
+    agent = recorded(where)
+    agent.select(MANY[:3])
+    agent.select(MANY[3:6])
+    assert len(set(loops)) == 1
+
+
+@pytest.mark.parametrize("kind", ["plain", "async"])
+def test_a_deadline_for_each_question(kind):
+    stuck = threading.Event()
+
+    def plain(context):
+        if context == MANY[5]:
+            stuck.wait(30)
+        return first(context)
+
+    async def waiting(context):
+        if context == MANY[5]:
+            await asyncio.sleep(30)
+        return first(context)
+
+    agent = recorded({"plain": plain, "async": waiting}[kind], deadline=0.2, concurrency=2)
+    started = time.monotonic()
+    with pytest.raises(st.AgentError, match=r"agent test has not answered within 0.2 s: \{ Approver"):
+        agent.select(MANY)
+    assert time.monotonic() - started < 10
+    assert len([*agent.store.answers()]) >= 5
+    stuck.set()
+    wait_until(lambda: not threads())
+
+
+def test_tries_end_at_the_deadline():
+    def busy(context):
+        raise Mishap("busy")
+
+    started = time.monotonic()
+    with pytest.raises(st.AgentError, match="busy"):
+        recorded(busy, tries=1000, deadline=1.0).select([ONE])
+    assert time.monotonic() - started < 10
+
+
+def test_a_timeout_of_the_function_is_an_error_of_the_function():
+    async def own(context):
+        raise TimeoutError("of its own")
+
+    with pytest.raises(st.AgentError, match="raises TimeoutError: of its own"):
+        recorded(own, deadline=60).select([ONE])
+
+
+@pytest.mark.parametrize("kind", ["plain", "async", "in turn"])
+def test_ctrl_c_leaves_no_thread(kind, tmp_path):
+    """Ctrl-C is a KeyboardInterrupt in the thread that asks, wherever that is."""
+    import _thread
+
+    ended = []
+
+    def plain(context):
+        if context == MANY[3]:
+            _thread.interrupt_main()
+        time.sleep(0.05)
+        return first(context)
+
+    async def waiting(context):
+        if context == MANY[3]:
+            _thread.interrupt_main()
+        try:
+            await asyncio.sleep(0.05 if context in MANY[:3] else 30)
+        finally:
+            ended.append(context)
+        return first(context)
+
+    agent = recorded(
+        {"plain": plain, "async": waiting, "in turn": plain}[kind],
+        concurrency=1 if kind == "in turn" else 2,
+        store=tmp_path / "decisions.sqlite",
+    )
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        agent.select(MANY)
+    assert time.monotonic() - started < 10
+    wait_until(lambda: not threads())
+    if kind == "async":
+        assert MANY[3] in ended, "what was in flight was cancelled"
+    kept = len([*agent.store.answers()])
+    assert kept < len(MANY)
+    quick = recorded(first, store=agent.store)
+    quick.select(MANY)
+    assert quick.queries == len(MANY) - kept, "it goes on where it was"
+
+
+def test_an_exit_in_a_function_in_flight_ends_the_asking():
+    async def leaving(context):
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        recorded(leaving).select(MANY)
+    assert not threads()
+
+
+def test_a_question_that_cancels_itself():
+    async def cancelling(context):
+        raise asyncio.CancelledError
+
+    with pytest.raises(st.AgentError, match="cancelled"):
+        recorded(cancelling).select(MANY)
+
+
+def test_many_threads_may_select():
+    agent = recorded(first_async)
+    found = []
+    workers = [threading.Thread(target=lambda: found.append(agent.select(MANY))) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert found == [[{first(context)} for context in MANY]] * 8
+    assert agent.queries == len(MANY)
+
+
+def wait_until(condition):
+    until = time.monotonic() + 10
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert condition()
+
+
+def test_notes_are_storable():
+    agent = recorded(lambda context: st.Given((first(context),), "half \ud800 of one\x00"))
+    agent.select([ONE])
+    assert agent.answer(ONE).said.answers[0].note == "half \\ud800 of one\x00"
+    [(_, answer)] = agent.store.answers()
+    assert answer == agent.answer(ONE)
