@@ -7,6 +7,7 @@ import functools
 import gc
 import itertools
 import random
+import signal
 import threading
 import time
 from collections import Counter
@@ -512,7 +513,16 @@ def test_a_timeout_of_the_function_is_an_error_of_the_function():
         recorded(own, deadline=60).select([ONE])
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C does what it does in a terminal; a shell has it ignored in what it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("kind", ["plain", "async", "in turn"])
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_leaves_no_thread(kind, tmp_path):
     """Ctrl-C is a KeyboardInterrupt in the thread that asks, wherever that is."""
     import _thread
