@@ -12,18 +12,18 @@ each from nothing cached.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import random
 import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import Backend, ModelAgent, Request
 from stead_sym.agent.models.backends import open_backend
-from stead_sym.agent.models.connection import Connection
+from stead_sym.agent.models.connection import Talk
 from stead_sym.agent.models.huggingface import HuggingFace
 from stead_sym.agent.models.vllm_offline import VllmOffline
 from stead_sym.agent.models.vllm_server import VllmServer
@@ -69,17 +69,32 @@ def forward(backend: Backend, prompts: Sequence[Tokens], salts: Sequence[str]) -
                 use_tqdm=False,
             )
         case VllmServer():
-            url, _, model = backend.name.removeprefix("vllm:").partition("#")
-            server = Connection(url)
             bodies = [
-                {"model": model, "prompt": tokens, "cache_salt": salt, "max_tokens": 1, "temperature": 0.0}
+                {
+                    "model": backend.model,
+                    "prompt": tokens,
+                    "cache_salt": salt,
+                    "max_tokens": 1,
+                    "temperature": 0,
+                }
                 for tokens, salt in salted
             ]
-            with ThreadPoolExecutor(max_workers=64) as pool:
-                list(pool.map(lambda body: server.post("/v1/completions", body), bodies))
+            with Talk(backend.name, backend.patience.connect) as talk:
+                talk.wait(_together(talk, backend, [json.dumps(body).encode() for body in bodies]))
         case _:
             raise TypeError(type(backend).__name__)
     return time.perf_counter() - started
+
+
+async def _together(talk: Talk, backend: VllmServer, bodies: Sequence[bytes]) -> None:
+    """Send all bodies, as many at a time as the backend has questions under way."""
+    free = asyncio.Semaphore(backend.in_flight)
+
+    async def send(body: bytes) -> None:
+        async with free:
+            await talk.ask(backend.addresses[0], "/v1/completions", body, seconds=600.0)
+
+    await asyncio.gather(*map(send, bodies))
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """What tests that start the command as a process have in common."""
 
+import re
 import signal
 
 
@@ -10,3 +11,8 @@ def hear_ctrl_c() -> None:
     pytest runs so, the command would rightly be deaf to it.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def said(stderr: str) -> list[str]:
+    """The lines on stderr but for those of progress, which a machine that is slow or busy is told."""
+    return [line for line in stderr.splitlines() if not re.fullmatch(r"stead-sym: .* \(\d+ s\)", line)]

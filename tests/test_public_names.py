@@ -35,6 +35,8 @@ Engine Explanation Progress StateSet explain
 AgentRun Blame Drawing Evidence Finding Replayed Verdict Verification blame draw replay report_data
 report_schema verify verify_apart write_evidence
 
+Granted VerifiedAgent
+
 Export exported to_promela to_smv to_storm
 
 Bounds Hypotheses Hypothesis SortBound Widened least_bounds
@@ -42,8 +44,8 @@ Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 CheckedCertificate check_certificate write_certificate
 
 AgentError BoundExceeded CertificateRejected DeclarationError DefinitionError InputError KeyBroken
-ModelError NoEffect NoInitialState NothingOffered ParseError RestrictionError Span SteadError StoreError
-Undecided
+ModelError NoEffect NoInitialState NotVerified NothingOffered ParseError RestrictionError Span SteadError
+StoreError Undecided
 """
 NAMES = LIST.split()
 

@@ -134,6 +134,7 @@ from stead_sym.logic.syntax import (
     Var,
     Wildcard,
 )
+from stead_sym.production import Granted, NotVerified, VerifiedAgent
 from stead_sym.progress import Progress
 from stead_sym.relational.canonical import CanonicalForm, canonical_form, isomorphic, orbit
 from stead_sym.relational.instance import Fact, Instance
@@ -313,6 +314,9 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "verify",
     "verify_apart",
     "write_evidence",
+    # production
+    "Granted",
+    "VerifiedAgent",
     # other checkers
     "Export",
     "exported",
@@ -341,6 +345,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "ModelError",
     "NoEffect",
     "NoInitialState",
+    "NotVerified",
     "NothingOffered",
     "ParseError",
     "RestrictionError",

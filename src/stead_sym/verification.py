@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
@@ -86,7 +86,8 @@ Decisions: TypeAlias = tuple[tuple[DecisionContext, frozenset[Call]], ...]
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
-    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it.
+    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it, ``known``
+    are the constants that it knows by name, besides those of rigid sorts, with their sorts.
 
     ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
     shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
@@ -97,6 +98,7 @@ class AgentRun:
     queries: int | None = None
     decisions: Decisions = ()
     answers: tuple[Answer, ...] = ()
+    known: Mapping[Value, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -386,7 +388,12 @@ def _run(wrapper: CanonicalWrapper | None) -> AgentRun:
     if wrapper is None:
         return AgentRun(ANY)
     return AgentRun(
-        wrapper.agent.name, wrapper.contexts, wrapper.queries, wrapper.decisions, _answers(wrapper)
+        wrapper.agent.name,
+        wrapper.contexts,
+        wrapper.queries,
+        wrapper.decisions,
+        _answers(wrapper),
+        wrapper.known,
     )
 
 

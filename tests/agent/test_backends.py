@@ -12,31 +12,38 @@ from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
 
 
-@pytest.mark.parametrize("words", ["", "hf", "hf:", "vllm:", "gpt:4", "/a/folder"])
+@pytest.mark.parametrize("words", ["", "hf", "hf:", "vllm:", "llama:", "gpt:4", "/a/folder"])
 def test_words_that_name_no_backend(words):
     with pytest.raises(InputError) as caught:
         open_backend(words)
     assert str(caught.value) == (
-        f"unknown agent {words!r}; write any, or a model as hf:MODEL or vllm:MODEL or"
-        " vllm:http://HOST:PORT#MODEL"
+        f"unknown agent {words!r}; write any, or a model as smollm2 or hf:MODEL or vllm:MODEL or"
+        " vllm:http://HOST:PORT#MODEL or llama:FILE.gguf"
     )
-    assert len(KINDS) == 3
+    assert len(KINDS) == 5
 
 
 @pytest.mark.parametrize(
     ("words", "library", "extra"),
     [
         ("hf:MODEL", "torch", "hf"),
+        ("hf:smollm2", "torch", "hf"),
         ("vllm:MODEL", "vllm", "vllm"),
+        ("vllm:smollm2", "torch", "vllm"),
+        ("smollm2", "cyllama", "llama"),
+        ("llama:FILE.gguf", "cyllama", "llama"),
         ("vllm:http://127.0.0.1:1#MODEL", "aiohttp", "server"),
     ],
 )
 def test_a_library_that_is_not_installed(monkeypatch, tmp_path, capsys, words, library, extra):
+    """That is said before anything is fetched."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setitem(sys.modules, library, None)  # what Python does for a module that is not there
     with pytest.raises(ModelError):
         open_backend(words)
     assert main(["verify", "refund", "--agent", words, "--store", str(tmp_path / "d.sqlite")]) == 2
-    name = words.split(":", 1)[1].split("#")[0]
+    name = words if library == "cyllama" else words.split(":", 1)[1].split("#")[0]
     assert capsys.readouterr().err == (
         f"stead-sym: {name} needs the library {library}, which is not installed; "
         f"pip install 'stead-sym[{extra}]'\n"
@@ -46,8 +53,10 @@ def test_a_library_that_is_not_installed(monkeypatch, tmp_path, capsys, words, l
 def test_importing_the_package_and_the_backends_imports_no_library_of_models():
     code = (
         "import sys, stead_sym, stead_sym.cli.main, stead_sym.agent.models.huggingface,"
+        " stead_sym.agent.models.llama_cpp, stead_sym.agent.models.convert,"
         " stead_sym.agent.models.vllm_offline, stead_sym.agent.models.vllm_server;"
-        "print(sorted({'torch', 'transformers', 'vllm', 'aiohttp', 'safetensors'} & set(sys.modules)))"
+        "print(sorted({'aiohttp', 'cyllama', 'jinja2', 'safetensors', 'torch', 'transformers', 'vllm'}"
+        " & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "[]\n"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pytest
@@ -390,3 +392,89 @@ def test_contexts_that_do_not_fit_are_refused():
         wrapper.calls(view, [Call("close", ("a", "b"))])
     with pytest.raises(TypeError, match=r"^nothing has said the sort of t yet"):
         CanonicalWrapper(Everything(), TICKETS, [Tool("close", (Binder("t"),))])
+
+
+@dataclass
+class Slow:
+    """An agent that answers when it is told to, and counts what it is asked."""
+
+    asked: list = field(default_factory=list)
+    may_answer: threading.Event = field(default_factory=threading.Event)
+    came: threading.Event = field(default_factory=threading.Event)
+    fails: bool = False
+    name: str = "slow"
+
+    def select(self, contexts):
+        self.asked += contexts
+        if any(len(context.view) == 1 for context in contexts):
+            self.came.set()
+            assert self.may_answer.wait(30)
+            if self.fails:
+                self.fails = False
+                raise ConnectionError
+        return [[min(context.calls)] for context in contexts]
+
+
+def test_threads_with_one_new_context_ask_once_and_others_do_not_wait():
+    agent = Slow()
+    wrapper = CanonicalWrapper(agent, TICKETS, [CLOSE, IDLE])
+    with ThreadPoolExecutor(9) as threads:
+        waiting = [threads.submit(wrapper.decide, [tickets(**{f"t{i}": "open"})]) for i in range(8)]
+        assert agent.came.wait(30)
+        (other,) = threads.submit(wrapper.decide, [tickets(a="open", b="shut")]).result(30)
+        assert other.calls == {Call("close", ("a",))}
+        assert not any(one.done() for one in waiting)
+        agent.may_answer.set()
+        found = [one.result(30)[0].calls for one in waiting]
+    assert found == [{Call("close", (f"t{i}",))} for i in range(8)]
+    assert len(agent.asked) == wrapper.queries == wrapper.contexts == 2
+
+
+def test_where_one_thread_is_let_down_another_asks():
+    agent = Slow(fails=True)
+    wrapper = CanonicalWrapper(agent, TICKETS, [CLOSE, IDLE])
+    with ThreadPoolExecutor(4) as threads:
+        waiting = [threads.submit(wrapper.decide, [tickets(a="open")]) for _ in range(4)]
+        assert agent.came.wait(30)
+        agent.may_answer.set()
+        errors = [one.exception(30) for one in waiting]
+    assert [type(error) for error in errors if error is not None] == [ConnectionError]
+    assert len(agent.asked) == 2
+    assert (wrapper.queries, wrapper.contexts) == (1, 1)
+
+
+def queue(closed, opened, dice=None):
+    """A queue with so many tickets that are shut, and so many that are open."""
+    names = [f"t{i}" for i in range(closed + opened)]
+    if dice is not None:
+        names = [f"u{i}" for i in dice.sample(range(10_000), len(names))]
+    return tickets(**dict(zip(names, ["shut"] * closed + ["open"] * opened, strict=True)))
+
+
+def test_large_contexts_that_come_one_after_another():
+    """They are brought up to date from each other, from several threads, and told apart by what they hold."""
+    recorder, dice = Recorder(), random.Random(3)
+    wrapper = CanonicalWrapper(recorder, TICKETS, [CLOSE, IDLE])
+    sizes = [(300, 40), (300, 41), (301, 40), (299, 41), (300, 40), (40, 300), (2, 1), (301, 40)]
+    contexts = [queue(*size, dice) for size in sizes] + [queue(*size) for size in sizes]
+    with ThreadPoolExecutor(4) as threads:
+        found = [one for [one] in threads.map(lambda context: wrapper.decide([context]), contexts * 3)]
+    for context, decision in zip(contexts * 3, found, strict=True):
+        assert decision.calls == context.calls - {Call("idle", ())}
+        assert {call.rename(decision.names) for call in decision.canonical.calls} == context.calls
+        assert decision.canonical.view.rename(decision.names) == context.view
+        assert not decision.action_rigid or len(context.calls) == 2
+    assert len(recorder.batches) == wrapper.contexts == len(set(sizes))
+
+
+def test_a_large_context_that_does_not_fit_leaves_nothing_behind():
+    wrapper = CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE])
+    context = queue(300, 40)
+    (before,) = wrapper.decide([context])
+    with pytest.raises(DeclarationError, match="is of no known tool"):
+        wrapper.calls(queue(301, 40).view, context.calls | {Call("reopen", ("t1",))})
+    odd = Instance(TICKETS, context.view.facts | {Fact("Was", ("t1", "open"))})
+    with pytest.raises(DeclarationError, match="unknown relation Was"):
+        wrapper.calls(odd, context.calls)
+    assert wrapper.calls(context.view, context.calls) == before.calls
+    assert wrapper.contexts == 1

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 import stead_sym as st
+from processes import said
 from stead_sym.cli.main import main
 
 
@@ -101,7 +102,7 @@ def test_a_full_disk_is_no_verdict(arguments):
             check=False,
         )
     assert ended.returncode == 2
-    [line] = ended.stderr.splitlines()
+    [line] = said(ended.stderr)
     assert line.startswith("stead-sym: the output cannot be written (No space left on device)")
 
 

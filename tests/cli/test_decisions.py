@@ -151,7 +151,7 @@ def test_an_export_is_all_there_is(store, lines):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["verify", "refund", "--agent", "gpt"], "unknown agent 'gpt'; write any, or a model as hf:MODEL"),
+        (["verify", "refund", "--agent", "gpt"], "unknown agent 'gpt'; write any, or a model as smollm2"),
         (["verify", "refund", "--agent", "hf:"], "unknown agent 'hf:'"),
         (
             ["verify", "refund", "--policy", "baseline", "--tolerance", "1"],

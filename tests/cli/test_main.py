@@ -398,7 +398,7 @@ def test_audit_reads_stdin_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 def test_an_audit_without_a_choice_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("stead_sym.cli.audit.open_backend", lambda _: ByteModel())
+    monkeypatch.setattr("stead_sym.cli.audit.opened", lambda *_: ByteModel())
     path, words = tmp_path / "f.stead", ["--agent", "hf:x", "--store", str(tmp_path / "d.sqlite")]
     tools = "tool on() guard ~N() effect insert N()\ntool off() guard N() effect clear N"
     text = f"deployment d\nrelation N()\n{tools}"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from stead_sym.relational import shapes
 from stead_sym.relational.canonical import canonical_form, form_of, isomorphic, orbit
 from stead_sym.relational.encoding import Encoding
 from stead_sym.relational.instance import Fact, Instance
@@ -75,6 +76,13 @@ def by_parts(instance, rigid, limit, encoding=None):
     return form_of(encoding, parts.placement())
 
 
+def layout_key(instance, rigid, limit):
+    encoding = Encoding(instance.schema, {sort.name: rigid for sort in instance.schema.sorts}, **limit)
+    parts = Parts(encoding)
+    parts.change(instance.facts)
+    return parts.placement().layout.key
+
+
 def group(instance, generators):
     """All automorphisms that ``generators`` generate, each as the fact of the images of all values."""
     values = tuple(sorted({value for fact in instance.facts for value in fact.args}))
@@ -121,19 +129,28 @@ def test_facts_that_come_and_go_leave_the_layout_of_what_is_there(structure, lim
     encoding = Encoding(instance.schema, {sort.name: rigid for sort in instance.schema.sorts}, **limit)
     parts = Parts(encoding)
     there = frozenset()
-    for _ in range(4):
-        wanted = (
-            data.draw(st.frozensets(st.sampled_from(sorted(instance.facts)))) if instance.facts else there
-        )
-        parts.change(come=wanted - there, go=there - wanted)
-        there = wanted
-        if data.draw(st.booleans()):
+    facts = st.sampled_from(sorted(instance.facts)) if instance.facts else st.nothing()
+    for turned in [instance.facts, *data.draw(st.lists(st.frozensets(facts, max_size=2), max_size=6))]:
+        parts.change(come=turned - there, go=turned & there)
+        there = there ^ turned
+        if data.draw(st.integers(0, 3)) == 0:
             continue  # nobody looks
         now = Instance(instance.schema, there)
         form, anew = form_of(encoding, parts.placement()), by_parts(now, rigid, limit)
         assert form.instance == anew.instance
         assert now.rename(form.labelling) == form.instance
         assert group(now, form.generators) == group(now, anew.generators)
+
+
+def test_a_value_that_is_no_hub_any_more_connects():
+    encoding = Encoding(DESK, {"status": DESK.rigid}, small=0, hub=2)
+    parts = Parts(encoding)
+    facts = [Fact("Handler", (f"c{i}", "s")) for i in range(3)]
+    parts.change(facts)
+    assert len(parts.placement().layout.hubs) == 1
+    parts.change(go=facts[:1])
+    layout = parts.placement().layout
+    assert (layout.hubs, [block.shape.size for block in layout.blocks]) == ((), [3])
 
 
 @given(structures(copies=2), limits, st.data())
@@ -148,6 +165,7 @@ def test_forms_of_instances_that_are_nearly_isomorphic_differ(structure, limit, 
     near = near.rename(data.draw(renamings(near, rigid)))
     expected = isomorphic(instance, near, rigid)
     assert (by_parts(instance, rigid, limit).instance == by_parts(near, rigid, limit).instance) == expected
+    assert (layout_key(instance, rigid, limit) == layout_key(near, rigid, limit)) == expected
 
 
 DESK = Schema(
@@ -199,3 +217,44 @@ def test_whose_cases_are_open_tells_handlers_apart_that_have_as_many():
     other = desk([(20, 20), (20, 20)])
     assert canonical_form(same, DESK.rigid).instance != canonical_form(other, DESK.rigid).instance
     assert not isomorphic(same, other, DESK.rigid)
+
+
+def counted(monkeypatch, where, name):
+    """A list that grows by one with each call of a function."""
+    calls, function = [], getattr(where, name)
+
+    def counting(*args):
+        calls.append(args)
+        return function(*args)
+
+    monkeypatch.setattr(where, name, counting)
+    return calls
+
+
+@pytest.mark.parametrize("number", [100, 1_000])
+def test_what_is_solved_grows_with_the_shapes_and_not_with_the_facts(number, monkeypatch):
+    solved = counted(monkeypatch, shapes, "solve")
+    canonical_form(desk([(number, number + 1), (number + 2, number)]), DESK.rigid)
+    assert 0 < len(solved) <= 10
+    assert all(len(rows) < 20 for rows, _ in solved)
+
+
+@pytest.mark.parametrize("number", [100, 1_000])
+def test_a_change_costs_the_part_that_it_touches(number, monkeypatch):
+    instance = desk([(number, number + 1), (number + 2, number)])
+    parts = Parts(Encoding(DESK, {"status": DESK.rigid}))
+    parts.change(instance.facts)
+    parts.placement()
+    looked_at = counted(monkeypatch, shapes, "_keyed")
+    gone = Fact("Is", ("c0open7", "open"))
+    parts.change(come=[Fact("Is", ("c0open7", "shut"))], go=[gone])
+    parts.placement()
+    assert sum(len(rows) for (rows,) in looked_at) <= 20
+
+
+def test_an_orbit_under_swaps_of_neighbours_takes_two_steps_an_item(monkeypatch):
+    n = 2_000
+    swaps = [{f"c{i}": f"c{i + 1}", f"c{i + 1}": f"c{i}"} for i in range(n)]
+    renamed = counted(monkeypatch, Fact, "rename")
+    assert len(orbit([Fact("Is", ("c0", "open"))], swaps)) == n + 1
+    assert len(renamed) == 2 * n

@@ -48,14 +48,19 @@ class Canonical:
 class Joint:
     """The decision contexts over a schema in which calls of ``tools`` may be offered.
 
-    ``rigid`` has, per sort, the values that keep their names. Several threads may use it.
+    The rigid values of the schema keep their names, and those of ``known``, which come with their sorts.
+    Several threads may use it.
     """
 
-    def __init__(self, schema: Schema, tools: Sequence[Tool], rigid: Mapping[str, Iterable[Value]]) -> None:
+    def __init__(self, schema: Schema, tools: Sequence[Tool], known: Mapping[Value, str]) -> None:
         self.schema = schema
         self._relations = {tool.name: _call_relation(tool) for tool in tools}
         self._tools = {relation.name: tool for tool, relation in self._relations.items()}
         joint = replace(schema, relations=(*schema.relations, *self._relations.values()))
+        rigid: dict[str, set[Value]] = {sort.name: set() for sort in schema.sorts}
+        for value in schema.rigid | known.keys():
+            for sort in schema.listed.get(value) or (known[value],):
+                rigid[sort].add(value)
         self._encoding = Encoding(joint, rigid)
         self._kept: list[_Kept] = []
         self._lock = Lock()
@@ -75,10 +80,12 @@ class Joint:
             parts.change([*sorted(view), *self._facts(sorted(calls))])
             return parts.placement()
         kept = self._latest()
-        if kept.view is not view and 2 * len(view & kept.view) < len(kept.view):
-            kept = _Kept(Parts(self._encoding))
         if kept.view is not view:
-            kept.parts.change(view - kept.view, kept.view - view)
+            come = view - kept.view
+            same = len(view) - len(come)
+            if 2 * same < len(kept.view):
+                kept, come, same = _Kept(Parts(self._encoding)), view, 0
+            kept.parts.change(come, kept.view - view if same < len(kept.view) else ())
         if kept.calls is not calls:
             gone = [*self._facts(kept.calls - calls)]
             kept.parts.change(self._facts(calls - kept.calls), gone)
@@ -110,6 +117,17 @@ class Joint:
         )
         context = DecisionContext(Instance(self.schema, frozenset(view)), frozenset(calls))
         return Canonical(context, names, {name: number for number, name in enumerate(names)})
+
+    def placed_orbit(
+        self, context: DecisionContext, calls: Iterable[Call]
+    ) -> tuple[Placement, frozenset[Row]]:
+        """A context, in which no two values are spelled alike, and the orbit of calls of it."""
+        placement = self.placement(context)
+        names = placement.names()
+        numbers = {name: number for number, name in enumerate(names)}
+        if len(numbers) < len(names):
+            raise DeclarationError(f"two sorts share a value in {context}; give a canonical context")
+        return placement, self.orbit(Canonical(context, names, numbers), placement.layout, calls)
 
     def orbit(self, canonical: Canonical, layout: Layout, calls: Iterable[Call]) -> frozenset[Row]:
         """The orbit of calls of a canonical context under the automorphisms, as rows of the quotient."""

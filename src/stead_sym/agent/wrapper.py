@@ -97,14 +97,7 @@ class CanonicalWrapper:
         self.tools = tuple(tools)
         self.known = known
         self.rigid = schema.rigid | known.keys()
-        rigid: dict[str, set[Value]] = {sort.name: set() for sort in schema.sorts}
-        for value in schema.rigid:
-            for owner in schema.listed[value]:
-                rigid[owner].add(value)
-        for value, sort_name in known.items():
-            for owner in schema.listed.get(value, (sort_name,)):
-                rigid[owner].add(value)
-        self._joint = Joint(schema, tools, rigid)
+        self._joint = Joint(schema, tools, known)
         self._lock = Lock()
         self._decided: dict[LayoutKey, _Known] = {}
         self._asking: dict[LayoutKey, Event] = {}
@@ -166,10 +159,7 @@ class CanonicalWrapper:
     def orbit(self, context: DecisionContext, calls: Collection[Call]) -> frozenset[Call]:
         """{ α(a) : a in ``calls``, α ∈ Aut_B(D, A) }: the calls that the deployment may make in a canonical
         context in which its base agent selects these. Nothing is asked."""
-        placement = self._joint.placement(context)
-        names = placement.names()
-        own = Canonical(context, names, {name: number for number, name in enumerate(names)})
-        return self._joint.calls(placement, self._joint.orbit(own, placement.layout, calls))
+        return self._joint.calls(*self._joint.placed_orbit(context, calls))
 
     def _settle(self, placed: Mapping[LayoutKey, Placement]) -> None:
         """Have an answer to every context. What another thread asks already is waited for; where that fails

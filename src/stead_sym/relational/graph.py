@@ -10,16 +10,15 @@ The graph has a vertex per free value, and none for the others:
 - the *pattern* of a row is the row with, for each free value, the first position of the same value:
   P(x, open, x) ↦ (P, 1, open, 1). No renaming changes it;
 - a row without free values is fixed by every renaming: it has no vertex;
-- the colour of a value is its sort, its tag if it is given one, and its *profile*: with which patterns, at
-  which positions and how often it stands in rows. A row with one free value, however often in it, is in
-  there wholly and has no vertex;
+- the colour of a value is its sort and its *profile*: with which patterns, at which positions and how often
+  it stands in rows. A row with one free value, however often in it, is in there wholly and has no vertex;
 - any other row is a vertex coloured by its pattern, adjacent to its free values. The first of each sort is
   adjacent to it directly; another of that sort through a vertex for its position, coloured by pattern and
   position.
 
 Sort and pattern tell at which positions a neighbour of a row stands, so the colour-preserving isomorphisms of
 the graphs are exactly the isomorphisms of the sets of rows: the sort-preserving bijections of free values
-that carry one set over into the other, tags included.
+that carry one set over into the other.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ NAUTY_VERSION: str = pynauty.__version__
 """The version of pynauty, whose first numbers are those of nauty."""
 
 Row: TypeAlias = tuple[int, ...]
-Tag: TypeAlias = tuple[int, int]
 Permutation: TypeAlias = Mapping[int, int]
 """A permutation of free values, given by those that it moves."""
 
@@ -92,22 +90,18 @@ def pattern(row: Row) -> tuple[Row, dict[int, int]]:
     return tuple(codes), first
 
 
-def solve(
-    rows: Collection[Row], sorts: Sequence[int], tags: Sequence[Tag] = ()
-) -> tuple[list[int], list[Permutation]]:
+def solve(rows: Collection[Row], sorts: Sequence[int]) -> tuple[list[int], list[Permutation]]:
     """The free values, which are 0 to ``len(sorts)`` - 1, in canonical order, and generators of the group of
     automorphisms of the rows.
 
     For isomorphic sets of rows there is an isomorphism that leads from the one order to the other. Values
-    are ordered by tag, sort and profile before all else; of two profiles that begin alike the longer comes
+    are ordered by sort and profile before all else; of two profiles that begin alike the longer comes
     first, and what stands in more rows comes before what stands in fewer.
     """
     graph = _Graph(len(sorts))
     for row in rows:
         graph.add(row, sorts)
-    colours = [
-        (tags[value] if tags else (0, 0), sorts[value], graph.profile(value)) for value in range(len(sorts))
-    ]
+    colours = [(sorts[value], graph.profile(value)) for value in range(len(sorts))]
     return graph.solve(colours)
 
 
@@ -146,8 +140,8 @@ class _Graph:
         found = self.occurrences[value].items()
         return (*sorted((colour, position, -often) for (colour, position), often in found), END)
 
-    def solve(self, colours: Sequence[tuple[Tag, int, _Profile]]) -> tuple[list[int], list[Permutation]]:
-        cells: dict[tuple[Tag, int, _Profile], set[int]] = {}
+    def solve(self, colours: Sequence[tuple[int, _Profile]]) -> tuple[list[int], list[Permutation]]:
+        cells: dict[tuple[int, _Profile], set[int]] = {}
         for value, colour in enumerate(colours):
             cells.setdefault(colour, set()).add(value)
         if len(cells) == self.free:  # every value has a colour of its own

@@ -29,21 +29,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, repeat
+from itertools import accumulate, pairwise, repeat
 from typing import Any, TypeAlias
 
-from stead_sym.relational.graph import (
-    END,
-    LAST,
-    RELATION,
-    Permutation,
-    Row,
-    Tag,
-    closure,
-    moved,
-    pattern,
-    solve,
-)
+from stead_sym.relational.graph import END, LAST, RELATION, Permutation, Row, closure, moved, pattern
 from stead_sym.relational.schema import Value
 from stead_sym.relational.shapes import Shape, Shapes
 
@@ -251,7 +240,7 @@ def lay_out(
     if len(set(colours.values())) == len(hubs):
         order = sorted(hubs, key=colours.__getitem__)
     else:
-        order, generators = _solved(own, counts, colours, hub_rows, hubs)
+        order, generators = _solved(shapes, counts, colours, hub_rows, hubs)
     codes = {code: -fixed - 1 - place for place, code in enumerate(order)}
     found = [_block(shapes, shape, counts[shape], codes) for shape in own]
     placed = sorted(range(len(own)), key=lambda i: (*found[i].shape.rows, LAST))
@@ -314,33 +303,69 @@ def _coloured(
 
 
 def _solved(
-    own: Sequence[Shape],
+    shapes: Shapes,
     counts: Mapping[Shape, int],
     colours: Mapping[int, int],
     hub_rows: Iterable[Row],
     hubs: Mapping[int, Hub],
 ) -> tuple[list[int], list[Permutation]]:
     """The codes of the hubs in an order that is canonical for the quotient, and of generators of its group
-    those that move a hub. The values are numbered: the hubs as ``hubs`` has them, then those of ``own``,
-    shape by shape."""
+    those that move a hub. The values are numbered: the hubs as ``hubs`` has them, then those of the shapes,
+    as ``counts`` has these.
+
+    The connected sets of the quotient, in which hubs connect, are solved one by one; those of one shape are
+    copies of each other.
+    """
     codes = list(hubs)
     numbers = {code: number for number, code in enumerate(codes)}
-    sorts = [hubs[code][0] for code in codes]
-    tags: list[Tag] = [(0, colours[code]) for code in codes]
     rows = [moved(row, numbers) for row in hub_rows]
-    for shape in own:
-        base = len(sorts)
-        sorts += shape.sorts
-        tags += [(1, counts[shape])] * shape.size
+    rows += [shapes.tag(hubs[code][0], 2 * colours[code], number) for code, number in numbers.items()]
+    base = len(codes)
+    for shape, copies in counts.items():
         rows += [
             tuple([code + base if code >= 0 else numbers.get(code, code) for code in row])
             for row in shape.rows
         ]
-    order, generators = solve(rows, sorts, tags)
+        rows += [shapes.tag(sort, 2 * copies + 1, base + i) for i, sort in enumerate(shape.sorts)]
+        base += shape.size
+    found: dict[Shape, list[list[int]]] = {}
+    for connected in _connected(rows):
+        shape, values = shapes.shape(connected)
+        found.setdefault(shape, []).append(values)
+    order: list[int] = []
+    generators: list[Permutation] = []
+    for shape in sorted(found, key=lambda shape: (*shape.rows, LAST)):
+        first, *others = found[shape]
+        generators += [{first[v]: first[w] for v, w in g.items()} for g in shape.generators]
+        for one, other in pairwise([first, *others]):
+            generators.append({v: w for pair in zip(one, other, strict=True) for v, w in (pair, pair[::-1])})
+        order += [value for values in found[shape] for value in values if value < len(codes)]
     return (
-        [codes[value] for value in order if value < len(codes)],
+        [codes[value] for value in order],
         [g for g in generators if any(value < len(codes) for value in g)],
     )
+
+
+def _connected(rows: Iterable[Row]) -> Iterable[list[Row]]:
+    """The rows, those that values connect together."""
+    over: dict[int, int] = {}
+
+    def root(value: int) -> int:
+        while (above := over.setdefault(value, value)) != value:
+            over[value] = over[above]
+            value = over[value]
+        return value
+
+    rows = list(rows)
+    for row in rows:
+        roots = {root(code) for code in row if code >= 0}
+        least = min(roots)
+        for one in roots:
+            over[one] = least
+    sets: dict[int, list[Row]] = {}
+    for row in rows:
+        sets.setdefault(root(max(row)), []).append(row)
+    return sets.values()
 
 
 def _block(shapes: Shapes, shape: Shape, copies: int, codes: Permutation) -> Block:

@@ -51,11 +51,17 @@ class Shapes:
     """
 
     def __init__(self, columns: Sequence[Sequence[int]], most: int = 500_000) -> None:
-        self._columns = columns
+        sorts = 1 + max((sort for column in columns for sort in column), default=0)
+        # A relation for the tags of each sort stands after the others.
+        self._columns = [*columns, *[(sort, sort) for sort in reversed(range(sorts))]]
         self._most = most
         self._remembered = 0
         self._found: dict[tuple[Row, ...], tuple[Shape, tuple[int, ...]]] = {}
         self._shapes: dict[Shape, Shape] = {}
+
+    def tag(self, sort: int, tag: int, value: int) -> Row:
+        """A row that says that a free value of a sort has a tag, which is a number of at least 0."""
+        return (RELATION + len(self._columns) - 1 - sort, -1 - tag, value)
 
     def shape(self, rows: Collection[Row]) -> tuple[Shape, list[int]]:
         """The shape of the rows, and their free values in the order of its values."""

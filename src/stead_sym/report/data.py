@@ -18,7 +18,7 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
-from stead_sym.evidence.data import Json, evidence_data
+from stead_sym.evidence.data import Json, evidence_data, text_digest
 from stead_sym.evidence.moves import Moves
 from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact
@@ -31,9 +31,15 @@ def report_data(result: Verification) -> dict[str, Json]:
     """The report of a verification."""
     return {
         "deployment": result.deployment.name,
+        "digest": text_digest(result.deployment),
         "agent": result.agent,
         "agents": {
-            name: {"agent": run.agent, "contexts": run.contexts, "queries": run.queries}
+            name: {
+                "agent": run.agent,
+                "contexts": run.contexts,
+                "queries": run.queries,
+                "known": dict(run.known),
+            }
             for name, run in result.agents.items()
         },
         "engine": result.engine.name,

@@ -1,7 +1,8 @@
 """A language model without libraries behind vLLM's HTTP interface: what a client needs to be tried against.
 
 The decision: it says what such a server says about the same requests, and computes it by `logprobs` of a
-model; what it does wrong is up to who starts it, request by request.
+model; what it does wrong is up to who starts it, request by request. It counts how many questions it was
+asked, and how many of them again.
 
     python -m stead_sym.testing.served_model [--name NAME] [--root DIR] [--seed N]
 """
@@ -39,6 +40,9 @@ class ServedModel:
         self._name = name
         self._logprobs = logprobs
         self._free = tuple(free)
+        self._lock = threading.Lock()
+        self._asked: set[int] = set()
+        self._again = 0
         self._card = {"id": name, "root": name, "max_model_len": 1 << 20, **(card or {})}
 
     def answer(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -57,11 +61,20 @@ class ServedModel:
                         {"index": i, **self._choice(tuple(prompt), body)} for i, prompt in enumerate(several)
                     ],
                 }
+            case "/asked":  # which no server of vLLM knows
+                return {"asked": len(self._asked) + self._again, "again": self._again}
             case _:
                 return None
 
+    def _count(self, question: object) -> None:
+        with self._lock:
+            before = len(self._asked)
+            self._asked.add(hash(question))
+            self._again += len(self._asked) == before
+
     def _choice(self, prompt: Tokens, body: Mapping[str, Any]) -> dict[str, Any]:
         allowed = tuple(body.get("allowed_token_ids") or self._free)
+        self._count((prompt, allowed, body["max_tokens"], tuple(body.get("logprob_token_ids") or ())))
         if body.get("allowed_token_ids") is None:
             written: Tokens = ()
             for _ in range(body["max_tokens"]):

@@ -53,7 +53,7 @@ def build(
     import torch
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    tokenizer = _tokenizer(texts, vocabulary)
+    tokenizer = learnt_tokenizer(texts, vocabulary)
     torch.manual_seed(seed)
     config = Qwen3Config(
         vocab_size=len(tokenizer),
@@ -177,7 +177,8 @@ def refund_examples(
             yield prompt.messages(shown), prompt.call_text(answer)
 
 
-def _tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
+def learnt_tokenizer(texts: Iterable[str], vocabulary: int = 1024) -> Any:
+    """A byte-level BPE tokenizer of the library `transformers`, learnt from texts."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 

@@ -7,6 +7,8 @@ ones round what flows between the layers too, each in its own way; with the wide
 
 from __future__ import annotations
 
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +48,23 @@ def float32_gguf(source: Path, digest: str, say: Say) -> Path:
     return made_once(cache_folder() / f"float32-{digest[:16]}", fill) / "model.gguf"
 
 
+def needs_to_convert(name: str, extra: str) -> None:
+    """Raise `ModelError` where a library is not installed that `safetensors_folder` needs."""
+    for module in ("torch", "transformers", "gguf", "accelerate"):
+        library(module, name, extra)
+
+
 def safetensors_folder(source: Path, digest: str, name: str, extra: str, say: Say) -> Path:
     """A folder that `transformers` and vLLM load: weights, configuration, tokenizer and chat template."""
     transformers = library("transformers", name, extra)
-    for module in ("torch", "gguf", "accelerate"):
-        library(module, name, extra)
 
     def fill(folder: Path) -> None:
         say(f"converting {name} to safetensors, once")
         transformers.utils.logging.disable_progress_bar()
         where = str(source.parent)
         load = transformers.AutoModelForCausalLM.from_pretrained
-        model = reporting(where, lambda: load(where, gguf_file=source.name, dtype="float32"))
+        with redirect_stderr(StringIO()):  # a bar for every tensor
+            model = reporting(where, lambda: load(where, gguf_file=source.name, dtype="float32"))
         _no_longer_quantized(model)
         model.save_pretrained(folder)
         transformers.AutoTokenizer.from_pretrained(where, gguf_file=source.name).save_pretrained(folder)

@@ -1,12 +1,15 @@
 """Models run in this process by `transformers`, as a backend.
 
-The decision: attention states are computed once. Prompts of one deployment begin alike, so one prompt is
-run first and the others continue from what they share with it; an answer's later tokens continue from its
-prompt. What is left goes through the model in batches, padded on the right, where causal attention never
-looks.
+The decision: attention states are computed once. Prompts of one deployment begin alike, so one prompt is run
+first and the others continue from what they share with it; an answer's later tokens continue from its prompt.
+What is left goes through the model in batches, padded on the right, where causal attention never looks.
+
+What that takes in memory is bounded by `memory_mib`, however many contexts there are and however long they
+are: what prompts share is kept once, the oldest states are given up, and long sequences go through the model
+in pieces. One sequence always has its states, even where they take more.
 
 Models with layers that are not attention (recurrent states) cannot be continued from the middle; there every
-request is run from its beginning.
+request is run from its beginning, in one piece.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stead_sym.agent.models.agent import Request, Written, unforced
+from stead_sym.agent.models.backend import Request, Written, unforced
 from stead_sym.agent.models.engine_options import EngineOptions, at_least_one, refusing
 from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
 from stead_sym.agent.records.digest import digest, digest_files
@@ -26,9 +30,11 @@ from stead_sym.agent.records.said import Unforced
 
 Tensor: TypeAlias = Any
 States: TypeAlias = "tuple[tuple[Tensor, Tensor], ...]"
-"""Keys and values per layer, each of shape (1, heads, tokens, width)."""
+"""Keys and values per layer, each of shape (1, heads, tokens, width); none where nothing is kept."""
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
+_FEW = 64
+"""So many tokens may be run again without a thought for what that takes."""
 _OWN = ("device", "tokenizer", "together", "memory_mib")
 _IRRELEVANT = frozenset(
     {"dtype", "revision", "device_map", "max_memory", "offload_folder", "low_cpu_mem_usage", "cache_dir"}
@@ -40,10 +46,22 @@ _ATTENTION = {"full_attention", "sliding_attention"}
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Tokens with the attention states after each of them; no states where the model has none to keep."""
+    """Tokens with the attention states after each of them: the first ``start`` of these are the first of
+    ``shared``, which other rows have too, and the rest are ``own``."""
 
-    tokens: Tokens
-    states: States
+    tokens: Tokens = ()
+    own: States = ()
+    shared: States = ()
+    start: int = 0
+
+    def until(self, end: int, layer: int, part: int) -> tuple[Tensor, ...]:
+        """Keys (part 0) or values (1) of the first ``end`` tokens, in one piece or two."""
+        pieces = []
+        if self.start:
+            pieces.append(self.shared[layer][part][..., : min(self.start, end), :])
+        if end > self.start:
+            pieces.append(self.own[layer][part][..., : end - self.start, :])
+        return tuple(pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +89,13 @@ class HuggingFace:
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._continues = set(getattr(self._config, "layer_types", None) or _ATTENTION) <= _ATTENTION
         self._rows: dict[Tokens, _Row] = {}
-        self._reference = _Row((), ())
+        self._reference = _Row()
         self.name = f"hf:{name}"
         self.tokenizer = tokenizer
         self.together = together
         self.batch_tokens = 16384
+        size = sum(part.numel() * part.element_size() for part in model.parameters())
+        self.memory_mib: int = max(1024, size // 2**21)  # beside the weights, half as much as they take
         self.window = int(getattr(self._config, "max_position_embeddings", 0) or 1 << 30)
         dtype = str(model.dtype).removeprefix("torch.")
         self.identity = {**weights, **tokenizer.identity, "dtype": dtype, "device": model.device.type}
@@ -124,14 +144,13 @@ class HuggingFace:
         while jobs:
             if shared := self._unshared(jobs):
                 yield from self._run([shared])
-                self._reference = self._rows.get(shared.request.prompt, self._reference)
+                if row := self._rows.get(shared.request.prompt):
+                    self._reference = self._alone(row)
                 jobs = [self._job(job.number, job.request) for job in jobs if job is not shared]
                 continue
             for batch in self._batches(jobs):
                 yield from self._run(batch)
             break
-        while len(self._rows) > self.together:
-            del self._rows[next(iter(self._rows))]
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
         """See `agent.Unconstrained`: one pass over the tokens of each call, from what is kept of its
@@ -139,6 +158,9 @@ class HuggingFace:
         torch = self._torch
         for number, (prompt, tokens) in enumerate(answers):
             job = self._job(number, Request(prompt, (), ()))
+            if self._continues and len(prompt) - job.start > _FEW:
+                list(self._run([job]))  # its states were given up
+                job = self._job(number, job.request)
             options: dict[str, Any] = {"use_cache": False}
             if job.start:
                 options |= {"past_key_values": self._past([job], job.start), "use_cache": True}
@@ -153,7 +175,7 @@ class HuggingFace:
     def raw_logprobs(self, request: Request) -> list[float]:
         """The same for one request, by one plain forward pass that keeps nothing."""
         tokens = (*request.prompt, *request.path)
-        [(_, logprobs)] = self._forward([_Job(0, request, tokens, _Row((), ()), 0)], keep=False)
+        [(_, logprobs)] = self._forward([_Job(0, request, tokens, _Row(), 0)], keep=False)
         return logprobs
 
     def _job(self, number: int, request: Request) -> _Job:
@@ -188,63 +210,133 @@ class HuggingFace:
         for start, group in groups.items():
             batch: list[_Job] = []
             for job in sorted(group, key=lambda job: len(job.tokens)):
-                if batch and (len(batch) + 1) * (len(job.tokens) - start) > self.batch_tokens:
+                if batch and not self._fit(len(batch) + 1, len(job.tokens), start):
                     yield batch
                     batch = []
                 batch.append(job)
             yield batch
 
+    def _fit(self, rows: int, length: int, start: int) -> bool:
+        """Whether so many sequences may be run together from ``start`` to a ``length``."""
+        states = rows * length * self._state_bytes
+        logits = rows * rows * self._config.vocab_size * 4
+        few = rows * (length - start) <= self.batch_tokens
+        return few and 2 * states + 4 * logits <= self._for_a_pass
+
+    @property
+    def _for_a_pass(self) -> int:
+        """The bytes that one pass may take: half of all. The other half is for the states that are kept."""
+        return self.memory_mib * 2**19
+
+    @cached_property
+    def _state_bytes(self) -> int:
+        """What the attention states after one token take."""
+        config = self._config
+        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        size: int = self._model.dtype.itemsize
+        return 2 * int(config.num_hidden_layers) * int(heads) * int(width) * size
+
+    def _piece(self, rows: int, length: int) -> int:
+        """How many tokens of each of so many sequences go through the model at one time."""
+        config = self._config
+        scores = (
+            2 * 4 * int(config.num_attention_heads) * length
+        )  # as weights, and once more as probabilities
+        inner = 4 * 4 * int(getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
+        left = self._for_a_pass - 2 * rows * length * self._state_bytes
+        return max(_FEW, left // (rows * (scores + inner)))
+
     def _run(self, batch: Sequence[_Job]) -> Iterator[tuple[int, Sequence[float]]]:
         return iter(self._forward(batch, keep=self._continues))
 
     def _forward(self, batch: Sequence[_Job], *, keep: bool) -> list[tuple[int, list[float]]]:
-        """One pass of the model; with ``keep`` the attention states of the jobs are kept as rows."""
+        """The answers to jobs that start alike; with ``keep`` their attention states are kept as rows."""
         torch, start = self._torch, batch[0].start
         device = self._model.device
         rests = [job.tokens[start:] for job in batch]
         width = max(map(len, rests))
-        ends = sorted({len(rest) - 1 for rest in rests})
         ids = torch.tensor([[*rest, *[rest[-1]] * (width - len(rest))] for rest in rests], device=device)
-        options: dict[str, Any] = {"use_cache": keep}
-        if start:
-            options["past_key_values"] = self._past(batch, start)
-        if self._keeps_logits:
-            options["logits_to_keep"] = torch.tensor(ends, device=device)
+        piece = self._piece(len(batch), start + width) if keep else width
+        past = self._past(batch, start) if start else None
+        results: list[tuple[int, list[float]]] = []
         with torch.inference_mode():
-            output = self._model(input_ids=ids, **options)
+            for first in range(0, width, piece):
+                here = {i: len(rest) - 1 - first for i, rest in enumerate(rests)}
+                here = {i: end for i, end in here.items() if 0 <= end < piece}
+                ends = sorted(set(here.values())) or [0]
+                options: dict[str, Any] = {"use_cache": keep}
+                if past is not None:
+                    options["past_key_values"] = past
+                if self._keeps_logits:
+                    options["logits_to_keep"] = torch.tensor(ends, device=device)
+                output = self._model(input_ids=ids[:, first : first + piece], **options)
+                past = output.past_key_values if keep else None
+                for i, end in here.items():
+                    logits = output.logits[i, ends.index(end) if self._keeps_logits else end].float()
+                    logprobs = logits[list(batch[i].request.allowed)] - logits.logsumexp(-1)
+                    results.append((batch[i].number, logprobs.tolist()))
+                del output
             if keep:
-                self._keep(batch, output.past_key_values)
-            results = []
-            for i, (job, rest) in enumerate(zip(batch, rests, strict=True)):
-                end = len(rest) - 1
-                logits = output.logits[i, ends.index(end) if self._keeps_logits else end].float()
-                logprobs = logits[list(job.request.allowed)] - logits.logsumexp(-1)
-                results.append((job.number, logprobs.tolist()))
+                self._keep(batch, past)
         return results
 
     def _past(self, batch: Sequence[_Job], start: int) -> Any:
         """The states of the first ``start`` tokens of every job, as one cache."""
         torch = self._torch
-        layers = range(len(batch[0].base.states))
-        same = all(job.base is batch[0].base for job in batch)
+        layers = range(int(self._config.num_hidden_layers))
+        bases = [job.base for job in batch]
+        same = all(base is bases[0] for base in bases)
 
         def joined(layer: int, part: int) -> Tensor:
-            if same:
-                states = batch[0].base.states[layer][part][..., :start, :]
-                return states.expand(len(batch), -1, -1, -1)
-            return torch.cat([job.base.states[layer][part][..., :start, :] for job in batch])
+            rows = [_joined(torch, base.until(start, layer, part)) for base in (bases[:1] if same else bases)]
+            return rows[0].expand(len(batch), -1, -1, -1) if same else torch.cat(rows)
 
         return self._transformers.DynamicCache([(joined(i, 0), joined(i, 1)) for i in layers])
 
     def _keep(self, batch: Sequence[_Job], cache: Any) -> None:
+        """Keep the states of the jobs, and give up the oldest ones where that is too much."""
         for i, job in enumerate(batch):
-            length = len(job.tokens)
-            states = tuple(
-                (layer.keys[i : i + 1, :, :length], layer.values[i : i + 1, :, :length])
+            length, base = len(job.tokens), job.base
+            flat = base is self._reference  # other prompts continue from it too
+            shared, start = (base.own, job.start) if flat else (base.shared, base.start)
+            own = tuple(
+                (
+                    layer.keys[i : i + 1, :, start:length].clone(),
+                    layer.values[i : i + 1, :, start:length].clone(),
+                )
                 for layer in cache.layers
             )
             self._rows.pop(job.request.prompt, None)  # so that the newest row stands last
-            self._rows[job.request.prompt] = _Row(job.tokens, states)
+            self._rows[job.request.prompt] = _Row(job.tokens, own, shared if start else (), start)
+        while len(self._rows) > 1 and (len(self._rows) > self.together or self._kept > self._for_a_pass):
+            del self._rows[next(iter(self._rows))]
+
+    @property
+    def _kept(self) -> int:
+        """The bytes of the states that are kept."""
+        rows = (*self._rows.values(), self._reference)
+        own = sum(len(row.tokens) - row.start for row in rows)
+        shared = {id(row.shared): row.shared[0][0].shape[-2] for row in rows if row.shared}
+        shared.pop(id(self._reference.own), None)
+        return int(own + sum(shared.values())) * self._state_bytes
+
+    def _alone(self, row: _Row) -> _Row:
+        """The same row with all of its states as its own."""
+        if not row.start:
+            return row
+        torch, end = self._torch, len(row.tokens)
+        layers = range(len(row.own))
+        return _Row(
+            row.tokens,
+            tuple(
+                (_joined(torch, row.until(end, i, 0)), _joined(torch, row.until(end, i, 1))) for i in layers
+            ),
+        )
+
+
+def _joined(torch: Any, pieces: Sequence[Tensor]) -> Tensor:
+    return pieces[0] if len(pieces) == 1 else torch.cat(pieces, dim=-2)
 
 
 def weights_identity(name: str, revision: str | None) -> dict[str, str]:

@@ -18,9 +18,9 @@ from typing import NamedTuple
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.asking import Asking, InBatches, Question, Said, Streaming
 from stead_sym.agent.models.backend import Backend, Request, Unconstrained, Written
-from stead_sym.agent.models.walk import Walk, Walks
+from stead_sym.agent.models.walk import Draft, Walk, Walks
 from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.answer import Answer, Offered
 from stead_sym.agent.records.possible import Branching, Rule
 from stead_sym.agent.records.said import Decoding, Unforced
 from stead_sym.agent.records.store import Store
@@ -93,9 +93,11 @@ class Pipeline:
     ) -> Iterator[tuple[DecisionContext, Answer]]:
         pause, looked = _POLL, time.monotonic()
         while True:
+            yield from self._store_finished()
             while (room := self._room()) and (chunk := list(islice(coming, room))):
                 yield from self._begin(chunk)
-            yield from self._store_finished()
+            if self._finished:
+                continue  # which makes room
             if self._deferred and (not self._open or time.monotonic() > looked + pause):
                 ready = self._free_again()
                 yield from self._begin(ready)
@@ -106,7 +108,7 @@ class Pipeline:
                     time.sleep(pause)
             elif self._asking is not None and self._open:
                 self._take_in(self._asking.answers(waiting))
-            elif not self._finished:
+            else:
                 return
 
     def _room(self) -> int:
@@ -114,29 +116,42 @@ class Pipeline:
         if self._backend.together:  # so many are decided to the end before others are begun
             return 0 if self._in_progress else self._backend.together
         capacity = _TOGETHER if self._asking is None else self._asking.capacity
-        return min(_TOGETHER, max(capacity - len(self._in_progress), 0))
+        room = capacity - len(self._in_progress)
+        return min(_TOGETHER, room) if room >= min(_TOGETHER, capacity) // 2 else 0
 
     def _begin(self, contexts: Iterable[DecisionContext]) -> Iterator[tuple[DecisionContext, Answer]]:
         """Look contexts up in the store, and begin to ask about those that are this worker's."""
+        drafts = [self._walks.draft(context) for context in contexts]
+        keys = self._store.get_questions(draft.key for draft in drafts)
+        found = self._store.get_many(keys.values())
         new = []
-        for walk, answer in self._looked_up([self._walks.begin(context) for context in contexts]):
-            if answer is not None:
-                yield walk.context, answer
+        for draft in drafts:
+            answer = found.get(keys.get(draft.key, ""))
+            if answer is None:
+                new.append(draft)
             else:
-                new.append(walk)
-        taken = self._claims.take({walk.keys.question for walk in new} - self._in_progress.keys())
+                self._check(draft, answer)
+                yield draft.context, answer
+        walks = []
+        for walk, answer in self._looked_up([self._walks.begin(draft) for draft in new]):
+            if answer is not None:
+                yield walk.draft.context, answer
+            else:
+                walks.append(walk)
+        taken = self._claims.take({walk.keys.question for walk in walks} - self._in_progress.keys())
         mine = []
-        for walk in new:
+        for walk in walks:
             if walk.keys.question in taken:
                 taken.discard(walk.keys.question)
                 mine.append(walk)
             else:
-                self._deferred.append(_Deferred(walk.context, walk.keys.decision, walk.keys.question))
+                deferred = _Deferred(walk.draft.context, walk.keys.decision, walk.keys.question)
+                self._deferred.append(deferred)
         begun = []
         for walk, answer in self._looked_up(mine):  # who had the claim before may just have finished
             if answer is not None:
                 self._claims.finish([walk.keys.question])
-                yield walk.context, answer
+                yield walk.draft.context, answer
             else:
                 self._in_progress[walk.keys.question] = walk
                 begun.append(walk)
@@ -147,12 +162,19 @@ class Pipeline:
         known = self._store.get_many([walk.keys.decision for walk in walks])
         for walk in walks:
             answer = known.get(walk.keys.decision)
-            if answer is not None and (answer.prompt, answer.calls) != (walk.messages, walk.calls):
-                raise StoreError(
-                    f"{self._store.name}: decision {answer.key[:12]} has other calls, or another prompt, than"
-                    " what its key was made of; use another store"
-                )
+            if answer is not None:
+                self._check(walk.draft, answer, walk.calls)
             yield walk, answer
+
+    def _check(self, draft: Draft, answer: Answer, calls: Sequence[Offered] | None = None) -> None:
+        """Raise `StoreError` where the decision of a key is none to what the key was made of."""
+        said = [(offered.call, offered.text) for offered in answer.calls]
+        asked = [(call, self._walks.text(call)) for call in draft.calls]
+        if (answer.prompt, said) != (draft.messages, asked) or (calls is not None and answer.calls != calls):
+            raise StoreError(
+                f"{self._store.name}: decision {answer.key[:12]} has other calls, or another prompt, than"
+                " what its key was made of; use another store"
+            )
 
     def _free_again(self) -> list[DecisionContext]:
         """Contexts that another worker was asking about and has decided, or given up, by now."""
@@ -237,17 +259,18 @@ class Pipeline:
         if not finished:
             return
         kept = self._store.put_many([self._answer(walk, weighed) for walk, weighed in finished])
+        self._store.put_questions({walk.draft.key: walk.keys.decision for walk, _ in finished})
         for (walk, _), answer in zip(finished, kept, strict=True):
             # Where every token is forced no node is asked about; the context still counts as asked.
             self.queries += walk.asked or not walk.decoder.branchings
             del self._in_progress[walk.keys.question]
-            yield walk.context, answer
+            yield walk.draft.context, answer
         self._claims.finish(walk.keys.question for walk, _ in finished)
 
     def _answer(self, walk: Walk, weighed: Unforced | None) -> Answer:
         return Answer(
             key=walk.keys.decision,
-            prompt=walk.messages,
+            prompt=walk.draft.messages,
             prompt_digest=walk.keys.prompt_digest,
             calls=walk.calls,
             said=Decoding(walk.decoder.branchings, self._rule, weighed),

@@ -16,7 +16,6 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -28,7 +27,7 @@ from stead_sym.agent.models.engine_answers import Question as Sampling
 from stead_sym.agent.models.engine_answers import Sampled, checked, questions
 from stead_sym.agent.models.fleet import Fleet
 from stead_sym.agent.models.tokenizer import ChatTokenizer
-from stead_sym.agent.records.digest import spelled
+from stead_sym.agent.records.digest import spelled, spelled_tokens
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.agent.records.said import Unforced
 from stead_sym.errors import ModelError
@@ -190,7 +189,6 @@ class ServerAsking:
         self._sampling: dict[tuple[Tokens, Tokens], list[Sampling]] = defaultdict(list)
         self._writing: dict[int, list[tuple[int, Written]]] = defaultdict(list)
         self._known: dict[int, dict[int, float]] = defaultdict(dict)
-        self._spelled = lru_cache(maxsize=4 * self.capacity)(spelled)
 
     def __enter__(self) -> Self:
         self._fleet.__enter__()
@@ -255,7 +253,7 @@ class ServerAsking:
     ) -> None:
         rest = spelled({"model": self._server.model, **_GREEDY, **options})
         spelt = ",".join(
-            f"{self._spelled(prompt)[:-1]},{spelled(path)[1:]}" if path else self._spelled(prompt)
+            f"{spelled_tokens(prompt)[:-1]},{spelled(path)[1:]}" if path else spelled_tokens(prompt)
             for prompt, path in prompts
         )
         body = f'{rest[:-1]},"prompt":[{spelt}]}}'.encode()

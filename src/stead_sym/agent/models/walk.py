@@ -15,20 +15,29 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.backend import Backend
 from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.records.answer import Offered
-from stead_sym.agent.records.digest import spelled
+from stead_sym.agent.records.digest import digest, spelled, spelled_tokens
 from stead_sym.agent.records.possible import Rule, Tokens, rule_data
-from stead_sym.agent.records.trie import Decoder, Trie
+from stead_sym.agent.records.trie import Decoder, Trie, trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import ModelError
 from stead_sym.relational.canonical import FORM_VERSION
 
 
 @dataclass(eq=False)
-class Walk:
-    """A decision in progress."""
+class Draft:
+    """A decision before anything is tokenized: what is asked, as texts, and the ``key`` of that."""
 
     context: DecisionContext
     messages: tuple[Message, ...]
+    calls: tuple[Call, ...]
+    key: str
+
+
+@dataclass(eq=False)
+class Walk:
+    """A decision in progress."""
+
+    draft: Draft
     prompt: Tokens
     calls: tuple[Offered, ...]
     decoder: Decoder
@@ -47,18 +56,27 @@ class Walks:
         self._identity = dict(backend.identity)
         self._shared: dict[Message, Message] = {}
         self._offered = lru_cache(maxsize=1 << 14)(self._offer)
+        self.text = lru_cache(maxsize=1 << 14)(prompt.call_text)
 
-    def begin(self, context: DecisionContext) -> Walk:
+    def draft(self, context: DecisionContext) -> Draft:
+        """The question that a context is. The identity of a model has that of its tokenizer, so that texts
+        determine tokens."""
+        messages = tuple(map(self._once, self._prompt.messages(context)))
+        calls = tuple(sorted(context.calls))
+        texts = [self.text(call) for call in calls]
+        asked = [self._identity, FORM_VERSION, messages, texts, rule_data(self._rule)]
+        return Draft(context, messages, calls, digest(asked))
+
+    def begin(self, draft: Draft) -> Walk:
         """The decision with nothing asked.
 
         Raises `ModelError` for calls that the tokenizer does not tell apart, and for a prompt that is longer
         than the model's window.
         """
-        messages = tuple(map(self._once, self._prompt.messages(context)))
-        prompt = self._backend.tokenizer.prompt(messages)
-        calls = tuple(self._offered(call) for call in sorted(context.calls))
+        prompt = self._backend.tokenizer.prompt(draft.messages)
+        calls = tuple(map(self._offered, draft.calls))
         keys = Keys(self._identity, prompt, calls, rule_data(self._rule))
-        walk = Walk(context, messages, prompt, calls, Decoder(self._trie(calls), self._rule), keys)
+        walk = Walk(draft, prompt, calls, Decoder(self._trie(calls), self._rule), keys)
         self._fits(walk)
         return walk
 
@@ -71,7 +89,7 @@ class Walks:
         return self._shared.setdefault(message, message)
 
     def _offer(self, call: Call) -> Offered:
-        text = self._prompt.call_text(call)
+        text = self.text(call)
         return Offered(call, text, (*self._backend.tokenizer.text(text), self._backend.tokenizer.end))
 
     def _trie(self, calls: Sequence[Offered]) -> Trie:
@@ -83,7 +101,7 @@ class Walks:
                     f"the tokenizer of {self._backend.name} maps the calls {other.call} and {offered.call} "
                     "to the same tokens; spell them differently"
                 )
-        return Trie([offered.tokens for offered in calls])
+        return trie(tuple(offered.tokens for offered in calls))
 
     def _fits(self, walk: Walk) -> None:
         longest = len(walk.prompt) + max(len(offered.tokens) for offered in walk.calls)
@@ -138,7 +156,7 @@ class Keys:
 
     @cached_property
     def _spelled(self) -> str:
-        return spelled(self.prompt)
+        return spelled_tokens(self.prompt)
 
     @cached_property
     def _beginning(self) -> hashlib._Hash:

@@ -7,7 +7,7 @@ that whoever reads it derives the selection again instead of believing it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, assert_never, runtime_checkable
 
@@ -16,7 +16,7 @@ from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
 from stead_sym.agent.records.possible import Branching, Greedy, Rule, Tokens, rule_data, rule_from_data
 from stead_sym.agent.records.said import Decoding, Given, Said, Samples, Unforced
-from stead_sym.agent.records.trie import Decoder, Trie
+from stead_sym.agent.records.trie import Decoder, trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError, StoreError
 
@@ -97,7 +97,7 @@ class Answer:
 
     def _decoded(self, rule: Rule) -> Decoder:
         try:
-            decoder = Decoder(Trie([offered.tokens for offered in self.calls]), rule)
+            decoder = Decoder(trie(tuple(offered.tokens for offered in self.calls)), rule)
             known = {branching.path: branching for branching in self.branchings}
             while decoder.open:
                 path, allowed = decoder.open[0]
@@ -132,7 +132,7 @@ class Answer:
         """
         if isinstance(data, dict) and "branchings" in data:
             data = _from_first_version(data)
-        if not _has_shape(data, _RECORD):
+        if not _is_record(data):
             raise StoreError("not a decision: a part is missing, or is of another kind than it should be")
         try:
             answer = cls(
@@ -157,7 +157,9 @@ class Answer:
             case Decoding(_, rule):
                 if not self.calls or not all(offered.tokens for offered in self.calls):
                     raise StoreError("not a decision: no call, or one without tokens")
-                if self.under(rule) != self:
+                decoder = self._decoded(rule)
+                selected = frozenset(self.calls[number].call for number in decoder.selected)
+                if (decoder.branchings, selected) != (self.branchings, self.selected):
                     raise StoreError(
                         "the recorded selection does not follow from the recorded log-probabilities"
                     )
@@ -225,7 +227,7 @@ def _said(data: Any) -> Said:
 def _from_first_version(data: dict[Any, Any]) -> dict[Any, Any]:
     """A record in which branchings and tolerance stood at the top, and each margin beside its branching."""
     rest = {name: part for name, part in data.items() if name not in ("branchings", "tolerance")}
-    if not _has_shape([data["branchings"], data.get("tolerance")], ([{"margin": float, **_NODE}], float)):
+    if not _are_first_branchings([data["branchings"], data.get("tolerance")]):
         return rest
     branchings = [{name: node[name] for name in _NODE} for node in data["branchings"]]
     rule = rule_data(Greedy(data["tolerance"])) if data["tolerance"] >= 0 else {}
@@ -264,29 +266,53 @@ _RECORD = {
 parts."""
 
 
-def _has_shape(data: object, shape: object) -> bool:
+_KINDS: Mapping[type, frozenset[type]] = {
+    int: frozenset({int}),
+    float: frozenset({int, float}),
+    str: frozenset({str}),
+}
+
+
+def _shaped(shape: object) -> Callable[[Any], bool]:
+    """The check whether data have a shape."""
     match shape:
         case None:
-            return data is None
+            return lambda data: data is None
         case _Either(shapes):
-            return any(_has_shape(data, one) for one in shapes)
+            either = [_shaped(one) for one in shapes]
+            return lambda data: any(check(data) for check in either)
+        case list([type() as one]):
+            kinds = _KINDS[one]
+            return lambda data: type(data) is list and set(map(type, data)) <= kinds
         case list([one]):
-            return isinstance(data, list) and all(_has_shape(item, one) for item in data)
+            each = _shaped(one)
+            return lambda data: type(data) is list and all(map(each, data))
         case tuple(places):
-            return isinstance(data, list) and len(data) == len(places) and all(map(_has_shape, data, places))
+            checks = [_shaped(place) for place in places]
+            return lambda data: (
+                type(data) is list
+                and len(data) == len(checks)
+                and all(check(item) for check, item in zip(checks, data, strict=True))
+            )
         case {**parts} if str in parts:
-            return isinstance(data, dict) and all(_has_shape(item, parts[str]) for item in data.values())
+            value = _shaped(parts[str])
+            return lambda data: type(data) is dict and all(map(value, data.values()))
         case {**parts}:
-            return (
-                isinstance(data, dict)
+            named = [(name, _shaped(part)) for name, part in parts.items()]
+            return lambda data: (
+                type(data) is dict
                 and data.keys() == parts.keys()
-                and all(_has_shape(data[name], part) for name, part in parts.items())
+                and all(check(data[name]) for name, check in named)
             )
         case type():
-            kinds = (int, float) if shape is float else (shape,)
-            return isinstance(data, kinds) and not isinstance(data, bool)
+            those = _KINDS[shape]
+            return lambda data: type(data) in those
         case _:
             raise AssertionError(f"no shape: {shape}")
+
+
+_is_record = _shaped(_RECORD)
+_are_first_branchings = _shaped(([{"margin": float, **_NODE}], float))
 
 
 @runtime_checkable

@@ -98,7 +98,7 @@ class Claims:
     def _start(self) -> None:
         if self._thread is not None:
             return
-        self._database.ensure_claims()
+        self._database.complete()
         with self._database.writing() as connection:
             dead = sa.select(WORKER.c.id).where(WORKER.c.until <= self._database.now)
             connection.execute(sa.delete(CLAIM).where(CLAIM.c.worker.in_(dead)))

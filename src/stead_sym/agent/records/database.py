@@ -25,7 +25,7 @@ from stead_sym.errors import StoreError
 APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files
 VERSION = 2
 _READ = (1, VERSION)
-"""Files of version 1 have keys that are not unique, and no claims; the rest is the same."""
+"""Files of version 1 have keys that are not unique, no questions and no claims; the rest is the same."""
 _PATIENCE = 60  # seconds to wait for other users of a database
 _TOGETHER = 500  # keys in one statement, and rows that are read at a time
 
@@ -50,6 +50,7 @@ def _append_only(name: str) -> sa.Table:
 
 DECISION = _append_only("decision")
 NODE = _append_only("node")
+QUESTION = _append_only("question")
 WORKER = sa.Table(
     "worker",
     _METADATA,
@@ -62,7 +63,7 @@ CLAIM = sa.Table(
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("worker", sa.Text, nullable=False, index=True),
 )
-_APPEND_ONLY = (DECISION, NODE)
+_APPEND_ONLY = (DECISION, NODE, QUESTION)
 _TABLES = {table.name: table for table in _APPEND_ONLY}
 _BY_KEY = {
     table.name: sa.select(table)
@@ -99,7 +100,7 @@ class Database:
         self.now = NOW[self.kind]
         try:
             with self.reporting():
-                self.version = self._open()
+                self.is_complete = self._open() == VERSION
         except BaseException:
             self._engine.dispose()
             raise
@@ -177,12 +178,12 @@ class Database:
         """An INSERT of the dialect, whose ON CONFLICT has the same methods in both."""
         return sqlite.insert(table) if self.kind == "sqlite" else postgresql.insert(table)
 
-    def ensure_claims(self) -> None:
-        """Make the tables of claims in a file of version 1."""
-        if self.version == 1:
+    def complete(self) -> None:
+        """Make the tables that a file of version 1 lacks, before they are written to."""
+        if not self.is_complete:
             with self.writing() as connection:
-                _METADATA.create_all(connection, [WORKER, CLAIM])
-            self.version = VERSION
+                self._make_tables(connection, [QUESTION, WORKER, CLAIM])
+            self.is_complete = True
 
     @contextmanager
     def reporting(self) -> Iterator[None]:
@@ -288,13 +289,7 @@ class Database:
             with self._writer.begin() as connection:
                 # Another process may have made the tables since this one looked.
                 if not pragma(connection, "application_id"):
-                    _METADATA.create_all(connection)
-                    for table in _APPEND_ONLY:
-                        for verb, done in (("UPDATE", "changed"), ("DELETE", "deleted")):
-                            connection.exec_driver_sql(
-                                f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} BEGIN "
-                                f"SELECT RAISE(ABORT, 'rows of a store are never {done}'); END"
-                            )
+                    self._make_tables(connection, list(_METADATA.tables.values()))
                     connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
                     connection.exec_driver_sql(f"PRAGMA user_version = {VERSION}")
                 found = pragma(connection, "application_id"), pragma(connection, "user_version")
@@ -305,6 +300,16 @@ class Database:
                 "another file"
             )
         return version
+
+    def _make_tables(self, connection: sa.Connection, tables: Sequence[sa.Table]) -> None:
+        """Make tables in an SQLite file, unless they are there."""
+        _METADATA.create_all(connection, tables)
+        for table in set(tables) & set(_APPEND_ONLY):
+            for verb, done in (("UPDATE", "changed"), ("DELETE", "deleted")):
+                connection.exec_driver_sql(
+                    f"CREATE TRIGGER IF NOT EXISTS {table}_no_{verb.lower()} BEFORE {verb} ON {table} BEGIN "
+                    f"SELECT RAISE(ABORT, 'rows of a store are never {done}'); END"
+                )
 
     def _open_postgresql(self) -> int:
         with self._engine.begin() as connection:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 _BLOCK = 1 << 20
@@ -18,6 +19,12 @@ def spelled(data: object) -> str:
     """The JSON text of ``data`` that digests are taken of; floats are spelled so that they read back
     exactly."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+@lru_cache(maxsize=4096)
+def spelled_tokens(tokens: tuple[int, ...]) -> str:
+    """`spelled(tokens)`, kept for a while: the tokens of a prompt go into several digests and requests."""
+    return spelled(tokens)
 
 
 def digest(data: object) -> str:

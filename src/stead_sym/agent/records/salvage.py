@@ -16,6 +16,7 @@ from stead_sym.errors import StoreError
 if TYPE_CHECKING:
     from stead_sym.agent.records.database import Row
 
+_TABLES = ("decision", "node", "question")
 _TOGETHER = 500
 
 
@@ -55,12 +56,13 @@ def salvage(old: Store, new: Store) -> Salvaged:
     Raises `StoreError` where it is not, and where ``old`` cannot be read at all.
     """
     lost: list[Lost] = []
-    for table in ("decision", "node"):
+    new.database.complete()
+    for table in _TABLES:
         if next(new.database.all_rows(table), None) is not None:
             raise StoreError(f"{new.name}: there are decisions already; name a new store")
     with new.database.writing() as connection:
         kept = {}
-        for table in ("decision", "node"):
+        for table in _TABLES if old.database.is_complete else _TABLES[:2]:
             rows = list[dict[str, str]]()
             kept[table] = 0
             for _, key, body, digest in _kept(old, table, lost):
@@ -98,7 +100,7 @@ def _read(old: Store, table: str) -> Iterator[_Read]:
             continue
         try:
             body = contents(row)
-            if table == "node":
+            if table != "decision":
                 yield _Read(number, row, row[2], "")
                 continue
             answer = Answer.from_data(body)

@@ -1,7 +1,8 @@
 """The store of decisions, to which rows are only ever added: an SQLite file, or a PostgreSQL database.
 
-The decision: two tables. `node` has what the model said at one branching node, written the moment it is
-known; `decision` has the finished answers. So a process that ends in the middle of a batch loses no answer of
+The decision: three tables. `node` has what the model said at one branching node, written the moment it is
+known; `decision` has the finished answers; `question` has their keys by the texts that were asked, so that
+what is known is found without a tokenizer. So a process that ends in the middle of a batch loses no answer of
 the model: the next one finds the nodes. A row carries the digest of its contents, and every read checks it.
 """
 
@@ -125,6 +126,19 @@ class Store:
         for row in self.database.all_rows("decision"):
             number, body = self._checked("decision", row)
             yield number, self._answer(number, body)
+
+    def get_questions(self, keys: Iterable[str]) -> dict[str, str]:
+        """The keys of the decisions that answer these questions, as far as there are any."""
+        if not self.database.is_complete:
+            return {}
+        with self.database.reading() as connection:
+            rows = self._rows(connection, "question", list(keys))
+        return {key: str(found[0][1]) for key, found in rows.items()}
+
+    def put_questions(self, questions: Mapping[str, str]) -> None:
+        """Add the keys of the decisions that answer questions."""
+        self.database.complete()
+        self._add("question", questions)
 
     def claims(self) -> Claims:
         """The claims of one worker on questions, to be used as a context manager."""

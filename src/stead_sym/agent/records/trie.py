@@ -8,6 +8,7 @@ log-probabilities of the children, and a rule of `possible` says which of them a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from stead_sym.agent.records.possible import Branching, Reached, Rule, Tokens, kept
 from stead_sym.errors import AgentError
@@ -48,6 +49,13 @@ class Trie:
     def leaf(self, path: Tokens) -> int:
         """The number of the sequence that ``path`` is."""
         return self._leaf[path]
+
+
+@lru_cache(maxsize=4096)
+def trie(sequences: tuple[Tokens, ...]) -> Trie:
+    """The trie of these sequences, the same one for the same: many contexts offer the same calls. Raises as
+    `Trie` does."""
+    return Trie(sequences)
 
 
 class Decoder:
