@@ -165,7 +165,15 @@ def test_an_identity_is_wanted():
 
 
 @pytest.mark.parametrize(
-    "option", [{"samples": 0}, {"concurrency": 0}, {"tries": True}, {"deadline": 0.0}, {"samples": 1.5}]
+    "option",
+    [
+        {"samples": 0},
+        {"concurrency": 0},
+        {"tries": True},
+        {"deadline": 0.0},
+        {"deadline": float("inf")},
+        {"samples": 1.5},
+    ],
 )
 def test_options_out_of_their_range(option):
     [name] = option
