@@ -216,15 +216,24 @@ def test_probabilities_may_be_missing(logprobs):
         assert agent.answer(contexts(1)[0]).said.answers[0].logprob is None
 
 
-def test_a_server_that_gives_no_probabilities():
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("logprobs", "logprobs are not supported with this model"),
+        ("max_completion_tokens", "This model's maximum context length is 2048 tokens"),
+    ],
+)
+def test_a_server_that_does_without(name, says):
     def without(request, number):
-        if "logprobs" in request:
-            return error(400, "logprobs are not supported with this model")
-        return first_call(request)
+        return error(400, says) if name in request else first_call(request)
 
     with serving(without) as (url, server):
         asked(url, asking=Asking(concurrency=1, probe=False)).select(contexts(3))
     assert len(server.requests) == 4
+    assert len({len(request) for request in server.requests}) == 2, "nothing else is left out"
+    message, times, _, _ = failing(lambda request, number: error(400, says))
+    assert says in message
+    assert times == 2
 
 
 def test_replay(tmp_path):
@@ -275,7 +284,7 @@ WRONG = {
     "calls that are none": (lambda request, number: completion({"tool_calls": [3]}), "None is not offered"),
     "cut off": (
         lambda request, number: completion({"content": "Let me"}, finish_reason="length"),
-        "cut off after 4096 tokens",
+        "the answer is cut off",
     ),
     "two calls": (
         lambda request, number: completion(

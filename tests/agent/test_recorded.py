@@ -7,6 +7,7 @@ import functools
 import gc
 import itertools
 import random
+import signal
 import threading
 import time
 from collections import Counter
@@ -164,7 +165,15 @@ def test_an_identity_is_wanted():
 
 
 @pytest.mark.parametrize(
-    "option", [{"samples": 0}, {"concurrency": 0}, {"tries": True}, {"deadline": 0.0}, {"samples": 1.5}]
+    "option",
+    [
+        {"samples": 0},
+        {"concurrency": 0},
+        {"tries": True},
+        {"deadline": 0.0},
+        {"deadline": float("inf")},
+        {"samples": 1.5},
+    ],
 )
 def test_options_out_of_their_range(option):
     [name] = option
@@ -512,7 +521,16 @@ def test_a_timeout_of_the_function_is_an_error_of_the_function():
         recorded(own, deadline=60).select([ONE])
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C does what it does in a terminal; a shell has it ignored in what it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("kind", ["plain", "async", "in turn"])
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_leaves_no_thread(kind, tmp_path):
     """Ctrl-C is a KeyboardInterrupt in the thread that asks, wherever that is."""
     import _thread

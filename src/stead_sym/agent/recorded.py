@@ -9,6 +9,7 @@ found whenever the record is read.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing, nullcontext
@@ -62,7 +63,7 @@ class Asking:
             number = getattr(self, name)
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
                 raise InputError(f"{name}={number!r} is no number of at least 1; give one")
-        if self.deadline is not None and not self.deadline > 0:
+        if self.deadline is not None and not 0 < self.deadline < math.inf:
             raise InputError(f"deadline={self.deadline!r} is no number of seconds above 0; give one, or None")
 
 
