@@ -15,13 +15,14 @@ from backends import desk, needs, prompt, shown
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent, Request
+from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.models.huggingface import HuggingFace
 from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
 from stead_sym.deployment.semantics import offer
-from stead_sym.errors import ModelError
+from stead_sym.errors import InputError, ModelError
 from stead_sym.examples.production import operate
 from stead_sym.files import load
 from stead_sym.testing import small_model
@@ -217,3 +218,36 @@ def test_the_command_reports_a_model_that_is_not_there(tmp_path, capsys):
     assert capsys.readouterr().err == (
         "stead-sym: /nowhere: no such folder; name a folder that has a model, or a model of the hub\n"
     )
+
+
+def test_options_go_to_the_model_and_into_who_answered(folder, model):
+    given = {"attn_implementation": "eager", "together": 2, "memory_mib": 7, "low_cpu_mem_usage": True}
+    backend = HuggingFace.load(str(folder), EngineOptions(given))
+    assert backend._config._attn_implementation == "eager"
+    assert (backend.together, backend.memory_mib) == (2, 7)
+    assert dict(backend.identity) == {**model.identity, "options": '{"attn_implementation":"eager"}'}
+    narrow = HuggingFace.load(str(folder), EngineOptions({"dtype": "bfloat16"}))
+    assert dict(narrow.identity) == {**model.identity, "dtype": "bfloat16"}
+
+
+def test_a_tokenizer_from_elsewhere(folder, model, tmp_path):
+    elsewhere = tmp_path / "tokenizer"
+    elsewhere.mkdir()
+    for file in folder.iterdir():
+        if file.suffix in (".json", ".jinja") and file.name != "config.json":
+            shutil.copy(file, elsewhere)
+    moved = HuggingFace.load(str(folder), EngineOptions({"tokenizer": str(elsewhere)}))
+    assert dict(moved.identity) == dict(model.identity)
+    with pytest.raises(ModelError, match="/nowhere: no such folder"):
+        HuggingFace.load(str(folder), EngineOptions({"tokenizer": "/nowhere"}))
+
+
+@pytest.mark.parametrize("given", [{"dtipe": "float32"}, {"together": 0}, {"memory_mib": "much"}])
+def test_options_that_it_does_not_take(folder, tmp_path, capsys, given):
+    with pytest.raises(InputError, match="--engine-option") as caught:
+        HuggingFace.load(str(folder), EngineOptions(given))
+    assert "\n" not in str(caught.value)
+    [(key, value)] = given.items()
+    words = ["verify", "refund", "--agent", f"hf:{folder}", "--store", str(tmp_path / "d.sqlite")]
+    assert main([*words, "--engine-option", f"{key}={value}"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -45,7 +45,8 @@ def open_backend(
         from stead_sym.agent.models.vllm_server import VllmServer
 
         options.check({"tokenizer"}, "a server")
-        return VllmServer.load(model, tokenizer=options.values.get("tokenizer"))
+        own = options.values.get("tokenizer")
+        return VllmServer.load(model, tokenizer=None if own is None else str(own))
     if kind == "vllm" and model:
         from stead_sym.agent.models.vllm_offline import VllmOffline
 
