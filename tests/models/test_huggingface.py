@@ -6,7 +6,6 @@ import json
 import math
 import random
 import shutil
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
@@ -23,8 +22,9 @@ from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import InputError, ModelError
-from stead_sym.examples.production import operate
+from stead_sym.examples.production import Database, operate
 from stead_sym.files import load
+from stead_sym.production import VerifiedAgent
 from stead_sym.testing import small_model
 from stead_sym.verification import verify
 
@@ -157,7 +157,8 @@ def test_a_context_longer_than_the_window(folder, tmp_path):
 
 def test_a_chat_template_that_refuses_the_system_message(folder, tmp_path, contexts):
     picky = shutil.copytree(folder, tmp_path / "picky")
-    refusal = "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}x"
+    refusal = "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
+    refusal += "{% for message in messages %}{{ message.content }}{% endfor %}x"
     (picky / "chat_template.jinja").write_text(refusal)
     model = HuggingFace.load(str(picky))
     with pytest.raises(ModelError, match="refuses the prompt: no system role; change the prompt's messages"):
@@ -179,9 +180,9 @@ def test_the_command_and_production_share_a_store(folder, tmp_path, capsys):
     assert (again["queries"], shown(again), again["states"]) == (0, shown(first), first["states"])
     decided = [agents[""]["decisions"] for agents in _agents_of_evidence(first)]
     assert any(decision["prompt"] and decision["key"] for decisions in decided for decision in decisions)
-    with Store(store) as opened, closing(sqlite3.connect(":memory:")) as db:
+    with Store(store) as opened, closing(Database(":memory:", 2)) as database:
         agent = ModelAgent(HuggingFace.load(str(folder)), prompt, opened)
-        done = operate(desk, agent, verify(desk, agent), db, cases=100)
+        done = operate(VerifiedAgent(desk, verify(desk, agent), agent), database, cases=100)
     assert (agent.queries, agent.requests, done.uncovered) == (0, 0, ())
     if first["specs"]["prog"]["verdict"] == "holds":
         assert done.cases == 100
