@@ -1174,6 +1174,85 @@ MUTATIONS = (
         "if False:",
         harmless="What is recorded for a context that is not canonical is never looked up.",
     ),
+    # canonical forms from parts, production
+    Mutation(
+        "copies are not swapped",
+        "/relational/layout.py",
+        "            for one in range(start, start + size * (block.copies - 1), size):",
+        "            for one in range(0):",
+    ),
+    Mutation(
+        "automorphisms within a part are forgotten",
+        "/relational/layout.py",
+        "{v + start: w + start for v, w in g.items()} for g in block.shape.generators",
+        "{} for g in block.shape.generators[:0]",
+    ),
+    Mutation(
+        "automorphisms that move hubs are forgotten",
+        "/relational/layout.py",
+        "    if not generators:\n        return layout",
+        "    if True:\n        return layout",
+    ),
+    Mutation(
+        "the number of copies does not tell hubs apart",
+        "/relational/layout.py",
+        "2 * copies + 1, base + i",
+        "1, base + i",
+    ),
+    Mutation(
+        "hubs of one colour are taken as they come",
+        "/relational/layout.py",
+        "if len(set(colours.values())) == len(hubs):",
+        "if True:",
+    ),
+    Mutation(
+        "contexts with more copies are the same context",
+        "/relational/layout.py",
+        "frozenset((block.shape, block.copies) for block in found)",
+        "frozenset((block.shape, 1) for block in found)",
+    ),
+    Mutation(
+        "what a former hub connects stays apart",
+        "/relational/parts.py",
+        "                self._touched.update(*map(_values, rows))\n",
+        "",
+    ),
+    Mutation(
+        "facts of hubs stay when they are gone",
+        "/relational/parts.py",
+        "        self._hub_rows -= self._touched_rows\n",
+        "",
+    ),
+    Mutation(
+        "every thread asks",
+        "/agent/wrapper.py",
+        "mine = [key for key in missing if key not in self._asking]",
+        "mine = missing",
+    ),
+    Mutation(
+        "what is refused is asked first",
+        "/production.py",
+        '            if self._on_unknown != "ask":',
+        "            if False:",
+    ),
+    Mutation(
+        "an agent that now selects otherwise is covered",
+        "/production.py",
+        "        if calls == verified:",
+        "        if True:",
+    ),
+    Mutation(
+        "constants that the verified agent knew are renamed",
+        "/production.py",
+        "deployment.tools_of(self.role), recorded.known)",
+        "deployment.tools_of(self.role), {})",
+    ),
+    Mutation(
+        "a desk that was changed meanwhile is written to",
+        "/examples/production.py",
+        "if not connection.execute(_ADVANCE, values).rowcount:",
+        "connection.execute(_ADVANCE, values)\n            if False:",
+    ),
     # blame
     Mutation(
         "only one decision is ever changed",
