@@ -28,19 +28,36 @@ _PRIVATE = range(0xF0000, 0xFFFFE)
 
 
 class ControlTokens:
-    """The control tokens of a tokenizer: those that were added to its vocabulary, white space aside.
+    """The tokens of prompts and of other texts, by a tokenizer with these control tokens.
 
-    ``special`` are those that it calls special; others, such as `<tool_call>`, a model may be meant to write.
+    ``encode`` gives the tokens of a text, control tokens where it spells them; ``plain`` does not look for
+    those. ``special`` are those ``control`` tokens that the tokenizer calls special; others, such as
+    `<tool_call>`, a model may be meant to write.
     """
 
-    def __init__(self, tokenizer: Any, name: str) -> None:
-        added = tokenizer.backend_tokenizer.get_added_tokens_decoder()
-        self.control = frozenset(number for number, token in added.items() if token.content.strip())
-        self.special = frozenset(number for number in self.control if added[number].special)
-        self._tokenizer = tokenizer
-        self._encoder = Encoder(tokenizer)
+    def __init__(
+        self,
+        encode: Callable[[str], Tokens],
+        plain: Callable[[str], Tokens],
+        control: Collection[int],
+        special: Collection[int],
+        name: str,
+    ) -> None:
+        self.control = frozenset(control)
+        self.special = frozenset(special)
+        self._encoded = encode
+        self._unread = plain
         self._name = name
         self._of_template: dict[tuple[str, ...], Tokens] = {}
+
+    @classmethod
+    def of(cls, tokenizer: Any, name: str) -> ControlTokens:
+        """Those of a fast tokenizer of the library `transformers`: the tokens that were added to its
+        vocabulary, white space aside."""
+        added = tokenizer.backend_tokenizer.get_added_tokens_decoder()
+        control = {number: token for number, token in added.items() if token.content.strip()}
+        special = {number for number, token in control.items() if token.special}
+        return cls(Encoder(tokenizer).encode, _Plain(tokenizer).encode, control, special, name)
 
     def prompt(self, messages: Sequence[Message], render: Render) -> Tokens:
         """The tokens of a prompt; `ModelError` where the template does not write each message once, and a
@@ -78,12 +95,11 @@ class ControlTokens:
 
     def _plain(self, text: str, refused: Collection[int]) -> Tokens:
         """The tokens of a text in which what spells a control token is a text like any other."""
-        tokens: Tokens = tuple(self._without.encode(text, add_special_tokens=False).ids)
+        tokens = self._unread(text)
         if not self._holds(tokens, refused):
             return tokens
         # Some vocabularies hold the spelling of a control token as a word: then letter by letter.
-        letters = [self._without.encode(letter, add_special_tokens=False).ids for letter in text]
-        tokens = tuple(token for ids in letters for token in ids)
+        tokens = tuple(token for letter in text for token in self._unread(letter))
         if self._holds(tokens, refused):
             raise ModelError(
                 f"the tokenizer of {self._name} has no way to write a text that spells one of its control"
@@ -98,13 +114,18 @@ class ControlTokens:
     def _among(self, tokens: Sequence[int]) -> Tokens:
         return tuple(filter(self.control.__contains__, tokens))
 
-    def _encoded(self, text: str) -> Tokens:
-        return self._encoder.encode(text)
+
+class _Plain:
+    """A tokenizer without the tokens that were added to its vocabulary, made when it is first needed."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._backend = tokenizer.backend_tokenizer
+
+    def encode(self, text: str) -> Tokens:
+        return tuple(self._without.encode(text, add_special_tokens=False).ids)
 
     @cached_property
     def _without(self) -> Any:
-        """The tokenizer without the tokens that were added to its vocabulary."""
-        backend = self._tokenizer.backend_tokenizer
-        data = json.loads(backend.to_str())
+        data = json.loads(self._backend.to_str())
         data.update(added_tokens=[], post_processor=None, truncation=None, padding=None)
-        return type(backend).from_str(json.dumps(data))
+        return type(self._backend).from_str(json.dumps(data))

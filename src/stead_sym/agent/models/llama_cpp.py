@@ -25,6 +25,7 @@ from stead_sym.agent.models.agent import Request, Written, unforced
 from stead_sym.agent.models.cache import sha256
 from stead_sym.agent.models.catalogue import Say
 from stead_sym.agent.models.chat_template import ChatTemplate
+from stead_sym.agent.models.control_tokens import ControlTokens
 from stead_sym.agent.models.convert import float32_gguf, llama_library
 from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.prompts.prompt import Message
@@ -36,6 +37,9 @@ from stead_sym.errors import InputError, ModelError
 BLOCK = 32
 """Tokens that are run together."""
 _FIRST_WINDOW = 2048
+_USER_DEFINED = (
+    1 << 4
+)  # LLAMA_TOKEN_ATTR_USER_DEFINED: added to the vocabulary, and matched like control tokens
 _FLOAT32, _OFF = 0, 0  # GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED
 _OWN = frozenset({"n_ctx", "n_batch", "n_ubatch", "n_seq_max", "embeddings", "vocab_only", "no_alloc"})
 """Parameters of llama.cpp that the backend itself sets."""
@@ -63,14 +67,25 @@ class LlamaTokenizer:
         special = {key: vocabulary.get_text(token) if token >= 0 else "" for key, token in tokens.items()}
         self._template = ChatTemplate(template, special, name)
         self.identity: Mapping[str, str] = {"template": digest(template)}
+        numbers = range(vocabulary.n_vocab)
+        control = {number for number in numbers if vocabulary.is_control(number)}
+        own = {number for number in numbers if vocabulary.get_attr(number) & _USER_DEFINED}
+        self._control = ControlTokens(
+            lambda text: tuple(vocabulary.tokenize(text, False, True)),
+            lambda text: tuple(vocabulary.tokenize(text, False, False)),
+            control | {number for number in own if self.spelled(number).strip()},
+            control,
+            name,
+        )
 
     def prompt(self, messages: Sequence[Message]) -> Tokens:
-        """The tokens of a chat up to where the model's answer begins."""
-        return self.text(self._template.text(messages))
+        """The tokens of a chat up to where the model's answer begins. What a message spells is text, never a
+        control token."""
+        return self._control.prompt(messages, self._template.text)
 
     def text(self, text: str) -> Tokens:
-        """The tokens of a text, none added."""
-        return tuple(self._vocabulary.tokenize(text, False, True))
+        """The tokens of a text, none added, none special."""
+        return self._control.text(text)
 
     def spelled(self, token: int) -> str:
         """The text of a token."""

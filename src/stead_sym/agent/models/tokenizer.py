@@ -38,7 +38,7 @@ class ChatTokenizer:
             raise ModelError(
                 f"the tokenizer of {name} has no end token; set eos_token in tokenizer_config.json"
             )
-        self._control = ControlTokens(tokenizer, name)
+        self._control = ControlTokens.of(tokenizer, name)
         self.end: int = tokenizer.eos_token_id
         self.identity: Mapping[str, str] = {
             "tokenizer": digest(tokenizer.backend_tokenizer.to_str()),
