@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import itertools
 import random
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -462,6 +464,10 @@ def test_one_loop_serves_all_batches():
     agent.select(MANY[:3])
     agent.select(MANY[3:6])
     assert len(set(loops)) == 1
+    assert not loops[0].is_closed()
+    del agent
+    gc.collect()
+    assert loops[0].is_closed()
 
 
 @pytest.mark.parametrize("kind", ["plain", "async"])
@@ -589,3 +595,15 @@ def test_notes_are_storable():
     assert agent.answer(ONE).said.answers[0].note == "half \\ud800 of one\x00"
     [(_, answer)] = agent.store.answers()
     assert answer == agent.answer(ONE)
+
+
+def test_a_decision_under_the_key_of_another_question():
+    agent = recorded(first)
+    agent.select(MANY[:1])
+    [(_, answer)] = agent.store.answers()
+    wrong = st.Store()
+    other = recorded(first, store=st.Store())
+    other.select(MANY[1:2])
+    wrong.put(replace(answer, key=other.answer(MANY[1]).key))
+    with pytest.raises(st.StoreError, match="has other calls, or another prompt"):
+        recorded(first, store=wrong).select(MANY[1:2])

@@ -15,7 +15,7 @@ from stead_sym.cli.main import main
 from stead_sym.errors import ModelError
 from stead_sym.verification import verify
 
-needs("vllm", "torch", "transformers", "urllib3", "vllm")
+needs("vllm", "torch", "transformers", "aiohttp", "vllm")
 
 
 @pytest.mark.parametrize("engine", ["explicit", "symbolic"])

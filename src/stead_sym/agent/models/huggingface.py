@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stead_sym.agent.models.agent import Request, Written, unforced
+from stead_sym.agent.models.backend import Request, Written, unforced
 from stead_sym.agent.models.engine_options import EngineOptions, at_least_one, refusing
 from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
 from stead_sym.agent.records.digest import digest, digest_files
