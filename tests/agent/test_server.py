@@ -18,11 +18,13 @@ pytest.importorskip("aiohttp")
 from databases import execute
 from test_store import CONTEXTS, prompt
 
+from stead_sym.agent.base import Reporting
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.connection import Patience
 from stead_sym.agent.models.vllm_server import VllmServer
 from stead_sym.agent.records.store import Store
 from stead_sym.errors import InputError, ModelError
+from stead_sym.report.progress import progress_line
 from stead_sym.testing.byte_model import ALL, ByteModel, ByteTokenizer
 from stead_sym.testing.served_model import ServedModel, quick_logprobs, serving
 
@@ -246,14 +248,21 @@ def test_waiting_and_asking_again_are_told():
     told = []
 
     def busy(handler, body, answered):
-        return answered if told and told[-1].again > 1 else (503, {}, b"{}")
+        seen = any("retries" in counts for _, counts in told)
+        return answered if seen else (503, {}, b"{}")
+
+    def progress(phase, **counts):
+        told.append((phase, counts))
 
     with serving(model(), on_completions(busy)) as url:
         agent = ModelAgent(load(url), prompt, weigh=False)
-        agent.listener = told.append
+        assert isinstance(agent, Reporting)
+        agent.report_to(progress)
         agent.select(CONTEXTS[:3])
-    assert {state.of for state in told} == {3}
-    assert any(state.again for state in told)
+    assert {phase for phase, _ in told} == {f"asking vllm:{url}#bytes"}
+    assert {counts["of"] for _, counts in told} == {3}
+    assert "0 of 3 contexts, " in progress_line(*told[-1], 1.0)
+    assert " retries (1 s)" in progress_line(*told[-1], 1.0)
 
 
 # Several servers
@@ -355,12 +364,12 @@ def test_an_interruption_leaves_nothing_under_way(tmp_path):
         agent = ModelAgent(load(url), prompt, store)
         names = lambda: [thread.name for thread in threading.enumerate()]  # noqa: E731
 
-        def interrupt(state):
+        def interrupt(phase, **counts):
             assert "requests of stead-sym" in names()
             assert "claims of stead-sym" in names()
             raise KeyboardInterrupt
 
-        agent.listener = interrupt
+        agent.report_to(interrupt)
         started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             agent.select(CONTEXTS)

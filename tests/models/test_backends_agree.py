@@ -17,7 +17,7 @@ from stead_sym.agent.records.possible import Greedy
 from stead_sym.cli.main import main
 from stead_sym.verification import verify
 
-needs("vllm", "torch", "transformers", "urllib3", "vllm")
+needs("vllm", "torch", "transformers", "aiohttp", "vllm")
 
 CLOSE = 1e-4
 

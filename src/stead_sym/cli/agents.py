@@ -11,7 +11,8 @@ import sys
 from collections.abc import Mapping
 
 from stead_sym.agent.models.agent import Backend, ModelAgent
-from stead_sym.agent.models.backends import KINDS, open_backend, open_store
+from stead_sym.agent.models.backends import KINDS, is_server, open_backend, open_store
+from stead_sym.agent.models.connection import Patience
 from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.prompts.paper import PAPER_PROMPTS, VARIABLE
 from stead_sym.agent.prompts.prompt import Prompt
@@ -45,6 +46,7 @@ _FOR: Mapping[str, frozenset[str]] = {
     "temperature": _ANY_MODEL,
     "min_mass": _DECODED,
     **dict.fromkeys(ASKED, _ANSWERING),
+    **dict.fromkeys(("concurrency", "tries", "deadline"), _ANSWERING | {"server"}),
 }
 """The kinds of agents that an option is for."""
 
@@ -125,10 +127,12 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
 def refuse_without_model(options: argparse.Namespace) -> None:
     """Raise `InputError` for arguments about agents of kinds of which none is given."""
     kinds = {kind_of(word) for word in options.agent or ()} | ({"replay"} if options.replay else set())
+    kinds |= {"server" for word in options.agent or () if is_server(word.rpartition("=")[2])}
     for name, fitting in _FOR.items():
         if getattr(options, name, None) is not None and not kinds & fitting:
-            whom = "an agent that answers" if fitting == _ANSWERING else "a language model"
-            kind = PYTHON if fitting == _ANSWERING else KINDS[0]
+            answers = fitting >= _ANSWERING and not fitting >= _ANY_MODEL
+            whom = "an agent that answers" if answers else "a language model"
+            kind = PYTHON if answers else KINDS[0]
             flag = name.replace("_", "-")
             raise InputError(f"--{flag} is for {whom}; add --agent {kind}, or leave it out")
     if options.temperature is not None and options.min_probability is None and "openai" not in kinds:
@@ -200,7 +204,15 @@ def _backend(word: str, options: argparse.Namespace) -> Backend:
 def opened(word: str, options: argparse.Namespace) -> Backend:
     """The model that a word names, under the engine's options; stderr says what takes a while."""
     given = EngineOptions.parse(options.engine_option or ())
-    return open_backend(word, given, say=lambda line: _note(options, line))
+    waits = {"request": getattr(options, "deadline", None), "tries": getattr(options, "tries", None)}
+    patience = Patience(**{name: value for name, value in waits.items() if value is not None})
+    return open_backend(
+        word,
+        given,
+        say=lambda line: _note(options, line),
+        patience=patience,
+        in_flight=getattr(options, "concurrency", None),
+    )
 
 
 def _store(options: argparse.Namespace) -> Store:

@@ -47,6 +47,7 @@ def kind_of(word: str) -> str:
 def add_asking(parser: argparse.ArgumentParser) -> None:
     """--samples, --concurrency, --tries and --deadline."""
     whom = "python: and openai:"
+    asked = "python:, openai: and vllm:http:"
     parser.add_argument(
         "--samples",
         type=positive,
@@ -54,13 +55,13 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         help=f"{whom} ask N times, and take every answer to be possible (default: 1)",
     )
     parser.add_argument(
-        "--concurrency", type=positive, metavar="N", help=f"{whom} so many questions at a time"
+        "--concurrency", type=positive, metavar="N", help=f"{asked} so many questions at a time"
     )
     parser.add_argument(
-        "--tries", type=positive, metavar="N", help=f"{whom} so many tries where a question fails"
+        "--tries", type=positive, metavar="N", help=f"{asked} so many tries where a question fails"
     )
     parser.add_argument(
-        "--deadline", type=seconds, metavar="SECONDS", help=f"{whom} for each question, with all its tries"
+        "--deadline", type=seconds, metavar="SECONDS", help=f"{asked} for each question, with all its tries"
     )
 
 

@@ -7,7 +7,7 @@ from the store again, so that its memory does not grow with every prompt that wa
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.backend import Backend, Request, Tokenizer, Unconstrained, Written, unforced
@@ -17,6 +17,7 @@ from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.possible import Greedy, Rule
 from stead_sym.agent.records.store import Store
 from stead_sym.deployment.tool import Call
+from stead_sym.progress import Progress
 
 __all__ = ["Backend", "ModelAgent", "Request", "Tokenizer", "Unconstrained", "Written", "unforced"]
 
@@ -49,8 +50,7 @@ class ModelAgent:
         self.store = Store() if store is None else store
         self.rule = Greedy() if rule is None else rule
         self.weigh = weigh
-        self.listener: Callable[[State], object] | None = None
-        """Called now and then while `select` waits for the model; must return at once."""
+        self._progress: Progress | None = None
         self._counting = threading.Lock()
         self._queries = 0
         self._requests = 0
@@ -71,6 +71,11 @@ class ModelAgent:
         """The number of branching nodes that the model was asked about."""
         return self._requests
 
+    def report_to(self, progress: Progress | None) -> None:
+        """See `base.Reporting`: contexts decided, messages that had to be sent again, and contexts that
+        another worker on the same store is asking about."""
+        self._progress = progress
+
     def answer(self, context: DecisionContext) -> Answer | None:
         """The record of a selection made by this object."""
         if context not in self._selected:
@@ -88,13 +93,19 @@ class ModelAgent:
         if new:
             pipeline = Pipeline(self.backend, self.prompt, self.store, self.rule, weigh=self.weigh)
             try:
-                for context, answer in pipeline.decided(new, self.listener):
+                for context, answer in pipeline.decided(new, self._report):
                     self._keep(context, answer)
             finally:
                 with self._counting:
                     self._queries += pipeline.queries
                     self._requests += pipeline.requests
         return [self._selected[context][0] for context in contexts]
+
+    def _report(self, state: State) -> None:
+        if self._progress is not None:
+            more = {"retries": state.again, "left to others": state.elsewhere}
+            told = {name: number for name, number in more.items() if number}
+            self._progress(f"asking {self.name}", contexts=state.decided, of=state.of, **told)
 
     def _keep(self, context: DecisionContext, answer: Answer) -> None:
         self._selected[context] = answer.selected, answer.key

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from stead_sym.agent.models.addresses import without_credentials
 from stead_sym.agent.models.agent import Backend
 from stead_sym.agent.models.catalogue import CATALOGUE, WEIGHTS, Say, fetched
+from stead_sym.agent.models.connection import Patience
 from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.records.store import Store
 from stead_sym.errors import InputError, StoreError
@@ -20,9 +22,15 @@ catalogue; behind an address, the name that the server has for it."""
 
 
 def open_backend(
-    words: str, options: EngineOptions | None = None, *, say: Say = lambda line: None
+    words: str,
+    options: EngineOptions | None = None,
+    *,
+    say: Say = lambda line: None,
+    patience: Patience | None = None,
+    in_flight: int | None = None,
 ) -> Backend:
     """The backend that ``words`` name; ``say`` is told of what takes a while, such as fetching a model.
+    ``patience`` and ``in_flight`` are how servers are asked.
 
     Raises `InputError` for other words and for options that the engine does not know, `ModelError` from the
     backend.
@@ -41,16 +49,26 @@ def open_backend(
         from stead_sym.agent.models.huggingface import HuggingFace
 
         return HuggingFace.load(_folder(model, "hf", say), options, called=model)
-    if kind == "vllm" and model.startswith(("http://", "https://")):
-        from stead_sym.agent.models.vllm_server import VllmServer
+    if is_server(words):
+        from stead_sym.agent.models.vllm_server import IN_FLIGHT, VllmServer
 
         options.check({"tokenizer"}, "a server")
-        return VllmServer.load(model, tokenizer=options.values.get("tokenizer"))
+        own = options.values.get("tokenizer")
+        tokenizer = None if own is None else str(own)
+        return VllmServer.load(
+            model, tokenizer=tokenizer, patience=patience, in_flight=in_flight or IN_FLIGHT
+        )
     if kind == "vllm" and model:
         from stead_sym.agent.models.vllm_offline import VllmOffline
 
         return VllmOffline.load(_folder(model, "vllm", say), options, called=model)
-    raise InputError(f"unknown agent {words!r}; write any, or a model as {' or '.join(KINDS)}")
+    shown = without_credentials(words)
+    raise InputError(f"unknown agent {shown!r}; write any, or a model as {' or '.join(KINDS)}")
+
+
+def is_server(words: str) -> bool:
+    """Whether the words are those of a server of vLLM, or of several."""
+    return words.startswith(("vllm:http://", "vllm:https://"))
 
 
 def _folder(model: str, extra: str, say: Say) -> str:

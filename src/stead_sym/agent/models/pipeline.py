@@ -93,9 +93,11 @@ class Pipeline:
     ) -> Iterator[tuple[DecisionContext, Answer]]:
         pause, looked = _POLL, time.monotonic()
         while True:
+            yield from self._store_finished()
             while (room := self._room()) and (chunk := list(islice(coming, room))):
                 yield from self._begin(chunk)
-            yield from self._store_finished()
+            if self._finished:
+                continue  # which makes room
             if self._deferred and (not self._open or time.monotonic() > looked + pause):
                 ready = self._free_again()
                 yield from self._begin(ready)
@@ -106,7 +108,7 @@ class Pipeline:
                     time.sleep(pause)
             elif self._asking is not None and self._open:
                 self._take_in(self._asking.answers(waiting))
-            elif not self._finished:
+            else:
                 return
 
     def _room(self) -> int:

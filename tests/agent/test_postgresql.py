@@ -1,0 +1,70 @@
+"""Stores in PostgreSQL: passwords are never said, and what is no store or not there is one line."""
+
+from __future__ import annotations
+
+import pytest
+from databases import execute
+
+from postgresql import PASSWORD
+from stead_sym.agent.records.store import Store
+from stead_sym.cli.main import main
+from stead_sym.errors import StoreError
+
+
+def test_a_password_is_never_said(new_database, capsys, tmp_path):
+    url = new_database()
+    server, database = url.rsplit("/", 1)
+    told = []
+    with Store(url) as store:
+        told.append(store.name)
+        store.close()
+        with pytest.raises(StoreError) as caught:
+            store.get("a")
+        told.append(str(caught.value))
+    for words in (
+        f"{server}/nothing_there",
+        url.replace("open%3A", "shut%3A"),
+        url.replace("stead:", "somebody:"),
+        f"{url}?odd={PASSWORD}",
+        f"{url}?password={PASSWORD}&sslmode=odd",
+        url.replace("127.0.0.1", "[127.0.0.1"),
+        url.replace("postgresql+psycopg", "mysql"),
+        url.replace("postgresql+psycopg", "nothing"),
+    ):
+        assert main(["decisions", "list", "--store", words]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        told.append(error)
+    assert main(["decisions", "salvage", url, str(tmp_path / "new.sqlite")]) == 0
+    assert main(["decisions", "salvage", str(tmp_path / "new.sqlite"), url]) == 0
+    told.extend(capsys.readouterr())
+    assert database in told[0]
+    for text in told:
+        assert "sesame" not in text
+
+
+def test_a_database_without_a_store(new_database, capsys):
+    url = new_database()
+    assert main(["decisions", "list", "--store", url]) == 2
+    assert "there is no store of decisions; name the database of one" in capsys.readouterr().err
+    assert execute(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'") == []
+    execute(url, "CREATE TABLE decision (x int)")
+    with pytest.raises(StoreError, match="a database, but no store of decisions of version 2"):
+        Store(url)
+
+
+def test_a_server_that_is_not_there(new_database):
+    url = new_database()
+    with Store(url) as store:
+        execute(
+            url,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
+        store.put_node("a", [-1.0])  # a connection that was cut is made again
+        assert store.get_node("a") == (-1.0,)
+    gone = url.replace(url.rsplit(":", 1)[1].split("/")[0], "1")
+    with pytest.raises(
+        StoreError, match=r"postgresql://127.0.0.1:1/\w+: .*refused.*; name one that can be used"
+    ):
+        Store(gone)
