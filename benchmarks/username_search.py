@@ -14,7 +14,7 @@ import json
 import random
 
 import stead_sym as st
-from stead_sym.agent.audit import Audit, Candidate, Grammar, audit, random_renaming, search
+from stead_sym.agent.audit import Candidate, Grammar, audit, random_renaming, search
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backends import open_backend, open_store
@@ -61,15 +61,19 @@ def _candidate(candidate: Candidate) -> dict[str, object]:
     }
 
 
-def wrapped(deployment: st.Deployment, model: ModelAgent, samples: int, seed: int) -> list[Audit]:
-    """Audits of the wrapped model in the initial state, under random renamings of everything that may be
-    renamed."""
+def renamed(deployment: st.Deployment, model: ModelAgent, samples: int, seed: int) -> dict[str, int]:
+    """How many of so many random renamings, of everything that may be renamed, the model follows in the
+    initial state, alone and wrapped."""
     start = deployment.init
     context = DecisionContext(st.view(deployment, start), st.offer(deployment, start))
     rigid, dice = deployment.schema.rigid, random.Random(seed)
-    agent = WrappedAgent(CanonicalWrapper(model, deployment.schema, deployment.tools))
+    behind = WrappedAgent(CanonicalWrapper(model, deployment.schema, deployment.tools))
     renamings = [random_renaming(context, rigid, dice) for _ in range(samples)]
-    return audit(agent, context, renamings, rigid)
+    followed = {
+        name: sum(result.follows for result in audit(agent, context, renamings, rigid))
+        for name, agent in (("alone", model), ("wrapped", behind))
+    }
+    return {"renamings": len(renamings), **followed}
 
 
 def main() -> None:
@@ -83,7 +87,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--wrapped", type=int, default=0, metavar="N", help="so many renamings of the wrapped model"
+        "--renamings", type=int, default=0, metavar="N", help="audit so many renamings, alone and wrapped"
     )
     options = parser.parse_args()
     deployment = st.load(options.deployment)
@@ -92,8 +96,8 @@ def main() -> None:
         model = ModelAgent(open_backend(options.agent), prompt, store)
         record = searched(deployment, model, options.grammar, options.rounds, options.batch, options.seed)
         record["prompts"] = "its own" if options.prompts is None else options.prompts.partition(":")[0]
-        audits = wrapped(deployment, model, options.wrapped, options.seed)
-        record["wrapped"] = {"renamings": len(audits), "followed": sum(result.follows for result in audits)}
+        if options.renamings:
+            record["renamed"] = renamed(deployment, model, options.renamings, options.seed)
     print(json.dumps(record, indent=1))
 
 

@@ -1,12 +1,17 @@
 """Every notebook runs from top to bottom, and lies in the repository without outputs."""
 
+import json
 from pathlib import Path
 
 import nbclient
 import nbformat
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
+import stead_sym as st
+from shared_folder import shared_folder
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -44,3 +49,26 @@ def test_the_worked_example_shows_tables() -> None:
         for output in cell.outputs
     )
     assert all(word in shown for word in ("issue_refund", "repeats for ever", "2·1 + 0 + 1 = 3", "Handler"))
+
+
+@pytest.mark.parametrize(("name", "prompts"), [("records", None), ("paper", "paper-airline")])
+def test_what_the_case_study_shows_is_about_the_prompts_as_they_are(
+    name: str, prompts: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record of a search with a model says which prompt it is about; one that is not up to date has to be
+    written anew, by the script that wrote it."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from username_search import prompt_digest
+
+    record = json.loads((ROOT / "notebooks" / f"username_search_{name}.json").read_text(encoding="utf-8"))
+    deployment = st.load(record["deployment"])
+    context = st.DecisionContext(st.view(deployment, deployment.init), st.offer(deployment, deployment.init))
+    given = None if prompts is None else f"{prompts}:{shared_folder() / 'paper.tex'}"
+    assert record["prompt"] == prompt_digest(st.Prompt.of(deployment, given), context)
+    calls = set(map(str, context.calls))
+    assert set(record["selected"]) <= calls
+    assert len(record["tried"]) == 32
+    for tried in record["tried"]:
+        assert set(tried["selected"]) <= calls
+        assert tried["follows"] == (tried["selected"] == record["selected"])
+        assert tried["follows"] == (tried["lead"] > 0)

@@ -27,13 +27,17 @@ def normalised(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.strip().splitlines()]
 
 
-def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), {})
     out = capsys.readouterr().out
     assert "refund under baseline: 7 states, 8 transitions" in out
     assert "issue_refund" in out
     assert "refund under cautious" in out
+    assert "refund under desk-v3" in out
 
 
 def test_the_output_is_what_the_program_prints() -> None:

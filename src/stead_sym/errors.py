@@ -44,22 +44,23 @@ class Span:
 
 
 class SteadError(Exception):
-    """Root of every error that this package raises on purpose."""
+    """Root of every error that this package raises on purpose. ``str(error)`` is one line, in which what
+    cannot be printed is escaped: it may quote a file of anybody's."""
 
     exit_status = 2
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
 
 class InputError(SteadError):
-    """The input is wrong. ``str(error)`` is one line, ``file:line:column: what; what to do``, in which what
-    cannot be printed is escaped; ``message`` is what it was made of."""
+    """The input is wrong. ``str(error)`` is ``file:line:column: what; what to do``; ``message`` is the part
+    after the place, unescaped."""
 
     def __init__(self, message: str, span: Span | None = None) -> None:
         super().__init__(message if span is None else f"{span}: {message}")
         self.message = message
         self.span = span
-
-    def __str__(self) -> str:
-        return printable(super().__str__())
 
 
 class ParseError(InputError):

@@ -107,6 +107,7 @@ def test_a_request():
     assert "Make exactly one of these calls" in request["messages"][1]["content"]
     refund, approval = (tool["function"] for tool in request["tools"])
     assert refund["name"] == "issue_refund"
+    assert refund["strict"] is True
     assert refund["parameters"]["properties"]["task_id"]["enum"] == ["t0"]
     assert approval["parameters"] == {
         "type": "object",
@@ -215,15 +216,24 @@ def test_probabilities_may_be_missing(logprobs):
         assert agent.answer(contexts(1)[0]).said.answers[0].logprob is None
 
 
-def test_a_server_that_gives_no_probabilities():
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("logprobs", "logprobs are not supported with this model"),
+        ("max_completion_tokens", "This model's maximum context length is 2048 tokens"),
+    ],
+)
+def test_a_server_that_does_without(name, says):
     def without(request, number):
-        if "logprobs" in request:
-            return error(400, "logprobs are not supported with this model")
-        return first_call(request)
+        return error(400, says) if name in request else first_call(request)
 
     with serving(without) as (url, server):
         asked(url, asking=Asking(concurrency=1, probe=False)).select(contexts(3))
     assert len(server.requests) == 4
+    assert len({len(request) for request in server.requests}) == 2, "nothing else is left out"
+    message, times, _, _ = failing(lambda request, number: error(400, says))
+    assert says in message
+    assert times == 2
 
 
 def test_replay(tmp_path):
@@ -274,7 +284,7 @@ WRONG = {
     "calls that are none": (lambda request, number: completion({"tool_calls": [3]}), "None is not offered"),
     "cut off": (
         lambda request, number: completion({"content": "Let me"}, finish_reason="length"),
-        "cut off after 4096 tokens",
+        "the answer is cut off",
     ),
     "two calls": (
         lambda request, number: completion(
@@ -348,8 +358,8 @@ def test_a_pause_that_is_asked_for_is_bounded_by_the_deadline():
     message, times, seconds, _ = failing(
         busy(429, Retry_After="3600"), Asking(tries=9, deadline=2.0, probe=False)
     )
-    assert "(it asks to wait 3600 s)" in message
-    assert times == 1
+    assert message.endswith("429: busy (it asks to wait 3600 s); try later, or ask less at a time")
+    assert times == 1, "a pause that outlasts the deadline is not begun"
     assert seconds < 15
 
 

@@ -75,6 +75,17 @@ def test_a_batch_goes_out_together_and_in_order():
     assert selected == [ModelAgent(ByteModel(1), prompt).select([c])[0] for c in [*contexts, contexts[0]]]
 
 
+@pytest.mark.parametrize("together", [1, 2, 5])
+@pytest.mark.parametrize("weigh", [True, False])
+def test_a_backend_that_takes_few_decisions_at_a_time_decides_all(together, weigh):
+    model = ByteModel(1)
+    model.together = together
+    contexts = [renamed({"c": f"c{i}"}) for i in range(7)]
+    agent = ModelAgent(model, prompt, weigh=weigh)
+    assert agent.select(contexts) == ModelAgent(ByteModel(1), prompt).select(contexts)
+    assert agent.queries == 7
+
+
 def test_the_record_of_a_selection():
     agent = ModelAgent(ByteModel(2), prompt)
     [selected] = agent.select([context])

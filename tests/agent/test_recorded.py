@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import itertools
 import random
+import signal
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -162,7 +165,15 @@ def test_an_identity_is_wanted():
 
 
 @pytest.mark.parametrize(
-    "option", [{"samples": 0}, {"concurrency": 0}, {"tries": True}, {"deadline": 0.0}, {"samples": 1.5}]
+    "option",
+    [
+        {"samples": 0},
+        {"concurrency": 0},
+        {"tries": True},
+        {"deadline": 0.0},
+        {"deadline": float("inf")},
+        {"samples": 1.5},
+    ],
 )
 def test_options_out_of_their_range(option):
     [name] = option
@@ -462,6 +473,10 @@ def test_one_loop_serves_all_batches():
     agent.select(MANY[:3])
     agent.select(MANY[3:6])
     assert len(set(loops)) == 1
+    assert not loops[0].is_closed()
+    del agent
+    gc.collect()
+    assert loops[0].is_closed()
 
 
 @pytest.mark.parametrize("kind", ["plain", "async"])
@@ -506,7 +521,16 @@ def test_a_timeout_of_the_function_is_an_error_of_the_function():
         recorded(own, deadline=60).select([ONE])
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C does what it does in a terminal; a shell has it ignored in what it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("kind", ["plain", "async", "in turn"])
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_leaves_no_thread(kind, tmp_path):
     """Ctrl-C is a KeyboardInterrupt in the thread that asks, wherever that is."""
     import _thread
@@ -589,3 +613,15 @@ def test_notes_are_storable():
     assert agent.answer(ONE).said.answers[0].note == "half \\ud800 of one\x00"
     [(_, answer)] = agent.store.answers()
     assert answer == agent.answer(ONE)
+
+
+def test_a_decision_under_the_key_of_another_question():
+    agent = recorded(first)
+    agent.select(MANY[:1])
+    [(_, answer)] = agent.store.answers()
+    wrong = st.Store()
+    other = recorded(first, store=st.Store())
+    other.select(MANY[1:2])
+    wrong.put(replace(answer, key=other.answer(MANY[1]).key))
+    with pytest.raises(st.StoreError, match="has other calls, or another prompt"):
+        recorded(first, store=wrong).select(MANY[1:2])

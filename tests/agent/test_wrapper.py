@@ -441,3 +441,40 @@ def test_where_one_thread_is_let_down_another_asks():
     assert [type(error) for error in errors if error is not None] == [ConnectionError]
     assert len(agent.asked) == 2
     assert (wrapper.queries, wrapper.contexts) == (1, 1)
+
+
+def queue(closed, opened, dice=None):
+    """A queue with so many tickets that are shut, and so many that are open."""
+    names = [f"t{i}" for i in range(closed + opened)]
+    if dice is not None:
+        names = [f"u{i}" for i in dice.sample(range(10_000), len(names))]
+    return tickets(**dict(zip(names, ["shut"] * closed + ["open"] * opened, strict=True)))
+
+
+def test_large_contexts_that_come_one_after_another():
+    """They are brought up to date from each other, from several threads, and told apart by what they hold."""
+    recorder, dice = Recorder(), random.Random(3)
+    wrapper = CanonicalWrapper(recorder, TICKETS, [CLOSE, IDLE])
+    sizes = [(300, 40), (300, 41), (301, 40), (299, 41), (300, 40), (40, 300), (2, 1), (301, 40)]
+    contexts = [queue(*size, dice) for size in sizes] + [queue(*size) for size in sizes]
+    with ThreadPoolExecutor(4) as threads:
+        found = [one for [one] in threads.map(lambda context: wrapper.decide([context]), contexts * 3)]
+    for context, decision in zip(contexts * 3, found, strict=True):
+        assert decision.calls == context.calls - {Call("idle", ())}
+        assert {call.rename(decision.names) for call in decision.canonical.calls} == context.calls
+        assert decision.canonical.view.rename(decision.names) == context.view
+        assert not decision.action_rigid or len(context.calls) == 2
+    assert len(recorder.batches) == wrapper.contexts == len(set(sizes))
+
+
+def test_a_large_context_that_does_not_fit_leaves_nothing_behind():
+    wrapper = CanonicalWrapper(Everything(), TICKETS, [CLOSE, IDLE])
+    context = queue(300, 40)
+    (before,) = wrapper.decide([context])
+    with pytest.raises(DeclarationError, match="is of no known tool"):
+        wrapper.calls(queue(301, 40).view, context.calls | {Call("reopen", ("t1",))})
+    odd = Instance(TICKETS, context.view.facts | {Fact("Was", ("t1", "open"))})
+    with pytest.raises(DeclarationError, match="unknown relation Was"):
+        wrapper.calls(odd, context.calls)
+    assert wrapper.calls(context.view, context.calls) == before.calls
+    assert wrapper.contexts == 1

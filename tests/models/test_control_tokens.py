@@ -8,7 +8,7 @@ from backends import desk, needs, prompt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stead_sym.agent.models.control_tokens import ControlTokens
+from stead_sym.agent.models.control_tokens import HubVocabulary
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import ModelError
@@ -27,7 +27,7 @@ def byte_level(texts):
     """The tokenizer of the small model, with more control tokens, some of which it does not call special."""
     from tokenizers import AddedToken
 
-    tokenizer = small_model._tokenizer(texts, 1024)
+    tokenizer = small_model.learnt_tokenizer(texts)
     tokenizer.add_special_tokens({"extra_special_tokens": ["<|im_start|>", "<file_sep>", "[INST]"]})
     plain = [AddedToken("<tool_call>", special=False), AddedToken("<think>", normalized=True)]
     tokenizer.add_tokens([*plain, AddedToken("\n\n", special=False)])
@@ -75,7 +75,7 @@ def whole(tokenizer, messages):
 
 
 def control(tokenizer, tokens):
-    known = ControlTokens(tokenizer, "small").control
+    known = HubVocabulary(tokenizer).control
     return [token for token in tokens if token in known]
 
 
@@ -168,7 +168,7 @@ def test_a_template_that_leaves_a_message_out_is_refused(texts):
 
 def test_identifiers_in_calls_spell_no_special_token(tokenizer):
     asked = chat(tokenizer)
-    special = ControlTokens(tokenizer, "small").special
+    special = HubVocabulary(tokenizer).special
     texts = [
         prompt.call_text(Call("issue_refund", (f"x{token.content}",)))
         for token in tokenizer.added_tokens_decoder.values()

@@ -76,6 +76,13 @@ def by_parts(instance, rigid, limit, encoding=None):
     return form_of(encoding, parts.placement())
 
 
+def layout_key(instance, rigid, limit):
+    encoding = Encoding(instance.schema, {sort.name: rigid for sort in instance.schema.sorts}, **limit)
+    parts = Parts(encoding)
+    parts.change(instance.facts)
+    return parts.placement().layout.key
+
+
 def group(instance, generators):
     """All automorphisms that ``generators`` generate, each as the fact of the images of all values."""
     values = tuple(sorted({value for fact in instance.facts for value in fact.args}))
@@ -122,19 +129,28 @@ def test_facts_that_come_and_go_leave_the_layout_of_what_is_there(structure, lim
     encoding = Encoding(instance.schema, {sort.name: rigid for sort in instance.schema.sorts}, **limit)
     parts = Parts(encoding)
     there = frozenset()
-    for _ in range(4):
-        wanted = (
-            data.draw(st.frozensets(st.sampled_from(sorted(instance.facts)))) if instance.facts else there
-        )
-        parts.change(come=wanted - there, go=there - wanted)
-        there = wanted
-        if data.draw(st.booleans()):
+    facts = st.sampled_from(sorted(instance.facts)) if instance.facts else st.nothing()
+    for turned in [instance.facts, *data.draw(st.lists(st.frozensets(facts, max_size=2), max_size=6))]:
+        parts.change(come=turned - there, go=turned & there)
+        there = there ^ turned
+        if data.draw(st.integers(0, 3)) == 0:
             continue  # nobody looks
         now = Instance(instance.schema, there)
         form, anew = form_of(encoding, parts.placement()), by_parts(now, rigid, limit)
         assert form.instance == anew.instance
         assert now.rename(form.labelling) == form.instance
         assert group(now, form.generators) == group(now, anew.generators)
+
+
+def test_a_value_that_is_no_hub_any_more_connects():
+    encoding = Encoding(DESK, {"status": DESK.rigid}, small=0, hub=2)
+    parts = Parts(encoding)
+    facts = [Fact("Handler", (f"c{i}", "s")) for i in range(3)]
+    parts.change(facts)
+    assert len(parts.placement().layout.hubs) == 1
+    parts.change(go=facts[:1])
+    layout = parts.placement().layout
+    assert (layout.hubs, [block.shape.size for block in layout.blocks]) == ((), [3])
 
 
 @given(structures(copies=2), limits, st.data())
@@ -149,6 +165,7 @@ def test_forms_of_instances_that_are_nearly_isomorphic_differ(structure, limit, 
     near = near.rename(data.draw(renamings(near, rigid)))
     expected = isomorphic(instance, near, rigid)
     assert (by_parts(instance, rigid, limit).instance == by_parts(near, rigid, limit).instance) == expected
+    assert (layout_key(instance, rigid, limit) == layout_key(near, rigid, limit)) == expected
 
 
 DESK = Schema(

@@ -9,6 +9,7 @@ found whenever the record is read.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing, nullcontext
@@ -62,7 +63,7 @@ class Asking:
             number = getattr(self, name)
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
                 raise InputError(f"{name}={number!r} is no number of at least 1; give one")
-        if self.deadline is not None and not self.deadline > 0:
+        if self.deadline is not None and not 0 < self.deadline < math.inf:
             raise InputError(f"deadline={self.deadline!r} is no number of seconds above 0; give one, or None")
 
 
@@ -185,7 +186,7 @@ class RecordedAgent:
         """
         with self._lock:
             new = [c for c in dict.fromkeys(contexts) if c not in self._answers]
-            self._ask([question for context in new if not self._known(question := self._question(context))])
+            self._ask(self._unknown([self._question(context) for context in new]))
             return [self._answers[context].selected for context in contexts]
 
     def _question(self, context: DecisionContext) -> _Question:
@@ -204,14 +205,13 @@ class RecordedAgent:
         )
         return _Question(context, key, prompt, digest(asked), calls)
 
-    def _known(self, question: _Question) -> bool:
-        """Whether the store has the decision; then it is taken over."""
+    def _unknown(self, questions: Sequence[_Question]) -> list[_Question]:
+        """The questions that the store has no decision of; those that it has are taken over."""
         if self.store is None:
-            return False
-        answer = known(self.store, question.key, question.prompt, question.calls)
-        if answer is not None:
-            self._answers[question.context] = answer
-        return answer is not None
+            return [*questions]
+        there = known(self.store, {q.key: (q.prompt, q.calls) for q in questions})
+        self._answers.update((q.context, there[q.key]) for q in questions if q.key in there)
+        return [question for question in questions if question.key not in there]
 
     def _ask(self, questions: Sequence[_Question]) -> None:
         """Put the questions, in their order. Each is recorded as soon as all its answers are there."""
@@ -268,8 +268,6 @@ class RecordedAgent:
                     self._retries += 1
                     await self._driver.pause(pause)
         except TimeoutError as error:
-            if clock is None or not clock.expired():
-                raise
             raise AgentError(
                 f"agent {self.name} has not answered within {self.asking.deadline:g} s: {context}{last}"
             ) from error

@@ -47,6 +47,11 @@ _LONGEST_PAUSE = 60.0
 """A server that wants a longer pause is asked again after so many seconds."""
 _UNREACHABLE = 2.0
 """Seconds for which a server that has never answered is tried."""
+_REFUSING = {
+    "logprobs": ("logprob",),
+    "max_completion_tokens": ("max_completion_tokens", "max_tokens", "context length", "max_model_len"),
+}
+"""What a server may do without, with words of the refusal of one that has to."""
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 
@@ -98,7 +103,7 @@ class Chat:
         self._openai = library("openai", self.name, EXTRA)
         self.versions: Mapping[str, str] = {"openai": str(self._openai.__version__)}
         self._model = model
-        self._wants_logprobs = True
+        self._optional: dict[str, object] = {"logprobs": True, "max_completion_tokens": _MOST_TOKENS}
         self._met = False
         self._first_failure: float | None = None
         key = os.environ.get("OPENAI_API_KEY") or None
@@ -144,7 +149,7 @@ class Chat:
             message = choice["message"]
             try:
                 if choice.get("finish_reason") == "length":
-                    raise Refused(f"the answer is cut off after {_MOST_TOKENS} tokens")
+                    raise Refused("the answer is cut off: it is too long")
                 call = called(message, context.calls, self.texts.tools)
             except Refused as why:
                 refused.append(self._clean(str(why)))
@@ -166,7 +171,6 @@ class Chat:
                 "parallel_tool_calls": False,
                 "temperature": self.temperature,
                 "seed": self.seed + (sample if self.temperature else 0),
-                "max_completion_tokens": _MOST_TOKENS,
             }
         )
         match said:
@@ -178,15 +182,16 @@ class Chat:
 
     async def _post(self, body: dict[str, Any]) -> Any:
         """The JSON of the answer; None for what is no JSON."""
-        logprobs = {"logprobs": True} if self._wants_logprobs else {}
+        optional = dict(self._optional)
         try:
-            raw = await self._client.chat.completions.with_raw_response.create(**body, **logprobs)
+            raw = await self._client.chat.completions.with_raw_response.create(**body, **optional)
         except self._openai.APIStatusError as error:
             self._met = True
             response = error.response
             said = _server_message(_json(response.content))
-            if logprobs and response.status_code in (400, 422) and "logprob" in said.lower():
-                self._wants_logprobs = False  # a server without them answers all the same
+            unwanted = {name for name in optional if any(word in said.lower() for word in _REFUSING[name])}
+            if unwanted and response.status_code in (400, 422):
+                self._optional = {n: value for n, value in self._optional.items() if n not in unwanted}
                 return await self._post(body)
             raise self._failure(response.status_code, said, response.headers) from None
         except self._openai.APIConnectionError as error:

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from stead_sym.agent.models.encoding import Encoder
 from stead_sym.agent.prompts.prompt import Message
@@ -27,41 +27,86 @@ _PRIVATE = range(0xF0000, 0xFFFFE)
 """Characters that stand for nothing, one of which marks where the messages are."""
 
 
-class ControlTokens:
-    """The control tokens of a tokenizer: those that were added to its vocabulary, white space aside.
+class Vocabulary(Protocol):
+    """A tokenizer, bare. ``control`` are its control tokens, white space aside; ``special`` are those of them
+    that it calls special; others, such as `<tool_call>`, a model may be meant to write."""
 
-    ``special`` are those that it calls special; others, such as `<tool_call>`, a model may be meant to write.
-    """
+    @property
+    def control(self) -> frozenset[int]: ...
+    @property
+    def special(self) -> frozenset[int]: ...
 
-    def __init__(self, tokenizer: Any, name: str) -> None:
+    def encoded(self, text: str, /) -> Tokens:
+        """The tokens of a text, control tokens where it spells them."""
+        ...
+
+    def plain(self, text: str, /) -> Tokens:
+        """The tokens of a text by a tokenizer that knows no control tokens."""
+        ...
+
+
+class HubVocabulary:
+    """That of a tokenizer of `transformers`: control tokens are those that were added to its vocabulary."""
+
+    def __init__(self, tokenizer: Any) -> None:
         added = tokenizer.backend_tokenizer.get_added_tokens_decoder()
         self.control = frozenset(number for number, token in added.items() if token.content.strip())
         self.special = frozenset(number for number in self.control if added[number].special)
         self._tokenizer = tokenizer
         self._encoder = Encoder(tokenizer)
+
+    def encoded(self, text: str) -> Tokens:
+        """See `Vocabulary`."""
+        return self._encoder.encode(text)
+
+    def plain(self, text: str) -> Tokens:
+        """See `Vocabulary`."""
+        return tuple(self._without.encode(text, add_special_tokens=False).ids)
+
+    @cached_property
+    def _without(self) -> Any:
+        """The tokenizer without the tokens that were added to its vocabulary."""
+        backend = self._tokenizer.backend_tokenizer
+        data = json.loads(backend.to_str())
+        data.update(added_tokens=[], post_processor=None, truncation=None, padding=None)
+        return type(backend).from_str(json.dumps(data))
+
+
+class ControlTokens:
+    """What keeps the control tokens of a vocabulary to the chat template. ``name`` is that of the model."""
+
+    def __init__(self, vocabulary: Vocabulary, name: str) -> None:
+        self._vocabulary = vocabulary
         self._name = name
         self._of_template: dict[tuple[str, ...], Tokens] = {}
 
     def prompt(self, messages: Sequence[Message], render: Render) -> Tokens:
         """The tokens of a prompt; `ModelError` where the template does not write each message once, and a
         message spells a control token."""
-        tokens = self._encoded(render(messages))
+        tokens = self._vocabulary.encoded(render(messages))
         roles = tuple(message.role for message in messages)
         if roles not in self._of_template:
             pieces = self._pieces([Message(role, "") for role in roles], render)
-            self._of_template[roles] = self._among([t for p in pieces for t in self._encoded(p)])
+            self._of_template[roles] = self._among([t for p in pieces for t in self._vocabulary.encoded(p)])
         if self._among(tokens) == self._of_template[roles]:
             return tokens
         first, *others = self._pieces(messages, render)
-        apart = list(self._encoded(first))
+        apart = list(self._vocabulary.encoded(first))
         for message, piece in zip(messages, others, strict=True):
-            apart += [*self._plain(message.content, self.control), *self._encoded(piece)]
+            apart += [
+                *self._plain(message.content, self._vocabulary.control),
+                *self._vocabulary.encoded(piece),
+            ]
         return tuple(apart)
 
     def text(self, text: str) -> Tokens:
         """The tokens of a text, none of them special."""
-        tokens = self._encoded(text)
-        return tokens if self.special.isdisjoint(tokens) else self._plain(text, self.special)
+        tokens = self._vocabulary.encoded(text)
+        return (
+            tokens
+            if self._vocabulary.special.isdisjoint(tokens)
+            else self._plain(text, self._vocabulary.special)
+        )
 
     def _pieces(self, messages: Sequence[Message], render: Render) -> list[str]:
         """What the template writes before, between and after the contents of the messages."""
@@ -78,12 +123,11 @@ class ControlTokens:
 
     def _plain(self, text: str, refused: Collection[int]) -> Tokens:
         """The tokens of a text in which what spells a control token is a text like any other."""
-        tokens: Tokens = tuple(self._without.encode(text, add_special_tokens=False).ids)
+        tokens = self._vocabulary.plain(text)
         if not self._holds(tokens, refused):
             return tokens
         # Some vocabularies hold the spelling of a control token as a word: then letter by letter.
-        letters = [self._without.encode(letter, add_special_tokens=False).ids for letter in text]
-        tokens = tuple(token for ids in letters for token in ids)
+        tokens = tuple(token for letter in text for token in self._vocabulary.plain(letter))
         if self._holds(tokens, refused):
             raise ModelError(
                 f"the tokenizer of {self._name} has no way to write a text that spells one of its control"
@@ -96,15 +140,4 @@ class ControlTokens:
         return any(token in refused for token in tokens)
 
     def _among(self, tokens: Sequence[int]) -> Tokens:
-        return tuple(filter(self.control.__contains__, tokens))
-
-    def _encoded(self, text: str) -> Tokens:
-        return self._encoder.encode(text)
-
-    @cached_property
-    def _without(self) -> Any:
-        """The tokenizer without the tokens that were added to its vocabulary."""
-        backend = self._tokenizer.backend_tokenizer
-        data = json.loads(backend.to_str())
-        data.update(added_tokens=[], post_processor=None, truncation=None, padding=None)
-        return type(backend).from_str(json.dumps(data))
+        return tuple(filter(self._vocabulary.control.__contains__, tokens))

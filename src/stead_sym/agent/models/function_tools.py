@@ -101,7 +101,8 @@ def _function(tool: Tool, offered: Sequence[tuple[str, ...]]) -> dict[str, Any]:
         "required": names,
         "additionalProperties": False,
     }
-    function: dict[str, Any] = {"name": tool.name, "parameters": parameters}
+    # `strict` has servers decode inside the enumerations, where they can.
+    function: dict[str, Any] = {"name": tool.name, "parameters": parameters, "strict": True}
     if description:
         function["description"] = "\n".join(description)
     return {"type": "function", "function": function}

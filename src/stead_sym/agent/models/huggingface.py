@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stead_sym.agent.models.agent import Request, Written, unforced
+from stead_sym.agent.models.backend import Request, Written, unforced
 from stead_sym.agent.models.engine_options import EngineOptions, at_least_one, refusing
 from stead_sym.agent.models.tokenizer import ChatTokenizer, library, reporting
 from stead_sym.agent.records.digest import digest, digest_files
@@ -123,7 +123,9 @@ class HuggingFace:
         where = own.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
         given.setdefault("dtype", "float32" if where == "cpu" else "auto")
         revision = given.get("revision")
-        tokenizer = ChatTokenizer.load(own.get("tokenizer", name), None if "tokenizer" in own else revision)
+        tokenizer = ChatTokenizer.load(
+            str(own.get("tokenizer", name)), None if "tokenizer" in own else revision
+        )
         transformers.utils.logging.disable_progress_bar()
         load = transformers.AutoModelForCausalLM.from_pretrained
         with refusing("transformers"):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stead_sym.agent.models.control_tokens import ControlTokens
+from stead_sym.agent.models.control_tokens import ControlTokens, HubVocabulary
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
 from stead_sym.agent.records.possible import Tokens
@@ -38,7 +38,7 @@ class ChatTokenizer:
             raise ModelError(
                 f"the tokenizer of {name} has no end token; set eos_token in tokenizer_config.json"
             )
-        self._control = ControlTokens(tokenizer, name)
+        self._control = ControlTokens(HubVocabulary(tokenizer), name)
         self.end: int = tokenizer.eos_token_id
         self.identity: Mapping[str, str] = {
             "tokenizer": digest(tokenizer.backend_tokenizer.to_str()),

@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from stead_sym.agent.models.agent import Request, Written, unforced
+from stead_sym.agent.models.backend import Request, Written, unforced
 from stead_sym.agent.models.engine_answers import Question, Sampled, gathered, questions
 from stead_sym.agent.models.engine_options import EngineOptions, at_least_one, refusing
 from stead_sym.agent.models.huggingface import weights_identity

@@ -1,6 +1,8 @@
-"""The decision that a store has for a question, if it has one."""
+"""The decisions that a store has for questions."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.answer import Answer, Offered
@@ -8,12 +10,18 @@ from stead_sym.agent.records.store import Store
 from stead_sym.errors import StoreError
 
 
-def known(store: Store, key: str, prompt: tuple[Message, ...], calls: tuple[Offered, ...]) -> Answer | None:
-    """The decision of that key; `StoreError` for one of another question than its key was made of."""
-    answer = store.get(key)
-    if answer is not None and (answer.prompt, answer.calls) != (prompt, calls):
-        raise StoreError(
-            f"{store.name}: decision {answer.key[:12]} has other calls, or another prompt, than what"
-            " its key was made of; use another store"
-        )
-    return answer
+def known(
+    store: Store, asked: Mapping[str, tuple[tuple[Message, ...], tuple[Offered, ...]]]
+) -> dict[str, Answer]:
+    """The decisions that there are of the keys, each of which is given with its prompt and its calls.
+
+    Raises `StoreError` for one of another question than its key was made of.
+    """
+    answers = store.get_many(asked)
+    for key, answer in answers.items():
+        if (answer.prompt, answer.calls) != asked[key]:
+            raise StoreError(
+                f"{store.name}: decision {key[:12]} has other calls, or another prompt, than what"
+                " its key was made of; use another store"
+            )
+    return answers

@@ -47,11 +47,11 @@ def test_a_verdict_and_its_replay(url, tmp_path):
 
 
 def test_at_temperature_0_it_answers_the_same(url, contexts):
-    some = [context for context in contexts if len(context.calls) > 1][:8]
+    some = [context for context in contexts if len(context.calls) > 1][:4]
     prompted = st.Prompt.of(busy)
     once = chat_agent(url, prompted, None, ASKING)
     first = once.select(some)
-    assert {len(once.answer(context).said.answers) for context in some} > {1}, "some are asked again"
+    assert max(len(once.answer(context).said.answers) for context in some) > 1, "some are asked again"
     one_by_one = chat_agent(url, prompted, None, Asking(deadline=240.0, probe=False))
     assert one_by_one.select(some) == first
 
