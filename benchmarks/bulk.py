@@ -6,7 +6,8 @@ Without `--agent` servers that answer at once are started in processes of their 
 protocol, with a tokenizer that is learnt from the prompts. Prints one row of JSON: time of the processor that
 the client takes per decision (prompts, tokens, keys, requests, store), memory above the start, the same
 contexts read back, two workers at once, one of two workers killed, and from these what a million contexts on
-eight servers would take.
+eight servers would take. `yardstick_ms` is what spelling the numbers of one such prompt as JSON takes at the
+same time: on a busy machine compare with that.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import timeit
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -196,6 +198,7 @@ def main() -> None:
             for what, kill in (("two_workers", False), ("one_killed", True)):
                 with quick_servers(options.servers, folder / "tokenizer") as words:
                     row[what] = two_workers(contexts, words, str(folder / what), kill=kill)
+        row["yardstick_ms"] = 1000 * timeit.timeit(lambda: json.dumps([*range(550)]), number=2000) / 2000
         row |= {"contexts": len(contexts), "servers": options.servers, "weigh": options.weigh}
         row["on_paper"] = on_paper(row)
     print(json.dumps(row))

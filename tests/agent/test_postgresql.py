@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
+import sqlalchemy as sa
 from databases import execute
+from test_store import CONTEXTS, filled, other_selection, two_way
 
 from postgresql import PASSWORD
+from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.store import Store
 from stead_sym.cli.main import main
 from stead_sym.errors import StoreError
@@ -68,3 +73,36 @@ def test_a_server_that_is_not_there(new_database):
         StoreError, match=r"postgresql://127.0.0.1:1/\w+: .*refused.*; name one that can be used"
     ):
         Store(gone)
+
+
+def test_a_decision_that_another_is_just_adding_is_compared_with(new_database, tmp_path):
+    """Its row is not yet to be seen when this one looks, and is there when it adds."""
+    url = new_database()
+    answer = two_way(filled(str(tmp_path / "other.sqlite"), CONTEXTS))
+    other = other_selection(answer)
+    caught = []
+    with Store(url) as store:
+        engine = sa.create_engine(url, poolclass=sa.NullPool)
+        values = {
+            "key": other.key,
+            "body": spelled(other.data()),
+            "digest": digest([other.key, other.data()]),
+        }
+
+        def put():
+            try:
+                store.put(answer)
+            except StoreError as error:
+                caught.append(str(error))
+
+        with engine.begin() as connection:
+            adding = sa.text("INSERT INTO decision (key, body, digest) VALUES (:key, :body, :digest)")
+            connection.execute(adding, values)
+            thread = threading.Thread(target=put)
+            thread.start()
+            thread.join(0.5)
+            assert thread.is_alive()  # it waits for the other to be done
+        thread.join(20)
+        assert len(caught) == 1
+        assert "decision 1 selects" in caught[0]
+        assert [kept for _, kept in store.answers()] == [other]

@@ -241,7 +241,26 @@ def test_refusals_slow_down_and_do_not_end_the_run():
         agent, selected = decide(load(url, in_flight=16))
     assert selected == expected()
     assert counts["refused"] > counts["all"] / 2
+    later = most[len(most) // 2 :]
+    assert max(later) <= max(most) // 2 + 1  # fewer come at once than at first
     assert agent.requests == len([b for c in CONTEXTS for b in agent.answer(c).branchings])
+
+
+@pytest.mark.parametrize("after", ["3600", "Fri, 31 Dec 2027 23:59:59 GMT"])
+def test_a_server_is_left_alone_only_so_long(after):
+    refused = []
+
+    def once(handler, body, answered):
+        if refused:
+            return answered
+        refused.append(body)
+        return 429, {"Retry-After": after}, b"{}"
+
+    with serving(model(), on_completions(once)) as url:
+        started = time.monotonic()
+        _, selected = decide(load(url, in_flight=1, patience=Patience(pause=0.3)), CONTEXTS[:3])
+        assert 0.3 <= time.monotonic() - started < 5
+    assert selected == expected(CONTEXTS[:3])
 
 
 def test_waiting_and_asking_again_are_told():
