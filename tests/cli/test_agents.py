@@ -22,7 +22,12 @@ def test_every_agent_has_its_policy(capsys):
     status, data = report(capsys, "ward", "--policy", "bed_agent=careful", "--agent", "discharge_agent=any")
     assert status == 1
     assert data["agents"]["bed_agent"]["agent"] == "careful"
-    assert data["agents"]["discharge_agent"] == {"agent": "any", "contexts": None, "queries": None}
+    assert data["agents"]["discharge_agent"] == {
+        "agent": "any",
+        "contexts": None,
+        "queries": None,
+        "known": {},
+    }
     assert data["contexts"] == data["agents"]["bed_agent"]["contexts"]
     assert {decision["agent"] for decision in data["decisions"]} == {"bed_agent"}
     steps = data["specs"]["isolated"]["trace"]

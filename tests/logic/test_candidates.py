@@ -85,3 +85,31 @@ def test_of_few_values_none_is_left_out_and_of_many_all_that_cannot_be():
     few, many = (tuple(f"v{i}" for i in range(size)) for size in (15, 16))
     assert worth_trying(few, formula, "x", state, {}) == few
     assert worth_trying(many, formula, "x", state, {"x": "v9"}) == ["v3"]
+
+
+@given(states(), st.sampled_from(sorted(relation.name for relation in SCHEMA.relations)), st.integers(0, 2))
+def test_the_tuples_that_have_a_value_at_a_place(state, relation, place):
+    tuples = state.tuples(relation)
+    if place < SCHEMA.relation(relation).arity:
+        for value in {args[place] for args in tuples} | {"nobody"}:
+            found = state.having(relation, place, value)
+            assert sorted(found) == sorted(args for args in tuples if args[place] == value)
+
+
+@pytest.mark.parametrize("number", [50, 200])
+def test_only_the_tuples_of_the_known_value_are_looked_at(number, monkeypatch):
+    """For one v the guard looks at its own tuples, however many others there are."""
+    facts = [Fact("Q", (f"a{i}", f"a{i}.{j}")) for i in range(number) for j in range(3)]
+    state = Instance(SCHEMA, frozenset(facts))
+    looked_at = []
+    having = Instance.having
+
+    def counting(self, *args):
+        found = having(self, *args)
+        looked_at.extend(found)
+        return found
+
+    monkeypatch.setattr(Instance, "having", counting)
+    formula = resolve(parse_formula("exists y. Q(v, y) & P(y)"), NAMES, {"v": "a"})
+    assert not holds(formula, state, {"v": "a7"})
+    assert 0 < len(looked_at) <= 6

@@ -27,7 +27,7 @@ def byte_level(texts):
     """The tokenizer of the small model, with more control tokens, some of which it does not call special."""
     from tokenizers import AddedToken
 
-    tokenizer = small_model._tokenizer(texts, 1024)
+    tokenizer = small_model.learnt_tokenizer(texts)
     tokenizer.add_special_tokens({"extra_special_tokens": ["<|im_start|>", "<file_sep>", "[INST]"]})
     plain = [AddedToken("<tool_call>", special=False), AddedToken("<think>", normalized=True)]
     tokenizer.add_tokens([*plain, AddedToken("\n\n", special=False)])

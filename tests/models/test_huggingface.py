@@ -6,7 +6,6 @@ import json
 import math
 import random
 import shutil
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
@@ -15,15 +14,17 @@ from backends import desk, needs, prompt, shown
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent, Request
+from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.models.huggingface import HuggingFace
 from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
 from stead_sym.deployment.semantics import offer
-from stead_sym.errors import ModelError
-from stead_sym.examples.production import operate
+from stead_sym.errors import InputError, ModelError
+from stead_sym.examples.production import Database, operate
 from stead_sym.files import load
+from stead_sym.production import VerifiedAgent
 from stead_sym.testing import small_model
 from stead_sym.verification import verify
 
@@ -156,7 +157,8 @@ def test_a_context_longer_than_the_window(folder, tmp_path):
 
 def test_a_chat_template_that_refuses_the_system_message(folder, tmp_path, contexts):
     picky = shutil.copytree(folder, tmp_path / "picky")
-    refusal = "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}x"
+    refusal = "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
+    refusal += "{% for message in messages %}{{ message.content }}{% endfor %}x"
     (picky / "chat_template.jinja").write_text(refusal)
     model = HuggingFace.load(str(picky))
     with pytest.raises(ModelError, match="refuses the prompt: no system role; change the prompt's messages"):
@@ -178,9 +180,9 @@ def test_the_command_and_production_share_a_store(folder, tmp_path, capsys):
     assert (again["queries"], shown(again), again["states"]) == (0, shown(first), first["states"])
     decided = [agents[""]["decisions"] for agents in _agents_of_evidence(first)]
     assert any(decision["prompt"] and decision["key"] for decisions in decided for decision in decisions)
-    with Store(store) as opened, closing(sqlite3.connect(":memory:")) as db:
+    with Store(store) as opened, closing(Database(":memory:", 2)) as database:
         agent = ModelAgent(HuggingFace.load(str(folder)), prompt, opened)
-        done = operate(desk, agent, verify(desk, agent), db, cases=100)
+        done = operate(VerifiedAgent(desk, verify(desk, agent), agent), database, cases=100)
     assert (agent.queries, agent.requests, done.uncovered) == (0, 0, ())
     if first["specs"]["prog"]["verdict"] == "holds":
         assert done.cases == 100
@@ -217,3 +219,36 @@ def test_the_command_reports_a_model_that_is_not_there(tmp_path, capsys):
     assert capsys.readouterr().err == (
         "stead-sym: /nowhere: no such folder; name a folder that has a model, or a model of the hub\n"
     )
+
+
+def test_options_go_to_the_model_and_into_who_answered(folder, model):
+    given = {"attn_implementation": "eager", "together": 2, "memory_mib": 7, "low_cpu_mem_usage": True}
+    backend = HuggingFace.load(str(folder), EngineOptions(given))
+    assert backend._config._attn_implementation == "eager"
+    assert (backend.together, backend.memory_mib) == (2, 7)
+    assert dict(backend.identity) == {**model.identity, "options": '{"attn_implementation":"eager"}'}
+    narrow = HuggingFace.load(str(folder), EngineOptions({"dtype": "bfloat16"}))
+    assert dict(narrow.identity) == {**model.identity, "dtype": "bfloat16"}
+
+
+def test_a_tokenizer_from_elsewhere(folder, model, tmp_path):
+    elsewhere = tmp_path / "tokenizer"
+    elsewhere.mkdir()
+    for file in folder.iterdir():
+        if file.suffix in (".json", ".jinja") and file.name != "config.json":
+            shutil.copy(file, elsewhere)
+    moved = HuggingFace.load(str(folder), EngineOptions({"tokenizer": str(elsewhere)}))
+    assert dict(moved.identity) == dict(model.identity)
+    with pytest.raises(ModelError, match="/nowhere: no such folder"):
+        HuggingFace.load(str(folder), EngineOptions({"tokenizer": "/nowhere"}))
+
+
+@pytest.mark.parametrize("given", [{"dtipe": "float32"}, {"together": 0}, {"memory_mib": "much"}])
+def test_options_that_it_does_not_take(folder, tmp_path, capsys, given):
+    with pytest.raises(InputError, match="--engine-option") as caught:
+        HuggingFace.load(str(folder), EngineOptions(given))
+    assert "\n" not in str(caught.value)
+    [(key, value)] = given.items()
+    words = ["verify", "refund", "--agent", f"hf:{folder}", "--store", str(tmp_path / "d.sqlite")]
+    assert main([*words, "--engine-option", f"{key}={value}"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

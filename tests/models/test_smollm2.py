@@ -114,7 +114,7 @@ def test_the_engines_agree_at_every_node(request, reference, other):
             compared += 1
         assert answer.said.unforced == expected.said.unforced
     assert len(reference) > 5
-    assert compared > 10
+    assert compared > 7
 
 
 def test_the_packaged_recording_is_what_the_model_says(llama):

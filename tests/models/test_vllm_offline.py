@@ -9,10 +9,11 @@ import pytest
 from backends import desk, needs, prompt
 
 from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.models.vllm_offline import VllmOffline
 from stead_sym.agent.records.store import Store
 from stead_sym.cli.main import main
-from stead_sym.errors import ModelError
+from stead_sym.errors import InputError, ModelError
 from stead_sym.verification import verify
 
 needs("vllm", "torch", "transformers", "aiohttp", "vllm")
@@ -90,4 +91,21 @@ def test_a_damaged_model(folder, tmp_path, broken, how):
         (copy / broken).write_bytes((copy / broken).read_bytes()[:300])
     with pytest.raises(ModelError, match="no model can be loaded from there: ") as caught:
         VllmOffline.load(str(copy))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"quantisation": "fp8"},
+            r"--engine-option quantisation: vLLM, .* has no such option; did you mean quant",
+        ),
+        ({"logprobs_mode": "raw_logits"}, r"--engine-option logprobs_mode: vLLM, .* has no such option"),
+        ({"batch": 0}, r"--engine-option batch=0 is not a number of at least 1"),
+    ],
+)
+def test_options_that_it_does_not_take(folder, given, message):
+    with pytest.raises(InputError, match=message) as caught:
+        VllmOffline.load(str(folder), EngineOptions(given))
     assert "\n" not in str(caught.value)

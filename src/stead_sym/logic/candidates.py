@@ -43,7 +43,9 @@ def worth_trying(
         return values
     known = {other: value for other, value in assignment.items() if other != name}
     found = candidates(formula, name, state, known, truth)
-    return values if found is None else [value for value in values if value in found]
+    if found is None:
+        return values
+    return found & values if isinstance(values, frozenset) else [value for value in values if value in found]
 
 
 def candidates(
@@ -62,12 +64,12 @@ def candidates(
             places = [place for place, term in enumerate(terms) if term == Var(name)]
             given = [(place, _value(term, assignment)) for place, term in enumerate(terms)]
             fixed = [(place, value) for place, value in given if value is not None]
-            matching = (
-                args
-                for args in state.by_relation.get(relation, ())
-                if all(args[place] == value for place, value in fixed)
-            )
-            return frozenset(args[places[0]] for args in matching) if places else None
+            if not places:
+                return None
+            narrowed = [state.having(relation, place, value) for place, value in fixed]
+            tuples = min(narrowed, key=len) if narrowed else state.by_relation.get(relation, ())
+            matching = (args for args in tuples if all(args[place] == value for place, value in fixed))
+            return frozenset(args[places[0]] for args in matching)
         case Equal(left, right) if truth and Var(name) in (left, right):
             same = _value(right if left == Var(name) else left, assignment)
             return None if same is None else frozenset({same})

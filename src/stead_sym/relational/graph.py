@@ -80,7 +80,7 @@ def closure(
 
 def moved(row: Row, permutation: Permutation) -> Row:
     """The row with each code where the permutation takes it."""
-    return tuple([permutation.get(code, code) for code in row])
+    return tuple(map(permutation.get, row, row))
 
 
 def pattern(row: Row) -> tuple[Row, dict[int, int]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -91,6 +91,20 @@ class Instance:
         for fact in self.facts:
             found.setdefault(fact.relation, set()).add(fact.args)
         return {relation: frozenset(tuples) for relation, tuples in found.items()}
+
+    def having(self, relation: str, place: int, value: Value) -> Collection[tuple[Value, ...]]:
+        """The tuples of D(P) with this value at a place, from 0. The index is made when it is first used."""
+        index = self._columns.get((relation, place))
+        if index is None:
+            index = {}
+            for args in self.by_relation.get(relation, ()):
+                index.setdefault(args[place], []).append(args)
+            self._columns[relation, place] = index
+        return index.get(value, ())
+
+    @cached_property
+    def _columns(self) -> dict[tuple[str, int], dict[Value, list[tuple[Value, ...]]]]:
+        return {}
 
     def rename(self, renaming: Mapping[Value, Value]) -> Instance:
         """ι(D) = { P(ι(u)) : P(u) ∈ D }; values that ``renaming`` lacks keep their names."""

@@ -53,7 +53,8 @@ def open_backend(
         from stead_sym.agent.models.vllm_server import IN_FLIGHT, VllmServer
 
         options.check({"tokenizer"}, "a server")
-        tokenizer = options.values.get("tokenizer")
+        own = options.values.get("tokenizer")
+        tokenizer = None if own is None else str(own)
         return VllmServer.load(
             model, tokenizer=tokenizer, patience=patience, in_flight=in_flight or IN_FLIGHT
         )

@@ -56,20 +56,20 @@ class Patience:
                 raise InputError(f"the patience has {name} {value}; give a number above 0")
 
 
-class Refused(ModelError):
-    """The server is busy; it may have said for how many seconds."""
+class Temporary(Exception):
+    """There was no answer, and there may be one if it is asked for again: ``error`` says why.
 
-    def __init__(self, message: str, after: float | None) -> None:
-        super().__init__(message)
+    ``busy``: the server has refused, perhaps for so many seconds (``after``). ``late``: the time was over.
+    """
+
+    def __init__(
+        self, words: str, *, busy: bool = False, late: bool = False, after: float | None = None
+    ) -> None:
+        super().__init__(words)
+        self.error = ModelError(words)
+        self.busy = busy
+        self.late = late
         self.after = after
-
-
-class Unanswered(ModelError):
-    """There is no answer of the server: it is not there, has hung up, or is broken."""
-
-
-class TooLate(ModelError):
-    """A deadline has passed."""
 
 
 class Talk:
@@ -141,22 +141,23 @@ class Talk:
         """The answer to a POST of ``body``, or to GET without one, within so many seconds; with ``optional``
         an empty one where the server does not know ``path``.
 
-        Raises `Refused`, `Unanswered` or `TooLate` where it may be asked again, and `ModelError` where not.
+        Raises `Temporary` where it may be asked again, and `ModelError` where not.
         """
         place = f"{address.url}{path}"
         try:
             async with asyncio.timeout(max(seconds, 0.0)):
                 return await self._ask(address, path, body, optional)
         except self._aiohttp.ServerTimeoutError:
-            raise Unanswered(
+            raise Temporary(
                 f"{place}: no connection within {self._connect:.3g} s; start the server, or mend the address"
             ) from None
         except TimeoutError:
-            raise TooLate(
-                f"{place}: no whole answer within {seconds:.3g} s; see the server's log, or wait longer"
+            raise Temporary(
+                f"{place}: no whole answer within {seconds:.3g} s; see the server's log, or wait longer",
+                late=True,
             ) from None
         except (self._aiohttp.ClientError, OSError, ValueError) as error:
-            raise Unanswered(
+            raise Temporary(
                 f"{place}: no answer: {address.said(_reason(error))}; start the server, or mend the address"
             ) from None
 
@@ -184,9 +185,9 @@ class Talk:
         words = address.said(f"{status} {_message(data) or reason or ''}".strip())
         told = f"{place}: {words}; see the server's log, or set VLLM_API_KEY where it wants a key"
         if status in _BUSY:
-            raise Refused(told, _seconds(after))
+            raise Temporary(told, busy=True, after=_seconds(after))
         if status in _BROKEN:
-            raise Unanswered(told)
+            raise Temporary(told)
         if status == 404 and optional:
             return {}
         raise ModelError(told)

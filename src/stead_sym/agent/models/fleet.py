@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from stead_sym.agent.models.addresses import Address
-from stead_sym.agent.models.connection import Patience, Refused, Talk, TooLate, Unanswered
+from stead_sym.agent.models.connection import Patience, Talk, Temporary
 from stead_sym.errors import ModelError
 
 Tag = TypeVar("Tag")
@@ -178,18 +178,15 @@ class Fleet(Generic[Tag]):
             said = await self._talk.ask(
                 server.address, job.path, job.body, seconds=left if alone else left / 2
             )
-        except Refused as error:
-            server.failed(sent, self._patience, error.after, busy=True)
-            self._again(job, server, error)
-        except (Unanswered, TooLate) as error:
+        except Temporary as none:
             if self._overdue():
                 self._fail(self._whole_over())
-            elif isinstance(error, TooLate) and alone:
-                self._fail(error)
+            elif none.late and alone:
+                self._fail(none.error)
             else:
-                server.failed(sent, self._patience, None, busy=False)
-                job.broken += 1  # which a busy server says nothing of
-                self._again(job, server, error)
+                server.failed(sent, self._patience, none.after, busy=none.busy)
+                job.broken += not none.busy  # a busy server says nothing of the question
+                self._again(job, server, none.error)
         except ModelError as error:
             self._fail(error)
         else:
@@ -221,7 +218,7 @@ class Fleet(Generic[Tag]):
             late = [job for job in self._jobs if job.until is not None and job.until <= now]
             if late and late[0].why is not None:
                 tried = f"{late[0].why.message} (tried for {self._patience.request:.3g} s)"
-                self._fail(TooLate(tried))
+                self._fail(ModelError(tried))
             if self._overdue() and self._failure is None and self.count.open:
                 self._fail(self._whole_over())
             self._dispatch()
@@ -233,7 +230,7 @@ class Fleet(Generic[Tag]):
         return self._ends is not None and time.monotonic() >= self._ends
 
     def _whole_over(self) -> ModelError:
-        return TooLate(
+        return ModelError(
             f"{self._servers[0].address.url}: {self.count.open} messages without an answer after "
             f"{self._patience.whole:.3g} s; see the server's log, or wait longer"
         )

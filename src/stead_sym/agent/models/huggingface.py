@@ -123,7 +123,9 @@ class HuggingFace:
         where = own.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
         given.setdefault("dtype", "float32" if where == "cpu" else "auto")
         revision = given.get("revision")
-        tokenizer = ChatTokenizer.load(own.get("tokenizer", name), None if "tokenizer" in own else revision)
+        tokenizer = ChatTokenizer.load(
+            str(own.get("tokenizer", name)), None if "tokenizer" in own else revision
+        )
         transformers.utils.logging.disable_progress_bar()
         load = transformers.AutoModelForCausalLM.from_pretrained
         with refusing("transformers"):

@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self
 from stead_sym.agent.models.addresses import Address, without_credentials
 from stead_sym.agent.models.asking import Question, Said
 from stead_sym.agent.models.backend import Request, Tokenizer, Written, unforced
-from stead_sym.agent.models.connection import EXTRA, Patience, Refused, Talk, Unanswered
+from stead_sym.agent.models.connection import EXTRA, Patience, Talk, Temporary
 from stead_sym.agent.models.engine_answers import Question as Sampling
 from stead_sym.agent.models.engine_answers import Sampled, checked, questions
 from stead_sym.agent.models.fleet import Fleet
@@ -335,9 +335,9 @@ class _FirstWords:
                 return self._talk.wait(
                     self._talk.ask(address, path, text, seconds=self._seconds, optional=optional)
                 )
-            except (Refused, Unanswered):
-                if not left:
-                    raise
+            except Temporary as none:
+                if not left or none.late:
+                    raise none.error from None
                 time.sleep(_PAUSE)
         raise AssertionError("no try")
 
