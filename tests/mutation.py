@@ -65,6 +65,10 @@ FIRST = {
     "check/witness": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
     "check": ("tests/symbolic/check",),
     "/agent/records": ("tests/agent/test_weight.py", "tests/agent/test_trie.py", "tests/agent/test_store.py"),
+    "/agent/recorded": ("tests/agent/test_recorded.py",),
+    "/agent/in_flight": ("tests/agent/test_recorded.py",),
+    "/agent/models/chat": ("tests/agent/test_chat.py",),
+    "/agent/models/function_tools": ("tests/agent/test_chat.py",),
     "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
     "/blaming": ("tests/test_blaming.py",),
 }
@@ -1055,6 +1059,61 @@ MUTATIONS = (
         "/agent/records/answer.py",
         "if not self.selected or self.selected != self.said.counts.keys():",
         "if False:",
+    ),
+    # agents that are recorded: how often they are asked, what counts as an answer, who waits for what
+    Mutation(
+        "no question is put twice",
+        "/agent/recorded.py",
+        "return TIMES[self._choices - 1]",
+        "return 1",
+    ),
+    Mutation(
+        "the first sample stands for all",
+        "/agent/recorded.py",
+        "said[n] for n in sorted(said)",
+        "said[0] for n in sorted(said)",
+    ),
+    Mutation(
+        "what is asked besides the calls is not in the key",
+        "/agent/recorded.py",
+        '"asked": asked,',
+        '"asked": 0,',
+    ),
+    Mutation(
+        "a pause goes past the deadline",
+        "/agent/recorded.py",
+        " or self._too_late(clock, pause)",
+        "",
+    ),
+    Mutation(
+        "after a failure the rest is asked",
+        "/agent/in_flight.py",
+        "                self._stopping = True\n            if self._stopping",
+        "                pass\n            if self._stopping",
+    ),
+    Mutation(
+        "what is in flight goes on",
+        "/agent/in_flight.py",
+        "            self._loop.call_soon_threadsafe(self._cancel)",
+        "            pass",
+    ),
+    Mutation(
+        "whatever function is called counts",
+        "/agent/models/function_tools.py",
+        "    if call not in calls:",
+        "    if False:",
+    ),
+    Mutation(
+        "a redirect is followed",
+        "/agent/models/chat.py",
+        "follow_redirects=False",
+        "follow_redirects=True",
+    ),
+    Mutation(
+        "a server may say the key",
+        "/agent/models/chat.py",
+        'said = said.replace(secret, "***")',
+        "pass",
     ),
     # evidence: what it is built of, and what its replay asks for
     Mutation(
