@@ -100,7 +100,9 @@ def test_what_a_killed_worker_had_begun_is_taken_over(place, expected):
         assert again["asked"] - again["again"] == expected[1]
         assert again["again"] <= most
     assert selected(place) == expected[0]
-    assert execute(place, "SELECT key FROM claim") == []
+    # The one that was killed may leave claims on what it had just decided; they end with its lease.
+    assert len(execute(place, "SELECT id FROM worker")) <= 1
+    assert execute(place, "SELECT key FROM claim WHERE worker NOT IN (SELECT id FROM worker)") == []
 
 
 def test_threads_that_decide_at_once_ask_nothing_twice(place):
