@@ -16,7 +16,7 @@ def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     [code] = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     exec(compile(code, "decisions.md", "exec"), {})
     first, second = capsys.readouterr().out.splitlines()
-    assert first.endswith(" 0 of 4")
+    assert re.search(r" 0 of \d+$", first)
     assert second.startswith("Unforced(agreed=0, ")
 
 
