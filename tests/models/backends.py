@@ -5,21 +5,26 @@ STEAD_MODELS=required makes a library that is missing an error instead of a skip
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.files import load
+
+if TYPE_CHECKING:
+    from stead_sym.agent.models.vllm_offline import VllmOffline
 
 desk = load("refund")
 prompt = Prompt.of(desk)
@@ -97,3 +102,15 @@ def shown(report):
         evidence = {key: part for key, part in spec["evidence"].items() if key != "agents"}
         specs[name] = {**spec, "evidence": evidence}
     return specs
+
+
+@contextmanager
+def one_engine(load: Callable[[], VllmOffline]) -> Iterator[VllmOffline]:
+    """A model in an engine of vLLM that is gone when the block ends. Engines of one process share a state,
+    which the end of one takes from the others."""
+    gc.collect()  # an engine that nobody holds any more ends now, and not under the next one
+    backend = load()
+    try:
+        yield backend
+    finally:
+        backend.engine.llm_engine.engine_core.shutdown()

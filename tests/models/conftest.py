@@ -6,7 +6,7 @@ import os
 import random
 
 import pytest
-from backends import busy, prompt, vllm_server
+from backends import busy, one_engine, prompt, vllm_server
 
 from stead_sym.testing import small_model
 
@@ -34,11 +34,12 @@ def model(folder):
     return HuggingFace.load(str(folder))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def offline(folder):
     from stead_sym.agent.models.vllm_offline import VllmOffline
 
-    return VllmOffline.load(str(folder))
+    with one_engine(lambda: VllmOffline.load(str(folder))) as backend:
+        yield backend
 
 
 @pytest.fixture(scope="session")

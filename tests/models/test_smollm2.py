@@ -7,7 +7,7 @@ import os
 import shutil
 
 import pytest
-from backends import desk, needs
+from backends import desk, needs, one_engine
 
 from shared_folder import shared_folder
 from stead_sym.agent.models.agent import ModelAgent
@@ -53,7 +53,9 @@ def hub(weights):
 @pytest.fixture(scope="module")
 def vllm(weights):
     needs("vllm", "vllm")
-    return open_backend("vllm:smollm2", EngineOptions({"max_model_len": 2048}))
+    options = EngineOptions({"max_model_len": 2048})
+    with one_engine(lambda: open_backend("vllm:smollm2", options)) as backend:
+        yield backend
 
 
 @pytest.fixture(scope="module")

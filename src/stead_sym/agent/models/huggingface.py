@@ -313,6 +313,10 @@ class HuggingFace:
             self._rows[job.request.prompt] = _Row(job.tokens, own, shared if start else (), start)
         while len(self._rows) > 1 and (len(self._rows) > self.together or self._kept > self._for_a_pass):
             del self._rows[next(iter(self._rows))]
+        if self._kept > self._for_a_pass and all(
+            row.shared is not self._reference.own for row in self._rows.values()
+        ):
+            self._reference = _Row()  # what was shared by prompts that are gone
 
     @property
     def _kept(self) -> int:
