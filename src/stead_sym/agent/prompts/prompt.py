@@ -48,6 +48,7 @@ _POLICY, _TOOLS = "POLICY TEXT", "TOOL SCHEMAS"
 _STATE, _CALLS = "CURRENT RELATIONAL STATE", "OFFERED CALLS"
 _UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """What JSON leaves as it is, although it is not shown, ends a line or cannot be encoded."""
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _FILES = ("system.txt", "user.txt", "policy.txt", "tools.json", "calls.json")
 
 
@@ -200,8 +201,11 @@ class Prompt:
 
 def _json(data: object) -> str:
     """JSON on one line, in which every character that is not shown, or ends a line, is escaped."""
-    text = json.dumps(data, ensure_ascii=False)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _UNSAFE.sub(_escaped, _encode(data))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def _inner(text: str) -> str:

@@ -13,12 +13,14 @@ from functools import lru_cache
 from pathlib import Path
 
 _BLOCK = 1 << 20
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+"""Made once: `json.dumps` with options makes an encoder for every call."""
 
 
 def spelled(data: object) -> str:
     """The JSON text of ``data`` that digests are taken of; floats are spelled so that they read back
     exactly."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _encode(data)
 
 
 @lru_cache(maxsize=4096)
