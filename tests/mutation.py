@@ -1380,7 +1380,19 @@ def outcome(mutation: Mutation | None, tests: tuple[str, ...] = TESTS, limit: fl
 
 def _first_failure(package: str, tests: tuple[str, ...], limit: float | None) -> Outcome:
     """What the tests say of the package in a folder."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "--tb=no",
+        *tests,
+    ]
     environment = {**os.environ, "PYTHONPATH": package, "PYTHONDONTWRITEBYTECODE": "1"}
     environment["HYPOTHESIS_PROFILE"] = "unshrunk"
     try:

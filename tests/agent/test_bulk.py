@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from databases import execute
+from store_places import execute
 from test_server import Quick, load, model, on_completions
 from test_store import CONTEXTS, context, prompt
 

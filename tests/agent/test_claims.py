@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from databases import execute
+from store_places import execute
 
 from stead_sym.agent.records.claims import Claims
 from stead_sym.agent.records.store import Store

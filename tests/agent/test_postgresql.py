@@ -6,7 +6,7 @@ import threading
 
 import pytest
 import sqlalchemy as sa
-from databases import execute
+from store_places import execute
 from test_store import CONTEXTS, filled, other_selection, two_way
 
 from postgresql import PASSWORD

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from databases import execute, tamper
+from store_places import execute, tamper
 from test_store import CONTEXTS, filled, insert_again, other_selection, prompt, two_way
 
 from stead_sym.agent.models.agent import ModelAgent

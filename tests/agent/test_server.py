@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from databases import execute
+from store_places import execute
 from test_store import CONTEXTS, prompt
 
 from stead_sym.agent.base import Reporting

@@ -13,8 +13,8 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from databases import execute, tamper
 from sqlalchemy.exc import DBAPIError
+from store_places import execute, tamper
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent

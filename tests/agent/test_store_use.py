@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from databases import execute
+from store_places import execute
 from test_store import CONTEXTS, filled, other_selection, prompt, two_way
 
 from stead_sym.agent.models.agent import ModelAgent
