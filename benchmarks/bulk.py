@@ -37,6 +37,7 @@ from stead_sym.agent.models.vllm_server import VllmServer
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.store import Store
 from stead_sym.files import load
+from stead_sym.memory import resident
 from stead_sym.testing.small_model import learnt_tokenizer
 
 SERVED = "quick"
@@ -61,19 +62,11 @@ def quick_servers(number: int, folder: Path) -> Iterator[str]:
             process.communicate()
 
 
-def memory() -> int:
-    """Bytes of this process that are in memory."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    raise OSError("no VmRSS")
-
-
 class Peak:
     """The greatest memory while it is on, above that at its start, in MiB."""
 
     def __enter__(self) -> Peak:
-        self._start = self._most = memory()
+        self._start = self._most = resident(os.getpid())
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._look)
         self._thread.start()
@@ -85,7 +78,7 @@ class Peak:
 
     def _look(self) -> None:
         while not self._ending.wait(0.1):
-            self._most = max(self._most, memory())
+            self._most = max(self._most, resident(os.getpid()))
 
     @property
     def above(self) -> float:

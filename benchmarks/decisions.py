@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.models.agent import Backend, ModelAgent, Request
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backend import Backend, Request
 from stead_sym.agent.models.backends import open_backend
 from stead_sym.agent.models.connection import Talk
 from stead_sym.agent.models.huggingface import HuggingFace

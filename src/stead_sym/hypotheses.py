@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.records.answer import recorded_answer
+from stead_sym.agent.records.answer import recorded_answers
 from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import percent, weight
 from stead_sym.agent.roles import Wrappers
@@ -192,8 +192,7 @@ def _weights(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothesis]
     for agent, wrapper in wrappers.items():
         if wrapper is None:
             continue
-        records = (recorded_answer(wrapper.agent, context) for context, _ in wrapper.decisions)
-        weighed = weight(record for record in records if record is not None)
+        weighed = weight(recorded_answers(wrapper.agent, wrapper.decisions))
         if weighed is None:
             continue
         who = f"agent {agent}" if agent else "the agent"
@@ -220,8 +219,7 @@ def _repetitions(wrappers: Wrappers) -> Iterator[Hypothesis]:
     for agent, wrapper in wrappers.items():
         if wrapper is None:
             continue
-        records = (recorded_answer(wrapper.agent, context) for context, _ in wrapper.decisions)
-        told = repeated(record for record in records if record is not None)
+        told = repeated(recorded_answers(wrapper.agent, wrapper.decisions))
         if told is None:
             continue
         who = f"agent {agent}" if agent else "the agent"

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
 from stead_sym.agent.base import DecisionContext, Reporting
-from stead_sym.agent.records.answer import Answer, recorded_answer
+from stead_sym.agent.records.answer import Answer, recorded_answers
 from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import weight
 from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
@@ -392,15 +392,9 @@ def _run(wrapper: CanonicalWrapper | None) -> AgentRun:
         wrapper.contexts,
         wrapper.queries,
         wrapper.decisions,
-        _answers(wrapper),
+        recorded_answers(wrapper.agent, wrapper.decisions),
         wrapper.known,
     )
-
-
-def _answers(wrapper: CanonicalWrapper) -> tuple[Answer, ...]:
-    """The records of the decisions, of an agent that keeps some."""
-    records = (recorded_answer(wrapper.agent, context) for context, _ in wrapper.decisions)
-    return tuple(record for record in records if record is not None)
 
 
 @contextmanager
@@ -419,7 +413,11 @@ def _reporting(wrappers: Wrappers, progress: Progress | None) -> Iterator[None]:
 
 def _light(wrappers: Wrappers, mass: float) -> Iterator[str]:
     """A doubt where in some decisions less than ``mass`` of the probability is on the offered calls."""
-    weighed = (weight(_answers(wrapper)) for wrapper in wrappers.values() if wrapper is not None)
+    weighed = (
+        weight(recorded_answers(wrapper.agent, wrapper.decisions))
+        for wrapper in wrappers.values()
+        if wrapper is not None
+    )
     light = [answer for one in weighed if one is not None for answer in one.below(mass)]
     if light:
         yield (
@@ -431,7 +429,7 @@ def _light(wrappers: Wrappers, mass: float) -> Iterator[str]:
 def _unsteady(wrappers: Wrappers) -> Iterator[str]:
     """A doubt for each agent that answers a repeated question differently, and is to be asked once."""
     for wrapper in wrappers.values():
-        told = None if wrapper is None else repeated(_answers(wrapper))
+        told = None if wrapper is None else repeated(recorded_answers(wrapper.agent, wrapper.decisions))
         if wrapper is not None and told is not None and told.unsteady:
             yield (
                 f"with what {wrapper.agent.name} answered, which answers differently when it is asked again"

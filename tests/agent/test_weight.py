@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stead_sym
-from stead_sym.agent.models.agent import ModelAgent, Request, unforced
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backend import Request, unforced
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.possible import Branching, Greedy, Sampling, rule_data, rule_from_data

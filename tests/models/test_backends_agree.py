@@ -10,7 +10,8 @@ import sys
 import pytest
 from backends import SERVED, busy, desk, needs, shown
 
-from stead_sym.agent.models.agent import ModelAgent, Request
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backend import Request
 from stead_sym.agent.models.vllm_server import VllmServer
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.possible import Greedy

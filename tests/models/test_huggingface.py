@@ -13,7 +13,8 @@ import pytest
 from backends import desk, needs, prompt, shown
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.models.agent import ModelAgent, Request
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backend import Request
 from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.models.huggingface import HuggingFace
 from stead_sym.agent.records.possible import Greedy

@@ -8,12 +8,13 @@ import re
 from stead_sym.printable import printable
 
 _MOST = 300
-_CREDENTIALS = re.compile(r"//[^/@\s]*@")
+_USER = re.compile(r"(?<=//)[^/?#\s]*@")
+_QUERY = re.compile(r"\?[^#\s]*")
 
 
 def without_credentials(text: str) -> str:
-    """The text without users and passwords in addresses."""
-    return _CREDENTIALS.sub("//", text)
+    """A text that may have URLs in it, without the users, passwords and queries of these."""
+    return _QUERY.sub("", _USER.sub("", text)) if "//" in text else text
 
 
 def one_line(text: str, most: int = _MOST) -> str:

@@ -10,7 +10,8 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from stead_sym.agent.models.agent import Backend, ModelAgent
+from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.models.backend import Backend
 from stead_sym.agent.models.backends import KINDS, is_server, open_backend, open_store
 from stead_sym.agent.models.connection import Patience
 from stead_sym.agent.models.engine_options import EngineOptions

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stead_sym.agent.python import SOURCE, PythonAgent
-from stead_sym.agent.records.answer import recorded_answer
+from stead_sym.agent.records.answer import recorded_answer, recorded_answers
 from stead_sym.agent.records.repeated import answers_in_words, repeated
 from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -28,8 +28,7 @@ def _unsteady(wrapper: CanonicalWrapper, whose: str) -> Iterator[Finding]:
         for context, _ in wrapper.decisions
         if (answer := recorded_answer(wrapper.agent, context)) is not None
     }
-    answers = (recorded_answer(wrapper.agent, context) for context in contexts.values())
-    told = repeated(answer for answer in answers if answer is not None)
+    told = repeated(recorded_answers(wrapper.agent, wrapper.decisions))
     if told is None or not (unsteady := told.unsteady):
         return
     first = unsteady[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stead_sym.agent.records.answer import recorded_answer
+from stead_sym.agent.records.answer import recorded_answers
 from stead_sym.agent.records.weight import percent, weight
 from stead_sym.agent.roles import Wrappers
 from stead_sym.findings.finding import Finding
@@ -19,8 +19,7 @@ def forced_choices(wrappers: Wrappers) -> Iterator[Finding]:
     for name, wrapper in wrappers.items():
         if wrapper is None:
             continue
-        records = (recorded_answer(wrapper.agent, context) for context, _ in wrapper.decisions)
-        weighed = weight(record for record in records if record is not None)
+        weighed = weight(recorded_answers(wrapper.agent, wrapper.decisions))
         if weighed is None or not (light := weighed.below(_LIGHT)) or weighed.lightest is None:
             continue
         whose = f" of {name}" if name else ""

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from stead_sym.agent.models.agent import Request, Written, unforced
+from stead_sym.agent.models.backend import Request, Written, unforced
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
 from stead_sym.agent.records.possible import Tokens

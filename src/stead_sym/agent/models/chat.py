@@ -12,8 +12,6 @@ Whoever serves another model under the same name needs another store of decision
 from __future__ import annotations
 
 import base64
-import email.utils
-import json
 import math
 import os
 import time
@@ -25,6 +23,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.function_tools import Refused, called, check_names, function_tools
+from stead_sym.agent.models.server_answers import json_or_none, retry_after, words_on_error
 from stead_sym.agent.models.tokenizer import library
 from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.prompts.template import Template
@@ -188,7 +187,7 @@ class Chat:
         except self._openai.APIStatusError as error:
             self._met = True
             response = error.response
-            said = _server_message(_json(response.content))
+            said = words_on_error(json_or_none(response.content))
             unwanted = {name for name in optional if any(word in said.lower() for word in _REFUSING[name])}
             if unwanted and response.status_code in (400, 422):
                 self._optional = {n: value for n, value in self._optional.items() if n not in unwanted}
@@ -205,7 +204,7 @@ class Chat:
                 raise failure from None
             raise Again(failure) from None
         self._met = True
-        return _json(raw.content)
+        return json_or_none(raw.content)
 
     def _failure(self, status: int, said: str, headers: Mapping[str, str]) -> Exception:
         """The error of an answer that is one, as one to try again after where it may pass."""
@@ -217,7 +216,7 @@ class Chat:
             return ModelError(f"{words}; set OPENAI_API_KEY to a key for this server")
         if status not in _TEMPORARY:
             return ModelError(f"{words}; see the server's log")
-        pause = _seconds(headers.get("retry-after"))
+        pause = retry_after(headers.get("retry-after"))
         asks = "" if pause is None else f" (it asks to wait {pause:g} s)"
         failure = ModelError(f"{words}{asks}; try later, or ask less at a time")
         return Again(failure, None if pause is None else min(pause, _LONGEST_PAUSE))
@@ -274,38 +273,6 @@ def _address(url: str) -> SplitResult:
 def _shown(parts: SplitResult) -> str:
     """The address without user and password."""
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl().rstrip("/")
-
-
-def _json(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _server_message(data: Any) -> str:
-    """The server's own words on an error."""
-    match data:
-        case {"error": {"message": str(text)}} | {"message": str(text)} | {"error": str(text)}:
-            return text
-        case {"detail": detail}:
-            return str(detail)
-        case _:
-            return ""
-
-
-def _seconds(header: str | None) -> float | None:
-    """The seconds of a Retry-After header, which may be a date; None where there are none."""
-    if header is None:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(header).timestamp() - time.time()
-        except ValueError:
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def _logprob(choice: Mapping[str, Any]) -> float | None:

@@ -9,18 +9,16 @@ after it, however it ends. Retries are not here: whether to ask again depends on
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import threading
-import time
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from stead_sym.agent.models.addresses import Address
+from stead_sym.agent.models.server_answers import json_or_none, retry_after, words_on_error
 from stead_sym.agent.models.tokenizer import library
 from stead_sym.errors import InputError, ModelError
 
@@ -174,37 +172,20 @@ class Talk:
                 if len(content) > _MOST_BYTES:
                     raise ModelError(f"{place}: the answer does not end; name the address of a vLLM server")
             status, reason, after = response.status, response.reason, response.headers.get("Retry-After")
-        try:
-            data = json.loads(content)
-        except (ValueError, RecursionError):
-            data = None
+        data = json_or_none(content)
         if status == 200 and isinstance(data, dict):
             return data
         if status == 200:
             raise ModelError(f"{place}: the answer is not a JSON object; name the address of a vLLM server")
-        words = address.said(f"{status} {_message(data) or reason or ''}".strip())
+        words = address.said(f"{status} {words_on_error(data) or reason or ''}".strip())
         told = f"{place}: {words}; see the server's log, or set VLLM_API_KEY where it wants a key"
         if status in _BUSY:
-            raise Temporary(told, busy=True, after=_seconds(after))
+            raise Temporary(told, busy=True, after=retry_after(after))
         if status in _BROKEN:
             raise Temporary(told)
         if status == 404 and optional:
             return {}
         raise ModelError(told)
-
-
-def _seconds(after: str | None) -> float | None:
-    """What `Retry-After` says: a number of seconds, or a date."""
-    if after is None:
-        return None
-    try:
-        return max(float(after), 0.0)
-    except ValueError:
-        pass
-    try:
-        return max(parsedate_to_datetime(after).timestamp() - time.time(), 0.0)
-    except ValueError:
-        return None
 
 
 def _reason(error: Exception) -> str:
@@ -216,14 +197,3 @@ def _reason(error: Exception) -> str:
     if type(error).__name__ == "ServerDisconnectedError":
         return "the server hung up"
     return str(inner) or type(inner).__name__
-
-
-def _message(data: Any) -> str:
-    """The server's own words on an error."""
-    for path in (("error", "message"), ("message",), ("detail",), ("error",)):
-        found = data
-        for key in path:
-            found = found.get(key) if isinstance(found, dict) else None
-        if isinstance(found, str):
-            return found
-    return ""

@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from stead_sym.agent.models.agent import Request
+from stead_sym.agent.models.backend import Request
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
 

@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from stead_sym.agent.models.backend import Request, Written, unforced
-from stead_sym.agent.models.cache import sha256
 from stead_sym.agent.models.catalogue import Say
 from stead_sym.agent.models.chat_template import ChatTemplate
 from stead_sym.agent.models.control_tokens import ControlTokens
 from stead_sym.agent.models.convert import float32_gguf, llama_library
 from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.prompts.prompt import Message
-from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.digest import digest, digest_file
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.agent.records.said import Unforced
 from stead_sym.errors import InputError, ModelError
@@ -151,7 +150,7 @@ class LlamaCpp:
         path = Path(file)
         if not path.is_file():
             raise ModelError(f"{path}: no such file; name a GGUF file, or get one: `stead-sym models list`")
-        weights = sha256(path)
+        weights = digest_file(path)
         run = float32_gguf(path, weights, say) if dtype == "float32" else path
         try:
             model = _model_class(llama)(str(run), kinds[0], False)

@@ -20,11 +20,11 @@ from stead_sym.agent.models.asking import Asking, InBatches, Question, Said, Str
 from stead_sym.agent.models.backend import Backend, Request, Unconstrained, Written
 from stead_sym.agent.models.walk import Draft, Walk, Walks
 from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.answer import Answer, Offered
+from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.known import known, of_another_question
 from stead_sym.agent.records.possible import Branching, Rule
 from stead_sym.agent.records.said import Decoding, Unforced
 from stead_sym.agent.records.store import Store
-from stead_sym.errors import StoreError
 from stead_sym.relational.graph import NAUTY_VERSION
 
 _TOGETHER = 128  # contexts that are looked up in the store at a time
@@ -159,22 +159,16 @@ class Pipeline:
 
     def _looked_up(self, walks: Sequence[Walk]) -> Iterator[tuple[Walk, Answer | None]]:
         """Each walk with the decision that the store has of it."""
-        known = self._store.get_many([walk.keys.decision for walk in walks])
+        there = known(self._store, {walk.keys.decision: (walk.draft.messages, walk.calls) for walk in walks})
         for walk in walks:
-            answer = known.get(walk.keys.decision)
-            if answer is not None:
-                self._check(walk.draft, answer, walk.calls)
-            yield walk, answer
+            yield walk, there.get(walk.keys.decision)
 
-    def _check(self, draft: Draft, answer: Answer, calls: Sequence[Offered] | None = None) -> None:
-        """Raise `StoreError` where the decision of a key is none to what the key was made of."""
+    def _check(self, draft: Draft, answer: Answer) -> None:
+        """Raise `StoreError` where the decision of a draft's key is none to its texts."""
         said = [(offered.call, offered.text) for offered in answer.calls]
         asked = [(call, self._walks.text(call)) for call in draft.calls]
-        if (answer.prompt, said) != (draft.messages, asked) or (calls is not None and answer.calls != calls):
-            raise StoreError(
-                f"{self._store.name}: decision {answer.key[:12]} has other calls, or another prompt, than"
-                " what its key was made of; use another store"
-            )
+        if (answer.prompt, said) != (draft.messages, asked):
+            raise of_another_question(self._store, answer)
 
     def _free_again(self) -> list[DecisionContext]:
         """Contexts that another worker was asking about and has decided, or given up, by now."""

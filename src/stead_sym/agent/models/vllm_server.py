@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from stead_sym.agent.models.addresses import Address, without_credentials
+from stead_sym.agent.models.addresses import Address
 from stead_sym.agent.models.asking import Question, Said
 from stead_sym.agent.models.backend import Request, Tokenizer, Written, unforced
 from stead_sym.agent.models.connection import EXTRA, Patience, Talk, Temporary
@@ -30,6 +30,7 @@ from stead_sym.agent.models.tokenizer import ChatTokenizer
 from stead_sym.agent.records.digest import spelled, spelled_tokens
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.agent.records.said import Unforced
+from stead_sym.agent.wording import without_credentials
 from stead_sym.errors import ModelError
 
 IN_FLIGHT = 256

@@ -7,7 +7,7 @@ that whoever reads it derives the selection again instead of believing it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, assert_never, runtime_checkable
 
@@ -325,6 +325,14 @@ class Recorder(Protocol):
 def recorded_answer(agent: object, context: DecisionContext) -> Answer | None:
     """The record of what an agent selected in a canonical context; None where it keeps none."""
     return agent.answer(context) if isinstance(agent, Recorder) else None
+
+
+def recorded_answers(
+    agent: object, decisions: Iterable[tuple[DecisionContext, frozenset[Call]]]
+) -> tuple[Answer, ...]:
+    """The records of decisions in canonical contexts, of an agent that keeps some."""
+    records = (recorded_answer(agent, context) for context, _ in decisions)
+    return tuple(record for record in records if record is not None)
 
 
 def question(prompt: Sequence[Message], texts: Sequence[str]) -> str:

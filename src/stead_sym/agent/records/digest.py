@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-_BLOCK = 1 << 20
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 """Made once: `json.dumps` with options makes an encoder for every call."""
 
@@ -38,9 +37,11 @@ def digest_files(paths: Iterable[Path]) -> str:
     """SHA-256 over the names and the contents of files, in the order of their names."""
     whole = hashlib.sha256()
     for path in sorted(paths, key=lambda p: p.name):
-        part = hashlib.sha256()
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                part.update(block)
-        whole.update(spelled([path.name, part.hexdigest()]).encode())
+        whole.update(spelled([path.name, digest_file(path)]).encode())
     return whole.hexdigest()
+
+
+def digest_file(path: Path) -> str:
+    """SHA-256 of the contents of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

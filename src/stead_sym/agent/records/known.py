@@ -20,8 +20,13 @@ def known(
     answers = store.get_many(asked)
     for key, answer in answers.items():
         if (answer.prompt, answer.calls) != asked[key]:
-            raise StoreError(
-                f"{store.name}: decision {key[:12]} has other calls, or another prompt, than what"
-                " its key was made of; use another store"
-            )
+            raise of_another_question(store, answer)
     return answers
+
+
+def of_another_question(store: Store, answer: Answer) -> StoreError:
+    """The error of a decision that is none to what its key was made of."""
+    return StoreError(
+        f"{store.name}: decision {answer.key[:12]} has other calls, or another prompt, than what"
+        " its key was made of; use another store"
+    )
