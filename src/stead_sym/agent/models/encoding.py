@@ -1,36 +1,65 @@
-"""Texts to token ids, without computing again what many texts begin with.
+"""Texts to token ids, line by line, each line once.
 
 The decision: a tokenizer splits a text into words first, and each word has its tokens whatever stands around
-it; so a text can be cut between two words. It is cut only after a line feed that no white space follows, only
-for tokenizers whose splitting is of a kind that ends a word there, and only as long as the tokens are those
-of the whole text wherever that is checked: at the first texts and at some of the later ones.
+it; so a text can be cut between two words, and prompts of one deployment have most of their lines in common.
+A text is cut at its line feeds, only for tokenizers whose splitting is of a kind that ends a word there
+(`_Cut`), and only as long as the tokens are those of the whole text wherever that is checked: at the first
+texts and at some of the later ones.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+import string
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain, pairwise, product
+from typing import Any, NamedTuple
 
 from stead_sym.agent.records.possible import Tokens
 
-_WORTH = 256  # characters that a beginning has at least
-_BEGINNINGS = 8
+_WORTH = 256  # characters that a text has at least which is cut
 _FIRST, _SOME = 4, 256  # so many texts are checked at first, and one of so many later
+_SHORT = 256  # characters of a line that is kept among many
+_MANY, _FEW = 1 << 14, 1 << 8  # lines that are kept, short and long ones
 
 
-class _Beginning:
-    """What several texts begin with, and its tokens."""
+class _Cut(NamedTuple):
+    """A place at a line feed where a text is cut: at the end of what ``pattern`` matches, or where it begins
+    if ``before``. ``lefts`` and ``rights`` are texts between any two of which there is such a place."""
 
-    def __init__(self, text: str, tokens: Tokens) -> None:
-        self.text = text
-        self.tokens = tokens
-        self.used = 0
+    pattern: re.Pattern[str]
+    before: bool
+    lefts: Sequence[str]
+    rights: Sequence[str]
 
-    def checks(self) -> bool:
-        """Whether this use of it is one to be checked."""
-        self.used += 1
-        return self.used <= _FIRST or self.used % _SOME == 0
+    def pieces(self, text: str) -> list[str]:
+        """The text, cut."""
+        places = (match.start() if self.before else match.end() for match in self.pattern.finditer(text))
+        return [text[start:end] for start, end in pairwise((0, *places, len(text))) if start < end]
+
+
+_LETTERS = (*"aé中1", "42", "},", "'s", "<|", "—", *string.punctuation.replace("/", ""))
+_LINES = tuple(f"{letter}\n" for letter in (*_LETTERS, "", "\n", "  ", "a ", ". ", "\t"))
+_CUTS = (
+    # Words that take up line feeds only together with other white space, as of GPT-2.
+    _Cut(
+        re.compile(r"\n(?<=\S\n)"),
+        True,
+        _LETTERS,
+        [f"\n{rest}" for rest in (*_LETTERS, "/", "", "\n", " a", '  "', "\t", "\r\n", "  \n")],
+    ),
+    # Words that end with line feeds, as of Llama 3, or with line feeds and slashes.
+    _Cut(
+        re.compile(r"\n(?=[^\S\r\n]*[^\s/])"),
+        False,
+        _LINES,
+        [f"{space}{rest}" for space in ("", " ", "  ", "\t") for rest in _LETTERS],
+    ),
+    # Either.
+    _Cut(re.compile(r"\n(?=[^\s/])"), False, _LINES, _LETTERS),
+)
 
 
 class Encoder:
@@ -38,45 +67,49 @@ class Encoder:
 
     def __init__(self, tokenizer: Any) -> None:
         self._backend = tokenizer.backend_tokenizer
-        self._cuts = _ends_words_with_lines(json.loads(self._backend.to_str()))
-        self._beginnings: list[_Beginning] = []
-        self._last = ""
+        self._cut = _cut(self._backend)
+        self._used = 0
+        self._short = lru_cache(_MANY)(self._whole)
+        self._long = lru_cache(_FEW)(self._whole)
 
     def encode(self, text: str) -> Tokens:
         """The tokens of a text. What spells a control token is one."""
-        if not self._cuts or len(text) < _WORTH:
+        if self._cut is None or len(text) < _WORTH:
             return self._whole(text)
-        for beginning in self._beginnings:
-            if text.startswith(beginning.text):
-                return self._continued(beginning, text)
-        shared = _lines(self._last, text)
-        self._last = text
-        if len(shared) < _WORTH or len(self._beginnings) == _BEGINNINGS:
-            return self._whole(text)
-        beginning = _Beginning(shared, self._whole(shared))
-        self._beginnings.append(beginning)
-        return self._continued(beginning, text)
-
-    def _continued(self, beginning: _Beginning, text: str) -> Tokens:
-        rest = text[len(beginning.text) :]
-        if rest[:1].isspace():
-            return self._whole(text)
-        tokens = beginning.tokens + self._whole(rest)
-        if beginning.checks() and tokens != (whole := self._whole(text)):
-            self._cuts = False
+        tokens = tuple(chain.from_iterable(map(self._line, self._cut.pieces(text))))
+        self._used += 1
+        checked = self._used <= _FIRST or self._used % _SOME == 0
+        if checked and tokens != (whole := self._whole(text)):
+            self._cut = None
             return whole
         return tokens
+
+    def _line(self, text: str) -> Tokens:
+        return self._short(text) if len(text) <= _SHORT else self._long(text)
 
     def _whole(self, text: str) -> Tokens:
         return tuple(self._backend.encode(text, add_special_tokens=False).ids)
 
 
-def _lines(one: str, other: str) -> str:
-    """What two texts begin with, up to a line feed after which both go on with the same visible character."""
-    pairs = zip(one, other, strict=False)
-    length = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
-    ends = [found.start() + 1 for found in re.finditer(r"\n(?=\S)", one[:length])]
-    return one[: ends[-1]] if ends else ""
+def _cut(backend: Any) -> _Cut | None:
+    """Where a tokenizer lets its texts be cut, at as many places as possible."""
+    data = json.loads(backend.to_str())
+    if not (_ends_words_with_lines(data) and all(map(_stands_alone, data["added_tokens"]))):
+        return None
+
+    def cuts(left: str, right: str) -> bool:
+        words = backend.pre_tokenizer.pre_tokenize_str(left + right)
+        return any(start == len(left) for _, (start, _) in words)
+
+    for cut in _CUTS:
+        if all(cuts(left, right) for left, right in product(cut.lefts, cut.rights)):
+            return cut
+    return None
+
+
+def _stands_alone(added: Any) -> bool:
+    """Whether a token that was added to a vocabulary takes up no white space around it."""
+    return not (added["lstrip"] or added["rstrip"] or "\n" in added["content"])
 
 
 def _ends_words_with_lines(tokenizer: Any) -> bool:
