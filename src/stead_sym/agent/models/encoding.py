@@ -12,8 +12,7 @@ from __future__ import annotations
 import json
 import re
 import string
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Container, Iterable, Sequence
 from itertools import chain, pairwise, product
 from typing import Any, NamedTuple
 
@@ -21,8 +20,20 @@ from stead_sym.agent.records.possible import Tokens
 
 _WORTH = 256  # characters that a text has at least which is cut
 _FIRST, _SOME = 4, 256  # so many texts are checked at first, and one of so many later
-_SHORT = 256  # characters of a line that is kept among many
-_MANY, _FEW = 1 << 14, 1 << 8  # lines that are kept, short and long ones
+_KEPT = 1 << 20  # characters of lines that are kept
+
+
+class Encoded(NamedTuple):
+    """The tokens of a text, and those of them that are watched for, in order."""
+
+    tokens: Tokens
+    watched: Tokens
+
+    @classmethod
+    def of(cls, tokens: Iterable[int], watched: Container[int]) -> Encoded:
+        """Tokens with those that are in ``watched``."""
+        tokens = tuple(tokens)
+        return cls(tokens, tuple(token for token in tokens if token in watched))
 
 
 class _Cut(NamedTuple):
@@ -65,30 +76,38 @@ _CUTS = (
 class Encoder:
     """The token ids of texts, none added, by a fast tokenizer of the library `transformers`."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, watched: Container[int] = ()) -> None:
+        """``watched`` are tokens that are told apart in what is encoded."""
         self._backend = tokenizer.backend_tokenizer
         self._cut = _cut(self._backend)
+        self._watched = watched
         self._used = 0
-        self._short = lru_cache(_MANY)(self._whole)
-        self._long = lru_cache(_FEW)(self._whole)
+        self._lines: dict[str, Encoded] = {}
+        self._room = _KEPT
 
-    def encode(self, text: str) -> Tokens:
+    def encode(self, text: str) -> Encoded:
         """The tokens of a text. What spells a control token is one."""
         if self._cut is None or len(text) < _WORTH:
             return self._whole(text)
-        tokens = tuple(chain.from_iterable(map(self._line, self._cut.pieces(text))))
+        known = self._lines
+        lines = [known.get(line) or self._line(line) for line in self._cut.pieces(text)]
+        encoded = Encoded(*(tuple(chain.from_iterable(parts)) for parts in zip(*lines, strict=True)))
         self._used += 1
         checked = self._used <= _FIRST or self._used % _SOME == 0
-        if checked and tokens != (whole := self._whole(text)):
+        if checked and encoded != (whole := self._whole(text)):
             self._cut = None
             return whole
-        return tokens
+        return encoded
 
-    def _line(self, text: str) -> Tokens:
-        return self._short(text) if len(text) <= _SHORT else self._long(text)
+    def _line(self, text: str) -> Encoded:
+        self._room -= len(text)
+        if self._room < 0:
+            self._lines, self._room = {}, _KEPT
+        encoded = self._lines[text] = self._whole(text)
+        return encoded
 
-    def _whole(self, text: str) -> Tokens:
-        return tuple(self._backend.encode(text, add_special_tokens=False).ids)
+    def _whole(self, text: str) -> Encoded:
+        return Encoded.of(self._backend.encode(text, add_special_tokens=False).ids, self._watched)
 
 
 def _cut(backend: Any) -> _Cut | None:

@@ -35,14 +35,14 @@ class Draft:
 
 @dataclass(eq=False)
 class Walk:
-    """A decision in progress."""
+    """A decision in progress. ``sent`` has the nodes that the model was asked about, with their keys."""
 
     draft: Draft
     prompt: Tokens
     calls: tuple[Offered, ...]
     decoder: Decoder
     keys: Keys
-    sent: set[Tokens] = field(default_factory=set)
+    sent: dict[Tokens, str] = field(default_factory=dict)
     asked: bool = False
 
 

@@ -123,10 +123,10 @@ class Reached:
 def kept(rule: Rule, branching: Branching, here: Reached) -> Iterator[tuple[int, Reached]]:
     """The tokens that are followed at a node, each with how the next node is then reached."""
     temperature = rule.temperature if isinstance(rule, Sampling) else 1.0
-    greatest = max(branching.logprobs)
+    greatest, likeliest = max(branching.logprobs), branching.best
     shares = branching.shares(temperature)
     for token, logprob, share in zip(branching.allowed, branching.logprobs, shares, strict=True):
-        best = token == branching.best
+        best = token == likeliest
         after = Reached(here.greedily and best, here.probability * share)
         match rule:
             case Greedy(tolerance):
