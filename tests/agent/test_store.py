@@ -18,11 +18,12 @@ from store_places import execute, tamper
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.replay import ReplayAgent, export_lines, read_answers
+from stead_sym.agent.records.said import Given, Samples
 from stead_sym.agent.records.store import Store
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import StoreError
@@ -98,6 +99,7 @@ import sys
 from pathlib import Path
 from test_store import CONTEXTS, prompt
 from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.records.said import Given, Samples
 from stead_sym.agent.records.store import Store
 from stead_sym.testing.byte_model import ByteModel
 
@@ -178,6 +180,16 @@ def two_way(answers):
     return next(a for a in answers if len(a.branchings) == 1)
 
 
+def test_records_are_spelled_as_their_data(path):
+    kept = filled(path, CONTEXTS)
+    odd = replace(
+        kept[0], prompt=(Message("user", 'é"\\\n\x1b\u2028'),), model={"b": "é", "a": '"'}, time="—"
+    )
+    given = Samples((Given(tuple(sorted(kept[0].selected)), "why", -0.5),))
+    for answer in (*kept, odd, replace(kept[0], said=given)):
+        assert answer.spelled() == spelled(answer.data())
+
+
 def test_two_answers_for_one_key_are_named(path):
     answer = two_way(filled(path, CONTEXTS))
     other = other_selection(answer)
@@ -190,7 +202,7 @@ def test_two_answers_for_one_key_are_named(path):
     insert_again(path, other)
     with (
         Store(path) as store,
-        pytest.raises(StoreError, match=r"decisions \d+ and 31 are two answers for one key"),
+        pytest.raises(StoreError, match=r"decisions \d+ and \d+ are two answers for one key"),
     ):
         store.get(answer.key)
 

@@ -20,6 +20,7 @@ from stead_sym.agent.records.possible import Tokens
 
 _WORTH = 256  # characters that a text has at least which is cut
 _FIRST, _SOME = 4, 256  # so many texts are checked at first, and one of so many later
+_CHANGES = 64  # times that what the latest texts begin with is looked for
 _KEPT = 1 << 20  # characters of lines that are kept
 
 
@@ -45,10 +46,16 @@ class _Cut(NamedTuple):
     lefts: Sequence[str]
     rights: Sequence[str]
 
-    def pieces(self, text: str) -> list[str]:
-        """The text, cut."""
-        places = (match.start() if self.before else match.end() for match in self.pattern.finditer(text))
-        return [text[start:end] for start, end in pairwise((0, *places, len(text))) if start < end]
+    def places(self, text: str, start: int = 0) -> list[int]:
+        """Where the text is cut, from ``start`` on."""
+        first = start if self.before else max(0, start - 1)
+        found = self.pattern.finditer(text, first)
+        return [match.start() if self.before else match.end() for match in found]
+
+    def pieces(self, text: str, start: int = 0) -> list[str]:
+        """The text from ``start`` on, cut."""
+        bounds = pairwise((start, *self.places(text, start), len(text)))
+        return [text[one:other] for one, other in bounds if one < other]
 
 
 _LETTERS = (*"aé中1", "42", "},", "'s", "<|", "—", *string.punctuation.replace("/", ""))
@@ -84,20 +91,40 @@ class Encoder:
         self._used = 0
         self._lines: dict[str, Encoded] = {}
         self._room = _KEPT
+        self._latest = "", "", Encoded((), ())
+        self._changes = _CHANGES
 
     def encode(self, text: str) -> Encoded:
         """The tokens of a text. What spells a control token is one."""
         if self._cut is None or len(text) < _WORTH:
             return self._whole(text)
         known = self._lines
-        lines = [known.get(line) or self._line(line) for line in self._cut.pieces(text)]
-        encoded = Encoded(*(tuple(chain.from_iterable(parts)) for parts in zip(*lines, strict=True)))
+        start, beginning = self._beginning(self._cut, text)
+        lines = [known.get(line) or self._line(line) for line in self._cut.pieces(text, start)]
+        encoded = Encoded(
+            tuple(chain(beginning.tokens, *(line.tokens for line in lines))),
+            tuple(chain(beginning.watched, *(line.watched for line in lines))),
+        )
         self._used += 1
         checked = self._used <= _FIRST or self._used % _SOME == 0
         if checked and encoded != (whole := self._whole(text)):
             self._cut = None
             return whole
         return encoded
+
+    def _beginning(self, cut: _Cut, text: str) -> tuple[int, Encoded]:
+        """The length of what this text and the latest ones begin with, up to a place to cut, and its tokens:
+        most of a prompt is the same in all of them."""
+        last, shared, encoded = self._latest
+        if shared and text.startswith(shared) and _is_place(cut, text, len(shared)):
+            return len(shared), encoded
+        if not self._changes:
+            return 0, Encoded((), ())
+        self._changes -= 1
+        length = max((p for p in cut.places(text) if last.startswith(text[:p])), default=0)
+        encoded = self._whole(text[:length])
+        self._latest = text, text[:length], encoded
+        return length, encoded
 
     def _line(self, text: str) -> Encoded:
         self._room -= len(text)
@@ -108,6 +135,12 @@ class Encoder:
 
     def _whole(self, text: str) -> Encoded:
         return Encoded.of(self._backend.encode(text, add_special_tokens=False).ids, self._watched)
+
+
+def _is_place(cut: _Cut, text: str, place: int) -> bool:
+    """Whether the text is cut there."""
+    match = cut.pattern.match(text, place if cut.before else place - 1)
+    return match is not None and place == (match.start() if cut.before else match.end())
 
 
 def _cut(backend: Any) -> _Cut | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, assert_never, runtime_checkable
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Message
-from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.possible import Branching, Greedy, Rule, Tokens, rule_data, rule_from_data
 from stead_sym.agent.records.said import Decoding, Given, Said, Samples, Unforced
 from stead_sym.agent.records.trie import Decoder, trie
@@ -114,15 +115,28 @@ class Answer:
             "key": self.key,
             "prompt": [list(message) for message in self.prompt],
             "prompt_digest": self.prompt_digest,
-            "calls": [
-                {"call": _call_data(o.call), "text": o.text, "tokens": list(o.tokens)} for o in self.calls
-            ],
+            "calls": list(map(_offered_data, self.calls)),
             "said": _said_data(self.said),
             "selected": [_call_data(call) for call in sorted(self.selected)],
             "model": dict(self.model),
             "versions": dict(self.versions),
             "time": self.time,
         }
+
+    def spelled(self) -> str:
+        """`digest.spelled(data())`, in which a call that many contexts offer is spelled once."""
+        parts = {
+            "calls": f"[{','.join(map(_spelled_call, self.calls))}]",
+            "key": spelled(self.key),
+            "model": spelled(dict(self.model)),
+            "prompt": spelled(self.prompt),
+            "prompt_digest": spelled(self.prompt_digest),
+            "said": spelled(_said_data(self.said)),
+            "selected": spelled([_call_data(call) for call in sorted(self.selected)]),
+            "time": spelled(self.time),
+            "versions": spelled(dict(self.versions)),
+        }
+        return f"{{{','.join(f'{spelled(name)}:{text}' for name, text in parts.items())}}}"
 
     @classmethod
     def from_data(cls, data: Any) -> Answer:
@@ -170,6 +184,15 @@ class Answer:
                     raise StoreError("the recorded selection has a call that was not offered")
             case _:
                 assert_never(self.said)
+
+
+def _offered_data(offered: Offered) -> dict[str, Any]:
+    return {"call": _call_data(offered.call), "text": offered.text, "tokens": list(offered.tokens)}
+
+
+@lru_cache(maxsize=1 << 12)
+def _spelled_call(offered: Offered) -> str:
+    return spelled(_offered_data(offered))
 
 
 def _call_data(call: Call) -> list[Any]:

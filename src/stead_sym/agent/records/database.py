@@ -100,7 +100,8 @@ class Database:
         self.now = NOW[self.kind]
         try:
             with self.reporting():
-                self.is_complete = self._open() == VERSION
+                self.has_unique_keys = self._open() == VERSION
+                self.is_complete = self.has_unique_keys
         except BaseException:
             self._engine.dispose()
             raise
@@ -162,17 +163,16 @@ class Database:
         with self.reading() as connection:
             return int(connection.execute(sa.select(sa.func.max(table.c.id))).scalar() or 0)
 
-    def add(self, connection: sa.Connection, name: str, rows: Sequence[Mapping[str, str]]) -> set[str]:
-        """Insert rows; the keys of those that were inserted, which are all of them but those of others."""
+    def add(self, connection: sa.Connection, name: str, rows: Sequence[Mapping[str, str]]) -> int:
+        """Insert the rows whose keys are not there, where keys are unique; the number of those that were
+        inserted."""
         if not rows:
-            return set()
-        adding = self.adding(_TABLES[name])
-        if self.kind == "sqlite":  # where no other has written since this transaction began
-            connection.execute(adding, rows)
-            return {row["key"] for row in rows}
-        key = _TABLES[name].c.key
+            return 0
+        adding = self.adding(_TABLES[name]).on_conflict_do_nothing()
+        if self.kind == "sqlite":
+            return connection.execute(adding, rows).rowcount
         rows = sorted(rows, key=lambda row: row["key"])  # in one order for all: see `parts`
-        return set(connection.execute(adding.on_conflict_do_nothing().returning(key), rows).scalars())
+        return len(connection.execute(adding.returning(_TABLES[name].c.key), rows).all())
 
     def adding(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """An INSERT of the dialect, whose ON CONFLICT has the same methods in both."""

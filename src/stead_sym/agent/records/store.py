@@ -83,7 +83,7 @@ class Store:
         new: dict[str, Answer] = {}
         for answer in answers:
             new.setdefault(answer.key, answer)
-        rows = self._add("decision", {key: answer.data() for key, answer in new.items()})
+        rows = self._add("decision", {key: answer.spelled() for key, answer in new.items()})
         there = new | {key: self._only(found, key) for key, found in rows.items()}
         for answer in answers:
             kept = there[answer.key]
@@ -119,7 +119,7 @@ class Store:
 
     def put_nodes(self, nodes: Mapping[str, Sequence[float]]) -> None:
         """Add what the model said at branching nodes, by their keys, where it is not known."""
-        self._add("node", {key: list(logprobs) for key, logprobs in nodes.items()})
+        self._add("node", {key: spelled(list(logprobs)) for key, logprobs in nodes.items()})
 
     def answers(self) -> Iterator[tuple[int, Answer]]:
         """All decisions with the numbers of their rows, oldest first."""
@@ -138,7 +138,7 @@ class Store:
     def put_questions(self, questions: Mapping[str, str]) -> None:
         """Add the keys of the decisions that answer questions."""
         self.database.complete()
-        self._add("question", questions)
+        self._add("question", {key: spelled(decision) for key, decision in questions.items()})
 
     def claims(self) -> Claims:
         """The claims of one worker on questions, to be used as a context manager."""
@@ -146,14 +146,19 @@ class Store:
 
         return Claims(self.database)
 
-    def _add(self, name: str, bodies: Mapping[str, Any]) -> dict[str, list[tuple[int, Any]]]:
-        """Add rows for the keys that have none; the rows that others had added."""
+    def _add(self, name: str, texts: Mapping[str, str]) -> dict[str, list[tuple[int, Any]]]:
+        """Add rows of these contents for the keys that have none. Where some had one, the rows that are then
+        there of all of them."""
+        rows = {key: _row(key, text) for key, text in texts.items()}
         with self.database.writing() as connection:
-            there = self._rows(connection, name, list(bodies))
-            new = {key: _row(key, body) for key, body in bodies.items() if key not in there}
-            # On PostgreSQL another process may have added some of them since.
-            late = new.keys() - self.database.add(connection, name, list(new.values()))
-            return there | self._rows(connection, name, list(late))
+            if not self.database.has_unique_keys:
+                there = self._rows(connection, name, list(rows))
+                new = [row for key, row in rows.items() if key not in there]
+                self.database.add(connection, name, new)
+                return there
+            if self.database.add(connection, name, list(rows.values())) == len(rows):
+                return {}
+            return self._rows(connection, name, list(rows))
 
     def _rows(
         self, connection: sa.Connection, name: str, keys: Sequence[str]
@@ -205,8 +210,7 @@ def contents(row: tuple[int, str, str, str]) -> Any:
     return json.loads(text)
 
 
-def _row(key: str, body: Any) -> dict[str, str]:
-    text = spelled(body)
+def _row(key: str, text: str) -> dict[str, str]:
     return {"key": key, "body": text, "digest": _digest(key, text)}
 
 
