@@ -18,9 +18,12 @@ def test_words_that_name_no_backend(words):
         open_backend(words)
     assert str(caught.value) == (
         f"unknown agent {words!r}; write any, or a model as smollm2 or hf:MODEL or vllm:MODEL or"
-        " vllm:http://HOST:PORT#MODEL or llama:FILE.gguf"
+        " vllm:http://HOST:PORT#MODEL or llama:FILE.gguf, or an agent of another kind as"
+        " python:MODULE:OBJECT or openai:http://HOST/v1#MODEL"
     )
     assert len(KINDS) == 5
+    with pytest.raises(InputError, match=r"^unknown agent 'smolm2'; did you mean smollm2\?$"):
+        open_backend("smolm2")
 
 
 @pytest.mark.parametrize(

@@ -267,6 +267,22 @@ def test_a_replay_under_another_tolerance(tmp_path):
     assert ReplayAgent(file, prompt, Greedy()).select(CONTEXTS[:1]) == greedy
 
 
+@pytest.mark.parametrize("wide_first", [False, True])
+def test_decisions_selected_in_two_ways_are_replayed_only_as_told(tmp_path, wide_first):
+    """A store that was tried with several tolerances says nothing of which one a replay is to have."""
+    store = Store()
+    narrow, wide = (ModelAgent(ByteModel(), prompt, store, rule) for rule in (Greedy(), Greedy(1e9)))
+    context = next(context for context in CONTEXTS if len(context.calls) > 1)
+    selected = [agent.select([context]) for agent in (narrow, wide)]
+    assert selected[0] != selected[1]
+    answers = [agent.answer(context) for agent in (narrow, wide)]
+    file = exported(tmp_path / "d.jsonl", *(reversed(answers) if wide_first else answers))
+    with pytest.raises(StoreError, match=r"selected in 2 ways \(greedily; with a tolerance of 1e\+09\); say"):
+        ReplayAgent(file, prompt)
+    replays = [ReplayAgent(file, prompt, rule) for rule in (Greedy(), Greedy(1e9))]
+    assert [replay.select([context]) for replay in replays] == selected
+
+
 def test_a_replay_does_not_reach_past_what_was_asked(tmp_path):
     two_approvers = with_two_approvers()
     agent = next(
@@ -339,7 +355,7 @@ def test_answers_to_one_question_that_say_different_things_are_refused(tmp_path,
     assert greedy.select([context]) == tolerant.select([context])
     records = [agent.answer(context).data() for agent in (greedy, tolerant)]
     assert records[0]["said"]["branchings"]
-    ReplayAgent(written(tmp_path / "d.jsonl", *records), prompt)
+    ReplayAgent(written(tmp_path / "d.jsonl", *records), prompt, Greedy())
     worst = records[1]["said"]["branchings"][0]["logprobs"]
     worst[worst.index(min(worst))] -= 0.5
     assert Answer.from_data(records[1]).selected == greedy.answer(context).selected

@@ -58,7 +58,9 @@ def test_a_context_that_was_never_met_is_refused_and_nobody_is_asked(tmp_path):
     for verified in sources(tmp_path):
         for by in (None, agent):
             with pytest.raises(
-                NotVerified, match=r"^not verified: no context like it was met \(7 facts"
+                NotVerified,
+                match=r"^not verified: no context like it was met; 2 of sort case besides the constants"
+                r" \(c7, c8\), bound is 1 \(7 facts",
             ) as e:
                 VerifiedAgent(desk, verified, by).decide(TWO)
             assert (e.value.context.view, e.value.selected, e.value.exit_status) == (TWO, None, 3)

@@ -62,7 +62,7 @@ def _show(options: argparse.Namespace) -> int:
         found = [answer for answer in _chosen(store, None) if answer.key.startswith(options.key)]
         if len(found) != 1:
             raise StoreError(
-                f"{store.name}: {len(found)} decisions have a key that begins with {options.key};"
+                f"{store.name}: {len(found) or 'no'} decisions have a key that begins with {options.key};"
                 " `stead-sym decisions list` has the keys"
             )
         print("\n".join(map(printable_lines, _lines(found[0]))))
