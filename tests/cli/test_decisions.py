@@ -97,7 +97,7 @@ def test_sampling_gives_more_to_the_agent(lines, capsys):
 def test_what_a_decision_weighs_is_printed(lines, store, capsys):
     main(["verify", "refund", "--replay", lines, "--tolerance", "0"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "or more of the probability is on the offered calls; 0 of" in text
+    assert "or more of the probability is on the offered ones; 0 of" in text
     assert "choices are made without the constraint too" in text
     assert "forced choice in" in text
     main(["verify", "refund", "--replay", lines, "--tolerance", "0", "--json"])
