@@ -220,6 +220,15 @@ def test_files_that_are_no_store(tmp_path):
         Store(tmp_path / "no such folder" / "x.sqlite")
 
 
+def test_a_store_that_is_cut_off_says_how_to_keep_what_is_sound(tmp_path):
+    path = tmp_path / "decisions.sqlite"
+    with Store(path) as store:
+        ModelAgent(ByteModel(), prompt, store).select(CONTEXTS)
+    path.write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(StoreError, match=r"malformed; keep what is sound with `stead-sym decisions salvage"):
+        Store(path)
+
+
 def test_two_processes_may_share_a_file(path):
     with Store(path) as one, Store(path) as two:
         ModelAgent(ByteModel(), prompt, one).select(CONTEXTS[:2])

@@ -134,6 +134,8 @@ def refuse_without_model(options: argparse.Namespace) -> None:
         if getattr(options, name, None) is not None and not kinds & fitting:
             answers = fitting >= _ANSWERING and not fitting >= _ANY_MODEL
             whom = "an agent that answers" if answers else "a language model"
+            if fitting == _DECODED:
+                whom = "a language model whose tokens are decoded here"
             kind = PYTHON if answers else KINDS[0]
             flag = name.replace("_", "-")
             raise InputError(f"--{flag} is for {whom}; add --agent {kind}, or leave it out")

@@ -122,8 +122,9 @@ class ReplayAgent:
         texts = [self._texts.call_text(call) for call in calls]
         answer = self._answers.get(question(self._texts.messages(context), texts))
         if answer is None:
+            prompt = "" if isinstance(self._texts, Plain) else " under this prompt"
             raise StoreError(
-                f"{self._path}: no decision for {context}; verify with the model and export again"
+                f"{self._path}: no decision for {context}{prompt}; verify with the model and export again"
             )
         if [offered.call for offered in answer.calls] != calls:
             raise StoreError(
