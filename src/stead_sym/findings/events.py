@@ -100,6 +100,8 @@ def starved(
     if not deployment.events and len(deployment.agents) == 1:
         return
     failing = [spec for spec in specs if _asks_for_progress(spec.formula) and not engine.holds(spec.formula)]
+    if not failing:
+        return
     waiting: dict[Formula, list[str]] = {}
     decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
     passed = {
