@@ -110,7 +110,7 @@ def test_the_exit_status_is_the_answer(arguments: list[str], status: int) -> Non
         (["verify", "refund", "--time", "3"], "unrecognized arguments: --time"),
         (
             ["verify", "refund", "--polcy", "x"],
-            "--polcy x; did you mean --policy?; see `stead-sym verify --help`",
+            "--polcy x (did you mean --policy?); see `stead-sym verify --help`",
         ),
         (["verify", "refund", "--agent", "approving"], "approving is a policy; write --policy approving"),
         (["audit", "refund", "--agent", "hf:x", "--samples", "0"], "'0' is not a number of at least 1"),

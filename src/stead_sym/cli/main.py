@@ -109,7 +109,7 @@ class _Parser(argparse.ArgumentParser):
         found, left = super().parse_known_args(args, namespace)
         if left and self._subparsers is None:
             hint = nearest(left[0].partition("=")[0], self._option_string_actions, "")
-            self.error(f"unrecognized arguments: {' '.join(left)}{f'; {hint}'.rstrip(' ;')}")
+            self.error(f"unrecognized arguments: {' '.join(left)}{f' ({hint})' if hint else ''}")
         return found, left
 
     def error(self, message: str) -> NoReturn:
