@@ -141,6 +141,8 @@ class VerifiedAgent:
 
     def context(self, state: Instance) -> DecisionContext:
         """What the agent is shown and offered in a state."""
+        if not isinstance(state, Instance):
+            raise TypeError(f"{state!r} is no state; give an `Instance`, or a `DecisionContext`")
         return DecisionContext(
             view(self.deployment, state, self.role), offer(self.deployment, state, self.role)
         )

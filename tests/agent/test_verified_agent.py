@@ -68,6 +68,11 @@ def test_a_context_that_was_never_met_is_refused_and_nobody_is_asked(tmp_path):
     assert asked == []
 
 
+def test_what_is_no_state_is_told():
+    with pytest.raises(TypeError, match=r"^\[\] is no state; give an `Instance`, or a `DecisionContext`$"):
+        VerifiedAgent(desk, baseline).decide([])
+
+
 def test_an_agent_that_now_selects_otherwise_is_refused():
     served = VerifiedAgent(desk, baseline, "approving")
     assert served.decide(START).covered
