@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from stead_sym.agent.base import DecisionContext, FunctionAgent
 from stead_sym.agent.joint import Joint
 from stead_sym.agent.roles import AgentLike, wrap
+from stead_sym.agent.wording import one_line
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
@@ -31,6 +32,8 @@ from stead_sym.relational.schema import Value
 from stead_sym.verification import Verification
 
 OnUnknown: TypeAlias = Literal["refuse", "escalate", "ask"]
+
+_SHOWN = 40  # characters of a value in a message
 
 
 class NotVerified(Undecided):
@@ -126,9 +129,8 @@ class VerifiedAgent:
         placement = self._joint.placement(context)
         rows = self._covered.get(placement.layout.key)
         if rows is None:
-            if self._on_unknown != "ask":
-                return self._unknown("no context like it was met", context, None)
-            return self._unknown("no context like it was met", context, self._asked(context))
+            why = f"no context like it was met{self._beyond(context)}"
+            return self._unknown(why, context, self._asked(context) if self._on_unknown == "ask" else None)
         verified = self._joint.calls(placement, rows)
         if self._wrapper is None:
             return Granted(verified)
@@ -139,6 +141,8 @@ class VerifiedAgent:
 
     def context(self, state: Instance) -> DecisionContext:
         """What the agent is shown and offered in a state."""
+        if not isinstance(state, Instance):
+            raise TypeError(f"{state!r} is no state; give an `Instance`, or a `DecisionContext`")
         return DecisionContext(
             view(self.deployment, state, self.role), offer(self.deployment, state, self.role)
         )
@@ -146,6 +150,20 @@ class VerifiedAgent:
     def _asked(self, context: DecisionContext) -> frozenset[Call]:
         assert self._wrapper is not None
         return self._wrapper.decide([context])[0].calls
+
+    def _beyond(self, context: DecisionContext) -> str:
+        """Of which sorts the context has more values than the verdicts speak of; no verified one has."""
+        found = []
+        for sort, active in context.view.active_domain.items():
+            more = sorted(self.deployment.outside(sort, active))
+            bound = self.deployment.bounds.get(sort, len(more))
+            if len(more) > bound:
+                first = ", ".join(one_line(value, _SHOWN) for value in more[:3])
+                listed = f"{first}, …" if len(more) > 3 else first
+                found.append(
+                    f"; {len(more)} of sort {sort} besides the constants ({listed}), bound is {bound}"
+                )
+        return "".join(found)
 
     def _unknown(self, why: str, context: DecisionContext, calls: frozenset[Call] | None) -> Granted:
         shown = f"{len(context.view)} facts, offering {_listed(context.calls)}"

@@ -450,7 +450,12 @@ def test_nobody_there():
 
 @pytest.mark.parametrize(
     ("status", "says"),
-    [(401, "set OPENAI_API_KEY"), (403, "set OPENAI_API_KEY"), (404, "see the server's log"), (400, "400: ")],
+    [
+        (401, "set OPENAI_API_KEY"),
+        (403, "set OPENAI_API_KEY"),
+        (404, "most end in /v1"),
+        (400, "see the server's log"),
+    ],
 )
 def test_what_is_not_temporary_is_not_tried_again(status, says):
     message, times, _, _ = failing(lambda request, number: error(status, "no\x1b[2J\nthat is 'wrong'"))

@@ -232,6 +232,15 @@ def test_files_that_are_no_store(tmp_path):
         Store(tmp_path / "no such folder" / "x.sqlite")
 
 
+def test_a_store_that_is_cut_off_says_how_to_keep_what_is_sound(tmp_path):
+    path = tmp_path / "decisions.sqlite"
+    with Store(path) as store:
+        ModelAgent(ByteModel(), prompt, store).select(CONTEXTS)
+    path.write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(StoreError, match=r"malformed; keep what is sound with `stead-sym decisions salvage"):
+        Store(path)
+
+
 def test_two_processes_may_share_a_file(path):
     with Store(path) as one, Store(path) as two:
         ModelAgent(ByteModel(), prompt, one).select(CONTEXTS[:2])
@@ -277,6 +286,22 @@ def test_a_replay_under_another_tolerance(tmp_path):
     greedy = ModelAgent(ByteModel(), prompt).select(CONTEXTS[:1])
     file = exported(tmp_path / "d.jsonl", *(answer for _, answer in agent.store.answers()))
     assert ReplayAgent(file, prompt, Greedy()).select(CONTEXTS[:1]) == greedy
+
+
+@pytest.mark.parametrize("wide_first", [False, True])
+def test_decisions_selected_in_two_ways_are_replayed_only_as_told(tmp_path, wide_first):
+    """A store that was tried with several tolerances says nothing of which one a replay is to have."""
+    store = Store()
+    narrow, wide = (ModelAgent(ByteModel(), prompt, store, rule) for rule in (Greedy(), Greedy(1e9)))
+    context = next(context for context in CONTEXTS if len(context.calls) > 1)
+    selected = [agent.select([context]) for agent in (narrow, wide)]
+    assert selected[0] != selected[1]
+    answers = [agent.answer(context) for agent in (narrow, wide)]
+    file = exported(tmp_path / "d.jsonl", *(reversed(answers) if wide_first else answers))
+    with pytest.raises(StoreError, match=r"selected in 2 ways \(greedily; with a tolerance of 1e\+09\); say"):
+        ReplayAgent(file, prompt)
+    replays = [ReplayAgent(file, prompt, rule) for rule in (Greedy(), Greedy(1e9))]
+    assert [replay.select([context]) for replay in replays] == selected
 
 
 def test_a_replay_does_not_reach_past_what_was_asked(tmp_path):
@@ -351,7 +376,7 @@ def test_answers_to_one_question_that_say_different_things_are_refused(tmp_path,
     assert greedy.select([context]) == tolerant.select([context])
     records = [agent.answer(context).data() for agent in (greedy, tolerant)]
     assert records[0]["said"]["branchings"]
-    ReplayAgent(written(tmp_path / "d.jsonl", *records), prompt)
+    ReplayAgent(written(tmp_path / "d.jsonl", *records), prompt, Greedy())
     worst = records[1]["said"]["branchings"][0]["logprobs"]
     worst[worst.index(min(worst))] -= 0.5
     assert Answer.from_data(records[1]).selected == greedy.answer(context).selected

@@ -58,12 +58,19 @@ def test_a_context_that_was_never_met_is_refused_and_nobody_is_asked(tmp_path):
     for verified in sources(tmp_path):
         for by in (None, agent):
             with pytest.raises(
-                NotVerified, match=r"^not verified: no context like it was met \(7 facts"
+                NotVerified,
+                match=r"^not verified: no context like it was met; 2 of sort case besides the constants"
+                r" \(c7, c8\), bound is 1 \(7 facts",
             ) as e:
                 VerifiedAgent(desk, verified, by).decide(TWO)
             assert (e.value.context.view, e.value.selected, e.value.exit_status) == (TWO, None, 3)
             assert "\n" not in str(e.value)
     assert asked == []
+
+
+def test_what_is_no_state_is_told():
+    with pytest.raises(TypeError, match=r"^\[\] is no state; give an `Instance`, or a `DecisionContext`$"):
+        VerifiedAgent(desk, baseline).decide([])
 
 
 def test_an_agent_that_now_selects_otherwise_is_refused():

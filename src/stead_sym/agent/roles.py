@@ -69,6 +69,11 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
         case "any" | Everything():
             return None
         case str(name):
+            if ":" in name:
+                raise DeclarationError(
+                    f"{name} is no policy; a model is `ModelAgent(open_backend({name!r}),"
+                    " Prompt.of(deployment))`"
+                )
             return wrap(deployment, deployment.policy(name, role), role)
         case Policy(name):
             if agent != deployment.policy(name, role):

@@ -30,6 +30,7 @@ from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
 from stead_sym.cli.verify import add_verify
 from stead_sym.errors import InputError, SteadError
+from stead_sym.logic.names import nearest
 from stead_sym.report.streams import print_bug, print_error
 
 _BUG = 4
@@ -102,6 +103,14 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Words that no argument takes are told by the subcommand that they were given to."""
+        found, left = super().parse_known_args(args, namespace)
+        if left and self._subparsers is None:
+            hint = nearest(left[0].partition("=")[0], self._option_string_actions, "")
+            self.error(f"unrecognized arguments: {' '.join(left)}{f' ({hint})' if hint else ''}")
+        return found, left
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; see `{self.prog} --help`")

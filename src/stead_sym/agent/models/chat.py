@@ -214,6 +214,8 @@ class Chat:
             return ModelError(f"{words}: the server sends to {where}; name the address that answers")
         if status in (401, 403):
             return ModelError(f"{words}; set OPENAI_API_KEY to a key for this server")
+        if status == 404:
+            return ModelError(f"{words}; correct the model's name, or the address: most end in /v1")
         if status not in _TEMPORARY:
             return ModelError(f"{words}; see the server's log")
         pause = retry_after(headers.get("retry-after"))

@@ -197,8 +197,12 @@ class Database:
             reason = " ".join((said.splitlines() or [type(error).__name__])[0].split())
             for secret in self._secrets:
                 reason = reason.replace(secret, "…")
-            mend = "a file that can be read and written" if self.kind == "sqlite" else "one that can be used"
-            raise StoreError(f"{self.name}: {reason}; name {mend}") from None
+            mend = "name one that can be used"
+            if self.kind == "sqlite":
+                mend = "name a file that can be read and written"
+            if "malformed" in reason:
+                mend = "keep what is sound with `stead-sym decisions salvage OLD NEW`, or restore a copy"
+            raise StoreError(f"{self.name}: {reason}; {mend}") from None
 
     def _connect_sqlite(self, path: str | None) -> None:
         self.name = "the store in memory" if path is None else path
