@@ -99,15 +99,18 @@ class Mutation:
         """The tests that most likely fail on it."""
         return next((tests for start, tests in FIRST.items() if self.file.startswith(start)), ())
 
-    def applied(self, package: Path) -> None:
-        """Change the copy of the package; `ValueError` where the text is not there once."""
-        file = package / self.path
-        text = file.read_text(encoding="utf-8")
+    def text(self, package: Path) -> str:
+        """The file with the change; `ValueError` where the text is not there once."""
+        text = (package / self.path).read_text(encoding="utf-8")
         if text.count(self.old) != 1:
             raise ValueError(
                 f"{self.name}: this stands {text.count(self.old)} times in {self.path}:\n{self.old}"
             )
-        file.write_text(text.replace(self.old, self.new), encoding="utf-8")
+        return text.replace(self.old, self.new)
+
+    def applied(self, package: Path) -> None:
+        """Change the copy of the package."""
+        (package / self.path).write_text(self.text(package), encoding="utf-8")
 
 
 MUTATIONS = (
@@ -1295,8 +1298,8 @@ MUTATIONS = (
     Mutation(
         "what is refused is asked first",
         "/production.py",
-        '            if self._on_unknown != "ask":',
-        "            if False:",
+        'self._asked(context) if self._on_unknown == "ask" else None',
+        "self._asked(context)",
     ),
     Mutation(
         "an agent that now selects otherwise is covered",
@@ -1417,9 +1420,8 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the mutations and check their texts only")
     options = parser.parse_args()
     chosen = [m for m in MUTATIONS if not options.words or any(word in m.name for word in options.words)]
-    with tempfile.TemporaryDirectory() as folder:
-        for number, mutation in enumerate(chosen):
-            mutation.applied(Path(shutil.copytree(PACKAGE, Path(folder) / str(number))))
+    for mutation in chosen:
+        mutation.text(PACKAGE)
     if options.list:
         print(*(f"{m.path}: {m.name}{' (harmless)' * bool(m.harmless)}" for m in chosen), sep="\n")
         return 0
