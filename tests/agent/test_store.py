@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sqlite3
@@ -24,6 +25,7 @@ from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.replay import ReplayAgent, export_lines, read_answers
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import weight_data, weight_words
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import StoreError
 from stead_sym.files import load
@@ -99,6 +101,7 @@ from pathlib import Path
 from test_store import CONTEXTS, prompt
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import weight_data, weight_words
 from stead_sym.testing.byte_model import ByteModel
 
 log = open(sys.argv[2], "a", buffering=1)
@@ -169,7 +172,7 @@ def insert_again(path, answer):
 
 def other_selection(answer):
     """A sound record of the same key in which the model preferred other calls."""
-    turned = tuple(replace(b, logprobs=tuple(-9.0 - p for p in b.logprobs)) for b in answer.branchings)
+    turned = tuple(replace(b, logprobs=tuple(-99.0 - p for p in b.logprobs)) for b in answer.branchings)
     answer = replace(answer, said=replace(answer.said, branchings=turned))
     return answer.under(Greedy())
 
@@ -357,7 +360,28 @@ def test_a_line_that_is_nested_without_end(tmp_path):
                 read_answers(file)
 
 
-ODD = (None, True, -1, 3, 1e400, "", "x", [], [[]], ["x", "y"], {}, {"x": []}, [["x"]], [3], [[3, "x"]])
+ODD = (
+    None,
+    True,
+    -1,
+    3,
+    1e400,
+    math.nan,
+    1e300,
+    10**400,
+    -(10**400),
+    {"tolerance": 10**400},
+    "",
+    "x",
+    [],
+    [[]],
+    ["x", "y"],
+    {},
+    {"x": []},
+    [["x"]],
+    [3],
+    [[3, "x"]],
+)
 
 
 def changed(data):
@@ -388,6 +412,8 @@ def test_no_odd_record_is_a_bug(tmp_path):
         try:
             for answer in read_answers(file):
                 list(export_lines([answer]))
+                assert weight_data(answer)
+                assert weight_words(answer)
                 ReplayAgent(file, prompt)
         except StoreError as error:
             errors.append(str(error))
