@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -179,6 +180,57 @@ def other_selection(answer):
 
 def two_way(answers):
     return next(a for a in answers if len(a.branchings) == 1)
+
+
+def insert_row(path, table, key, text):
+    """A row with the digest that it should have."""
+    sound = hashlib.sha256(f"[{spelled(key)},{text}]".encode()).hexdigest()
+    words = f"INSERT INTO {table} (key, body, digest) VALUES (:key, :body, :digest)"
+    tamper(path, words, key=key, body=text, digest=sound)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{}", '"x"', "null", "5", "[null]", '["-1"]', "[[-1]]", "[NaN, -1]", "[true]", "[2]"),
+        *("[-1e400, 1e400]", f"[-1{'0' * 400}]"),
+    ],
+)
+def test_a_node_of_another_kind_is_named(path, text):
+    """The digest is right, so that somebody wrote it; it is no answer of a model."""
+    Store(path).close()
+    insert_row(path, "node", "key", text)
+    with (
+        Store(path) as store,
+        pytest.raises(StoreError, match="node 1 has no log-probabilities; use another"),
+    ):
+        store.get_node("key")
+
+
+def test_what_is_impossible_has_a_log_probability(path):
+    with Store(path) as store:
+        store.put_node("key", (-math.inf, -0.5))
+        assert store.get_node("key") == (-math.inf, -0.5)
+
+
+@pytest.mark.parametrize("table", ["decision", "node", "question"])
+def test_a_row_that_is_nested_without_end_is_corrupt(path, table, tmp_path):
+    Store(path).close()
+    insert_row(path, table, "key", "[" * 100_000 + "]" * 100_000)
+    with Store(path) as store:
+        read = {"decision": store.get, "node": store.get_node}.get(
+            table, lambda key: store.get_questions([key])
+        )
+        with pytest.raises(StoreError, match=f"{table} 1 is corrupt \\(it is nested without end\\); restore"):
+            read("key")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_what_is_no_path(name, tmp_path):
+    for create in (True, False):
+        with pytest.raises(StoreError) as caught:
+            Store(f"{tmp_path}/{name}", create=create)
+        assert str(caught.value).isprintable()
 
 
 def test_two_answers_for_one_key_are_named(path):
