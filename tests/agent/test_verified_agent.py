@@ -77,6 +77,16 @@ def test_an_agent_that_now_selects_otherwise_is_refused():
     assert e.value.selected == {st.Call("obtain_approval", ("t9", "a2"))}
 
 
+def test_an_agent_that_now_may_do_less_is_refused():
+    """A verdict that some run exists may rest on what it does no longer."""
+    result = st.verify(desk, lambda context: context.calls)
+    served = VerifiedAgent(desk, result, "baseline")
+    with pytest.raises(
+        NotVerified, match=r"obtain_approval\(t9, a2\) was verified, now it is issue_refund\(t9\)"
+    ):
+        served.decide(OPEN)
+
+
 def test_the_model_is_asked_where_that_is_wanted_and_the_answer_is_marked():
     served = VerifiedAgent(desk, baseline, "approving", on_unknown="ask")
     granted = served.decide(OPEN)
@@ -163,6 +173,9 @@ spec s AG true
             served.decide(other)
     with pytest.raises(InputError, match="knows other constants by name"):
         VerifiedAgent(queue, result, lambda context: min(context.calls))
+    unnamed = st.verify(queue, lambda context: min(context.calls))
+    with pytest.raises(InputError, match="knows other constants by name"):
+        VerifiedAgent(queue, unnamed, "own")
 
 
 def test_each_of_several_agents_has_its_own_decisions():
