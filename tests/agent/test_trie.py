@@ -133,7 +133,7 @@ def sampled(found, logprob, temperature):
             children = {s[length] for s in found if s[:length] == path}
             weights = {child: math.exp(logprob(path, child) / temperature) for child in children}
             product *= weights[token] / sum(weights.values())
-            likeliest &= token == max(sorted(children), key=lambda child: logprob(path, child))  # noqa: B023
+            likeliest &= token == max(sorted(children), key=lambda child: logprob(path, child))
         probabilities[sequence] = product
         greedy |= {sequence} if likeliest else set()
     return probabilities, greedy
