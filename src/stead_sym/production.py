@@ -3,7 +3,7 @@
 The decision: what a verification found out about an agent is its answers to canonical contexts. A live
 context is covered where it is isomorphic to one of those and the agent may do what it could do there, no more
 and no less; verdicts speak of these decisions and of no others. Everything else is up to ``on_unknown``, and
-by default refused.
+by default refused. A verification whose verdicts are unknown has found out nothing, and covers nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import AgentError, InputError, Undecided
+from stead_sym.errors import AgentError, DeclarationError, InputError, Undecided
 from stead_sym.evidence.data import text_digest
 from stead_sym.logic.names import check_known
 from stead_sym.relational.graph import Row
@@ -78,8 +78,9 @@ class VerifiedAgent:
     ``escalate``, a person, say; `ask` takes the agent's own answer. What the last two give is `Granted` with
     the reason why it is not covered.
 
-    Raises `InputError` for a report of another deployment, or of an agent that was verified as one that may
-    do anything, so that there is nothing to hold it to, and where arguments do not go together.
+    Raises `InputError` for a report of another deployment, of verdicts that are unknown, or of an agent that
+    was verified as one that may do anything, so that there is nothing to hold it to, and where arguments do
+    not go together.
     """
 
     def __init__(
@@ -140,12 +141,33 @@ class VerifiedAgent:
         return self._unknown(f"{_listed(verified)} was verified, now it is {_listed(calls)}", context, calls)
 
     def context(self, state: Instance) -> DecisionContext:
-        """What the agent is shown and offered in a state."""
+        """What the agent is shown and offered in a state.
+
+        Raises `DeclarationError` for a value that its finite sort does not have: verdicts are about the
+        declared ones, and whatever is called otherwise is isomorphic to one of these.
+        """
         if not isinstance(state, Instance):
             raise TypeError(f"{state!r} is no state; give an `Instance`, or a `DecisionContext`")
+        self._check(state)
         return DecisionContext(
             view(self.deployment, state, self.role), offer(self.deployment, state, self.role)
         )
+
+    def _check(self, state: Instance) -> None:
+        """Raise `DeclarationError` for a state that the deployment cannot be in."""
+        try:
+            active = state.active_domain
+        except ValueError:  # an instance that was not made by `Instance.of`
+            raise DeclarationError(
+                "a fact of the state has another number of arguments than its relation; use `Instance.of`"
+            ) from None
+        for sort in self.deployment.schema.sorts:
+            strangers = active[sort.name].difference(sort.values or active[sort.name])
+            if strangers:
+                raise DeclarationError(
+                    f"{min(strangers)} is no value of the finite sort {sort.name}; there are "
+                    f"{', '.join(sort.values or ())}"
+                )
 
     def _asked(self, context: DecisionContext) -> frozenset[Call]:
         assert self._wrapper is not None
@@ -216,6 +238,7 @@ def _recorded(
         run = verified.agents[role.name]
         if run.contexts is None:
             raise _unheld(role)
+        _refuse_unknown({name: verdict.word for name, verdict in verified.verdicts.items()})
         return _Recorded(run.known, run.decisions)
     source = "the report"
     if isinstance(verified, str | Path):
@@ -240,6 +263,18 @@ def _unheld(role: AgentRole) -> InputError:
     )
 
 
+def _refuse_unknown(words: Mapping[str, Any]) -> None:
+    """Raise `InputError` for verdicts, given in words, that decisions cannot be covered by."""
+    if not words:
+        raise InputError("no specification was verified, so that no verdict covers a decision; verify one")
+    for name, word in words.items():
+        if word not in ("holds", "fails"):
+            raise InputError(
+                f"the verdict on {one_line(str(name))} is not known, so that it covers no decision; see the"
+                " reason in the report, mend that, and verify again"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class _Report:
     """Reads the decisions of a report, which is data from outside, over a deployment."""
@@ -258,7 +293,8 @@ class _Report:
             run = data["agents"][role.name]
             if run["contexts"] is None:
                 raise _unheld(role)
-            known = {str(value): str(sort) for value, sort in run["known"].items()}
+            _refuse_unknown({name: verdict["verdict"] for name, verdict in data["specs"].items()})
+            known = {value: self.deployment.schema.sort(sort).name for value, sort in run["known"].items()}
             decisions = [self._decision(item) for item in data["decisions"] if item["agent"] == role.name]
         except (KeyError, TypeError, AttributeError):
             raise self._fault(

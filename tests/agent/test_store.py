@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
 import signal
 import sqlite3
@@ -25,6 +27,7 @@ from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.replay import ReplayAgent, export_lines, read_answers
 from stead_sym.agent.records.said import Given, Samples
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import weight_data, weight_words
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import StoreError
 from stead_sym.files import load
@@ -101,6 +104,7 @@ from test_store import CONTEXTS, prompt
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.records.said import Given, Samples
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import weight_data, weight_words
 from stead_sym.testing.byte_model import ByteModel
 
 log = open(sys.argv[2], "a", buffering=1)
@@ -171,7 +175,7 @@ def insert_again(path, answer):
 
 def other_selection(answer):
     """A sound record of the same key in which the model preferred other calls."""
-    turned = tuple(replace(b, logprobs=tuple(-9.0 - p for p in b.logprobs)) for b in answer.branchings)
+    turned = tuple(replace(b, logprobs=tuple(-99.0 - p for p in b.logprobs)) for b in answer.branchings)
     answer = replace(answer, said=replace(answer.said, branchings=turned))
     return answer.under(Greedy())
 
@@ -188,6 +192,57 @@ def test_records_are_spelled_as_their_data(path):
     given = Samples((Given(tuple(sorted(kept[0].selected)), "why", -0.5),))
     for answer in (*kept, odd, replace(kept[0], said=given)):
         assert answer.spelled() == spelled(answer.data())
+
+
+def insert_row(path, table, key, text):
+    """A row with the digest that it should have."""
+    sound = hashlib.sha256(f"[{spelled(key)},{text}]".encode()).hexdigest()
+    words = f"INSERT INTO {table} (key, body, digest) VALUES (:key, :body, :digest)"
+    tamper(path, words, key=key, body=text, digest=sound)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{}", '"x"', "null", "5", "[null]", '["-1"]', "[[-1]]", "[NaN, -1]", "[true]", "[2]"),
+        *("[-1e400, 1e400]", f"[-1{'0' * 400}]"),
+    ],
+)
+def test_a_node_of_another_kind_is_named(path, text):
+    """The digest is right, so that somebody wrote it; it is no answer of a model."""
+    Store(path).close()
+    insert_row(path, "node", "key", text)
+    with (
+        Store(path) as store,
+        pytest.raises(StoreError, match="node 1 has no log-probabilities; use another"),
+    ):
+        store.get_node("key")
+
+
+def test_what_is_impossible_has_a_log_probability(path):
+    with Store(path) as store:
+        store.put_node("key", (-math.inf, -0.5))
+        assert store.get_node("key") == (-math.inf, -0.5)
+
+
+@pytest.mark.parametrize("table", ["decision", "node", "question"])
+def test_a_row_that_is_nested_without_end_is_corrupt(path, table, tmp_path):
+    Store(path).close()
+    insert_row(path, table, "key", "[" * 100_000 + "]" * 100_000)
+    with Store(path) as store:
+        read = {"decision": store.get, "node": store.get_node}.get(
+            table, lambda key: store.get_questions([key])
+        )
+        with pytest.raises(StoreError, match=f"{table} 1 is corrupt \\(it is nested without end\\); restore"):
+            read("key")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_what_is_no_path(name, tmp_path):
+    for create in (True, False):
+        with pytest.raises(StoreError) as caught:
+            Store(f"{tmp_path}/{name}", create=create)
+        assert str(caught.value).isprintable()
 
 
 def test_two_answers_for_one_key_are_named(path):
@@ -394,7 +449,28 @@ def test_a_line_that_is_nested_without_end(tmp_path):
                 read_answers(file)
 
 
-ODD = (None, True, -1, 3, 1e400, "", "x", [], [[]], ["x", "y"], {}, {"x": []}, [["x"]], [3], [[3, "x"]])
+ODD = (
+    None,
+    True,
+    -1,
+    3,
+    1e400,
+    math.nan,
+    1e300,
+    10**400,
+    -(10**400),
+    {"tolerance": 10**400},
+    "",
+    "x",
+    [],
+    [[]],
+    ["x", "y"],
+    {},
+    {"x": []},
+    [["x"]],
+    [3],
+    [[3, "x"]],
+)
 
 
 def changed(data):
@@ -425,6 +501,8 @@ def test_no_odd_record_is_a_bug(tmp_path):
         try:
             for answer in read_answers(file):
                 list(export_lines([answer]))
+                assert weight_data(answer)
+                assert weight_words(answer)
                 ReplayAgent(file, prompt)
         except StoreError as error:
             errors.append(str(error))

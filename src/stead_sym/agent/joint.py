@@ -8,7 +8,7 @@ of thousands has changed, that case is worked out and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
@@ -77,7 +77,7 @@ class Joint:
         size = len(view) + len(calls)
         if size < _LARGE:
             parts = Parts(self._encoding)  # in an order that does not hang on the hashes of strings
-            parts.change([*sorted(view), *self._facts(sorted(calls))])
+            parts.change([*self._fitting(sorted(view)), *self._facts(sorted(calls))])
             return parts.placement()
         kept = self._latest()
         if kept.view is not view:
@@ -85,7 +85,7 @@ class Joint:
             same = len(view) - len(come)
             if 2 * same < len(kept.view):
                 kept, come, same = _Kept(Parts(self._encoding)), view, 0
-            kept.parts.change(come, kept.view - view if same < len(kept.view) else ())
+            kept.parts.change(self._fitting(come), kept.view - view if same < len(kept.view) else ())
         if kept.calls is not calls:
             gone = [*self._facts(kept.calls - calls)]
             kept.parts.change(self._facts(calls - kept.calls), gone)
@@ -166,6 +166,16 @@ class Joint:
                 )
                 raise DeclarationError(f"the offered call {call} {fault}; offer calls of the wrapper's tools")
             yield Fact(relation.name, call.args)
+
+    def _fitting(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """The facts of a view, none of which may be of the relation of a tool: that would offer a call."""
+        for fact in facts:
+            relation = self.schema.relation(fact.relation)  # raises where there is none
+            if relation.arity != len(fact.args):
+                raise DeclarationError(
+                    f"{fact} has {len(fact.args)} arguments; {relation.name} takes {relation.arity}"
+                )
+            yield fact
 
 
 def _call_relation(tool: Tool) -> Relation:

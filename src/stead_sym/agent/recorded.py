@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.in_flight import Driver, InFlight, InTurn
+from stead_sym.agent.in_flight import Driver, InFlight, InTurn, in_time
 from stead_sym.agent.prompts.plain import Texts
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.answer import Answer, Offered
@@ -258,7 +258,8 @@ class RecordedAgent:
             async with limit as clock:
                 for number in range(1, self.asking.tries + 1):
                     try:
-                        return await self.respondent.respond(context, sample)
+                        response = self.respondent.respond(context, sample)
+                        return await (response if clock is None else in_time(response))
                     except Again as again:
                         last = f"; the last try: {again.error.message}"
                         pause = min(_LONGEST, _PAUSE * 2 ** (number - 1))

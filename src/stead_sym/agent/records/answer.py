@@ -7,6 +7,7 @@ that whoever reads it derives the selection again instead of believing it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -160,7 +161,7 @@ class Answer:
                 versions=data["versions"],
                 time=data["time"],
             )
-        except (AgentError, InputError) as error:
+        except (AgentError, InputError, OverflowError) as error:  # the last for integers beyond all floats
             raise StoreError(f"not a decision: {error}") from None
         answer._check()
         return answer
@@ -233,18 +234,25 @@ def _said(data: Any) -> Said:
     if "answers" in data:
         return Samples(
             tuple(
-                Given(tuple(map(_call, answer["calls"])), answer["note"], answer["logprob"])
+                Given(tuple(map(_call, answer["calls"])), answer["note"], _finite(answer["logprob"]))
                 for answer in data["answers"]
             )
         )
     unforced = data["unforced"]
     return Decoding(
         tuple(
-            Branching(tuple(b["path"]), tuple(b["allowed"]), tuple(b["logprobs"])) for b in data["branchings"]
+            Branching(tuple(b["path"]), tuple(b["allowed"]), tuple(map(float, b["logprobs"])))
+            for b in data["branchings"]
         ),
         rule_from_data(data["rule"]),
         None if unforced is None else Unforced(*unforced),
     )
+
+
+def _finite(logprob: float | None) -> float | None:
+    if logprob is None or math.isfinite(logprob):
+        return logprob
+    raise StoreError(f"not a decision: {logprob} is no log-probability")
 
 
 def _from_first_version(data: dict[Any, Any]) -> dict[Any, Any]:

@@ -21,6 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from stead_sym.errors import StoreError
+from stead_sym.printable import printable
 
 APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files
 VERSION = 2
@@ -206,6 +207,8 @@ class Database:
 
     def _connect_sqlite(self, path: str | None) -> None:
         self.name = "the store in memory" if path is None else path
+        if path is not None and not _is_path(path):
+            raise StoreError(f"{printable(path)}: no path of a file; name one that can be read and written")
         self._writing = threading.RLock()  # SQLite lets who waits sleep; threads of one process need not
         options: dict[str, Any] = {"timeout": float(_PATIENCE), "check_same_thread": False}
         if path is None:
@@ -358,4 +361,12 @@ def parts(keys: Iterable[str]) -> Iterator[list[str]]:
 
 def is_there(path: str) -> bool:
     """Whether a file that is not empty lies there."""
-    return os.path.exists(path) and os.path.getsize(path) > 0
+    return _is_path(path) and os.path.exists(path) and os.path.getsize(path) > 0
+
+
+def _is_path(path: str) -> bool:
+    """Whether a file system may have it, and SQLite, whose paths are in UTF-8."""
+    try:
+        return b"\0" not in path.encode()
+    except UnicodeEncodeError:
+        return False

@@ -22,6 +22,9 @@ from stead_sym.errors import AgentError, InputError
 
 Tokens: TypeAlias = tuple[int, ...]
 
+SLACK = 1e-3
+"""Rounding of log-probabilities, which may take them a little above 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
@@ -81,6 +84,11 @@ class Branching:
                 f"the model's log-probabilities {list(self.logprobs)} order nothing; use weights that are "
                 "intact,"
                 " or a wider number format"
+            )
+        if max(self.logprobs) > SLACK:
+            raise AgentError(
+                f"the model's log-probabilities {list(self.logprobs)} are logarithms of more than 1; use a"
+                " model that gives those of its softmax"
             )
 
     @property

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.digest import spelled
+from stead_sym.agent.records.said import is_logprob
 from stead_sym.errors import StoreError
 
 if TYPE_CHECKING:
@@ -105,6 +107,8 @@ class Store:
         with self.database.reading() as connection:
             rows = self._rows(connection, "node", list(keys))
         for (first, body), *others in rows.values():
+            if not _are_logprobs(body):
+                raise StoreError(f"{self.name}: node {first} has no log-probabilities; use another store")
             for number, other in others:
                 if other != body:
                     raise StoreError(
@@ -173,10 +177,10 @@ class Store:
         number = row[0]
         try:
             return number, contents(row)
-        except ValueError:
+        except ValueError as error:
             raise StoreError(
-                f"{self.name}: {name} {number} is corrupt (its digest does not match); restore the file "
-                "from a backup, or keep the rest with `stead-sym decisions salvage`"
+                f"{self.name}: {name} {number} is corrupt ({error}); restore the file from a backup, or keep"
+                " the rest with `stead-sym decisions salvage`"
             ) from None
 
     def _answer(self, number: int, body: Any) -> Answer:
@@ -202,12 +206,20 @@ class Store:
         return answer
 
 
+def _are_logprobs(body: object) -> TypeGuard[list[float]]:
+    """Whether contents are those of a node: log-probabilities, of which some may be of what is impossible."""
+    return isinstance(body, list) and all(one == -math.inf or is_logprob(one) for one in body)
+
+
 def contents(row: tuple[int, str, str, str]) -> Any:
-    """The data of a row; `ValueError` where its digest is that of other contents."""
+    """The data of a row; `ValueError` where its digest is that of other contents, or they are no data."""
     _, key, text, recorded = row
     if not (isinstance(key, str) and isinstance(text, str)) or _digest(key, text) != recorded:
-        raise ValueError("the digest does not match")
-    return json.loads(text)
+        raise ValueError("its digest does not match")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested without end") from None
 
 
 def _row(key: str, text: str) -> dict[str, str]:
