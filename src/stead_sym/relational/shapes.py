@@ -15,6 +15,9 @@ from itertools import pairwise
 
 from stead_sym.relational.graph import RELATION, Permutation, Row, moved, solve
 
+_FEW = 8  # rows, up to which they are first looked up as they are, without `_keyed`
+_AS_MET = 100_000  # of those that are remembered, then forgotten all at once
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -57,6 +60,7 @@ class Shapes:
         self._most = most
         self._remembered = 0
         self._found: dict[tuple[Row, ...], tuple[Shape, tuple[int, ...]]] = {}
+        self._as_met: dict[tuple[Row, ...], tuple[Shape, tuple[int, ...]]] = {}
         self._shapes: dict[Shape, Shape] = {}
 
     def tag(self, sort: int, tag: int, value: int) -> Row:
@@ -65,11 +69,26 @@ class Shapes:
 
     def shape(self, rows: Collection[Row]) -> tuple[Shape, list[int]]:
         """The shape of the rows, and their free values in the order of its values."""
-        key, values = _keyed(rows)
-        found = self._found.get(key)
-        if found is None:
-            found = self._work_out(key, len(values))
-        shape, order = found
+        if len(rows) > _FEW:
+            key, values = _keyed(rows)
+            shape, order = self._found.get(key) or self._work_out(key, len(values))
+            return shape, [values[i] for i in order]
+        number: dict[int, int] = {}
+        as_met = tuple(
+            [
+                tuple([code if code < 0 else number.setdefault(code, len(number)) for code in row])
+                for row in sorted(rows)
+            ]
+        )
+        known = self._as_met.get(as_met)
+        values = [*number]
+        if known is None:
+            key, others = _keyed(as_met)
+            shape, order = self._found.get(key) or self._work_out(key, len(others))
+            if len(self._as_met) >= _AS_MET:
+                self._as_met = {}
+            known = self._as_met[as_met] = shape, tuple([others[i] for i in order])
+        shape, order = known
         return shape, [values[i] for i in order]
 
     def _work_out(self, key: tuple[Row, ...], free: int) -> tuple[Shape, tuple[int, ...]]:
