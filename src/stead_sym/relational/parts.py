@@ -76,8 +76,8 @@ class Parts:
         return Placement(layout, tuple(tuple(self._copies[block.own]) for block in layout.blocks))
 
     def _numbered(self, facts: Iterable[Fact]) -> Iterator[tuple[list[Row], list[list[int]]]]:
-        """The rows of the facts of each relation, and the columns of their arguments. A value without a number
-        gets one. It goes column by column: in a large context, what is done for each fact is what it costs."""
+        """The rows of the facts of each relation, and the columns of their arguments. A value without a
+        number gets one. It goes column by column, as work for each fact is what a large context costs."""
         relations: dict[str, list[tuple[Value, ...]]] = {}
         for relation, args in facts:
             relations.setdefault(relation, []).append(args)
