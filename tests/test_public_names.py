@@ -43,9 +43,9 @@ Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 
 CheckedCertificate check_certificate write_certificate
 
-AgentError BoundExceeded CertificateRejected DeclarationError DefinitionError InputError KeyBroken
-ModelError NoEffect NoInitialState NotVerified NothingOffered ParseError RestrictionError Span SteadError
-StoreError Undecided
+AgentError BoundExceeded CanonicalLimit CertificateRejected DeclarationError DefinitionError InputError
+KeyBroken ModelError NoEffect NoInitialState NotVerified NothingOffered ParseError RestrictionError Span
+SteadError StoreError Undecided
 """
 NAMES = LIST.split()
 

@@ -51,6 +51,7 @@ from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import (
     AgentError,
     BoundExceeded,
+    CanonicalLimit,
     DeclarationError,
     DefinitionError,
     InputError,
@@ -337,6 +338,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     # errors
     "AgentError",
     "BoundExceeded",
+    "CanonicalLimit",
     "CertificateRejected",
     "DeclarationError",
     "DefinitionError",

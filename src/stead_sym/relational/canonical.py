@@ -27,9 +27,10 @@ from typing import Protocol, Self, TypeVar
 
 from stead_sym.errors import DeclarationError
 from stead_sym.relational.encoding import Encoding
-from stead_sym.relational.graph import NAUTY_VERSION, closure
+from stead_sym.relational.graph import closure
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.layout import Layout, Placement
+from stead_sym.relational.nauty import CANONICAL_SECONDS, NAUTY_VERSION
 from stead_sym.relational.parts import Parts
 from stead_sym.relational.schema import Schema, Value
 
@@ -64,15 +65,19 @@ class CanonicalForm:
         return {canonical: value for value, canonical in self.labelling.items()}
 
 
-def canonical_form(instance: Instance, rigid: Set[Value]) -> CanonicalForm:
+def canonical_form(
+    instance: Instance, rigid: Set[Value], *, canonical_timeout: float = CANONICAL_SECONDS
+) -> CanonicalForm:
     """The canonical form of ``instance`` relative to B = ``rigid``.
 
     The values of sort s outside B are called ``S_1``, ``S_2``, …, with s in upper case, in the order in which
     a listing mentions them (see the module). Raises `DeclarationError` where a value stands at positions of
-    two sorts, or of another sort than the one that lists it.
+    two sorts, or of another sort than the one that lists it, and `CanonicalLimit` where nauty takes longer
+    than ``canonical_timeout`` seconds for a set of values that facts connect.
     """
     _refuse_mixed(instance)
-    encoding = Encoding(instance.schema, {sort.name: rigid for sort in instance.schema.sorts})
+    schema = instance.schema
+    encoding = Encoding(schema, {sort.name: rigid for sort in schema.sorts}, seconds=canonical_timeout)
     parts = Parts(encoding)
     parts.change(sorted(instance.facts))  # so that nothing below depends on the hashes of strings
     return form_of(encoding, parts.placement())
