@@ -32,8 +32,8 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Blame Drawing Evidence Finding Replayed Verdict Verification blame draw replay report_data
-report_schema verify verify_apart write_evidence
+AgentRun Blame Drawing Evidence Finding Replayed Symmetry Verdict Verification blame draw replay
+report_data report_schema symmetry verify verify_apart write_evidence
 
 Granted VerifiedAgent
 

@@ -142,6 +142,13 @@ class Joint:
         rows = {self._row(canonical, layout, call) for call in calls}
         return frozenset[Row]().union(*map(layout.orbit, rows))
 
+    def automorphisms(self, context: DecisionContext) -> tuple[Mapping[Value, Value], ...]:
+        """Generators of Aut_B(D, A) for a context in which no two values are spelled alike, each given by the
+        values that it moves."""
+        placement = self.placement(context)
+        own = placement.names()
+        return tuple({own[v]: own[w] for v, w in g.items()} for g in placement.layout.all_generators)
+
     def fixed(self, canonical: Canonical, layout: Layout) -> bool:
         """Whether every automorphism fixes every call of a canonical context."""
         rows = {self._row(canonical, layout, call) for call in canonical.context.calls}

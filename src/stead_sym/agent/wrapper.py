@@ -167,6 +167,11 @@ class CanonicalWrapper:
         context in which its base agent selects these. Nothing is asked."""
         return self._joint.calls(*self._joint.placed_orbit(context, calls))
 
+    def automorphisms(self, context: DecisionContext) -> tuple[Mapping[Value, Value], ...]:
+        """Generators of Aut_B(D, A), each given by the values that it moves; no two values of the context are
+        spelled alike. Nothing is asked."""
+        return self._joint.automorphisms(context)
+
     def _settle(self, placed: Mapping[LayoutKey, Placement]) -> None:
         """Have an answer to every context. What another thread asks already is waited for; where that fails
         this thread asks in its turn."""
