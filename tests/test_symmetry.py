@@ -107,7 +107,7 @@ def test_where_contexts_are_action_rigid_one_call_stays_one_call(deployment, see
         assert {call.rename(one.automorphism) for call in one.context.calls} == one.context.calls
         assert one.moved == {call for call in one.context.calls if call.rename(one.automorphism) != call}
         assert one.moved
-        assert one.widened == (len(one.possible) > 1)
+        assert bool(one.orbits) == (len(one.possible) > 1)
 
 
 # what no choice changes
@@ -197,7 +197,7 @@ def test_single_choices_show_which_verdicts_hang_on_them():
     then the last."""
     found = symmetry(alike(), first, ["AF ~Open(c)", "EF ~Open(a)", "EF ~Open(b)", "AG exists x. Open(x)"])
     assert [one.selected for one in found.contexts] == [{st.Call("close", ("CASE_1",))}] * 2
-    assert [len(one.possible) for one in found.widened] == [3, 2]
+    assert [len(one.possible) for one in found.choosing] == [3, 2]
     assert [one.alike for one in found.contexts] == [
         (("CASE_1", "CASE_2", "CASE_3"),),
         (("CASE_1", "CASE_2"),),
@@ -219,11 +219,11 @@ def test_single_choices_show_which_verdicts_hang_on_them():
 
 def test_what_would_tell_apart_does():
     hidden = symmetry(alike(), first, ["AF ~Open(c)"])
-    for one in hidden.widened:
+    for one in hidden.choosing:
         [separation] = one.separations
         assert (separation.relation, separation.states) == ("Before", separation.of)
         assert one.remedy == f"show Before (in {separation.of} of {separation.of} states)"
-    assert [one.separations[0].of for one in hidden.widened] == [1, 3]
+    assert [one.separations[0].of for one in hidden.choosing] == [1, 3]
     shown = symmetry(alike("view Before(x, y) where true"), first, ["AF ~Open(c)"])
     assert shown.contexts == ()
     assert shown.kept == {"AF ~Open(c)": "there is no choice among records alike"}
@@ -231,7 +231,7 @@ def test_what_would_tell_apart_does():
 
 def test_a_relation_that_separates_some_is_said_to_and_an_order_is_asked_for():
     found = symmetry(alike(order="Before(a, c) Before(b, c)"), first, ["AF ~Open(c)"])
-    three, two = found.widened
+    three, two = found.choosing
     assert three.separations == ()
     assert "order of arrival" in three.remedy
     assert [(one.states, one.of) for one in two.separations] == [(2, 3)]
@@ -252,18 +252,19 @@ def test_an_agent_that_may_do_anything_has_no_choice_to_make():
 
 def test_the_command(tmp_path):
     text = ALIKE.format(view="", order="")
-    text += "spec c_closes AF ~Open(c)\npolicy one_by_one\n  call close(x) when true\n  call rest()\n"
+    text += "spec c_closes AF ~Open(c)\npolicy some\n  call close(x)\n  call rest()\n"
     (tmp_path / "alike.stead").write_text(text)
     words = [sys.executable, "-m", "stead_sym", "symmetry", str(tmp_path / "alike.stead")]
-    words += ["--policy", "one_by_one", "--quiet"]
+    words += ["--policy", "some", "--quiet"]
     told = subprocess.run(words, capture_output=True, encoding="utf-8", check=True).stdout
-    assert "2 of 3 contexts are not action-rigid, 0 with a choice among records alike" in told
-    assert "no choice changes this" in told
+    assert "2 of 3 contexts are not action-rigid, 2 with a choice among records alike" in told
+    assert "s holds: no choice changes this" in told
+    assert "c_closes fails: it hangs on the choice: with number 2 of those alike it holds" in told
     data = json.loads(subprocess.run([*words, "--json"], capture_output=True, check=True).stdout)
     assert data["specs"]["c_closes"] == {
         "verdict": "fails",
-        "kept": "there is no choice among records alike",
-        "differs": False,
+        "kept": None,
+        "differs": True,
     }
     assert [one["alike"] for one in data["contexts"]] == [
         [["CASE_1", "CASE_2", "CASE_3"]],

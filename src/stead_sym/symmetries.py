@@ -74,11 +74,6 @@ class Symmetric:
     remedy: str = ""
 
     @property
-    def widened(self) -> bool:
-        """Whether more may happen than the base agent selected."""
-        return self.possible != self.selected
-
-    @property
     def cycles(self) -> str:
         """The automorphism in cycles: `(CASE_1 CASE_2)(TASK_1 TASK_2)`."""
         left, found = dict(self.automorphism), []
@@ -119,9 +114,9 @@ class Symmetry:
     left: int = 0
 
     @property
-    def widened(self) -> tuple[Symmetric, ...]:
-        """The contexts in which more may happen than the base agent selected."""
-        return tuple(context for context in self.contexts if context.widened)
+    def choosing(self) -> tuple[Symmetric, ...]:
+        """The contexts in which one of several calls alike may happen."""
+        return tuple(context for context in self.contexts if context.orbits)
 
     @property
     def differing(self) -> Mapping[str, tuple[SingleChoice, ...]]:
@@ -166,11 +161,11 @@ def symmetry(
         findings=False,
     )
     found = tuple(_symmetric(deployment, result, wrappers))
-    kept = dict(_kept(deployment, chosen, result, any(one.widened for one in found)))
+    kept = dict(_kept(deployment, chosen, result, any(one.orbits for one in found)))
     open_specs = [spec for spec in chosen if spec.name not in kept]
     if not open_specs:
         return Symmetry(result, found, kept)
-    plans = [*_plans([one for one in found if one.widened])]
+    plans = [*_plans([one for one in found if one.orbits])]
     choices: list[SingleChoice] = []
     for contexts, rank in plans[:most_choices]:
         if progress is not None:
@@ -212,9 +207,9 @@ def _described(
     generators = wrapper.automorphisms(context)
     automorphism = next(g for g in generators if any(call.rename(g) != call for call in context.calls))
     possible = wrapper.orbit(context, selected)
-    separations = tuple(_separations(deployment, role, wrapper, shown)) if possible != selected else ()
     orbits = {wrapper.orbit(context, [call]) for call in possible}
     alike = sorted((orbit for orbit in orbits if len(orbit) > 1), key=sorted)
+    separations = tuple(_separations(deployment, role, wrapper, shown)) if alike else ()
     moving = frozenset[Call]().union(*alike)
     sorts = {
         param.sort
@@ -232,7 +227,7 @@ def _described(
         possible,
         tuple(alike),
         separations,
-        _remedy(deployment, separations, sorts) if possible != selected else "",
+        _remedy(deployment, separations, sorts) if alike else "",
     )
 
 
@@ -295,13 +290,13 @@ def _remedy(deployment: Deployment, separations: Sequence[Separation], sorts: Co
 
 
 def _kept(
-    deployment: Deployment, specs: Sequence[Spec], result: Verification, widened: bool
+    deployment: Deployment, specs: Sequence[Spec], result: Verification, choosing: bool
 ) -> Iterator[tuple[str, str]]:
     """The specifications whose verdict no choice changes, with the reason."""
     fair = any(is_temporal(formula) for formula in deployment.fair)
     for spec in specs:
         holds = result[spec.name].holds
-        if not widened:
+        if not choosing:
             yield spec.name, "there is no choice among records alike"
         elif holds is None:
             yield spec.name, "it is unknown"
@@ -322,13 +317,13 @@ def _quantifies(formula: Expanded, path: Path) -> bool:
 _Plan: TypeAlias = tuple[tuple[Symmetric, ...], int]
 
 
-def _plans(widened: Sequence[Symmetric]) -> Iterator[_Plan]:
+def _plans(choosing: Sequence[Symmetric]) -> Iterator[_Plan]:
     """The single choices: the same place everywhere, then each place in one context alone."""
-    sizes = [max(map(len, one.orbits)) for one in widened]
+    sizes = [max(map(len, one.orbits)) for one in choosing]
     for rank in range(max(sizes, default=0)):
-        yield tuple(widened), rank
-    if len(widened) > 1:
-        for one, size in zip(widened, sizes, strict=True):
+        yield tuple(choosing), rank
+    if len(choosing) > 1:
+        for one, size in zip(choosing, sizes, strict=True):
             for rank in range(size):
                 yield (one,), rank
 

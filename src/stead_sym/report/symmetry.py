@@ -24,7 +24,7 @@ def print_symmetry(found: Symmetry, console: Console) -> None:
     title = Text.assemble((result.deployment.name, "bold"), " under ", (result.agent, "bold"))
     console.print(title)
     console.print(
-        indented(Text(f"{many} not action-rigid, {len(found.widened)} with a choice among records alike"))
+        indented(Text(f"{many} not action-rigid, {len(found.choosing)} with a choice among records alike"))
     )
     for number, context in enumerate(found.contexts, 1):
         console.print(indented(_context(context, number)))
@@ -45,11 +45,10 @@ def _context(context: Symmetric, number: int) -> RenderableType:
     table.add_row("automorphism", context.cycles)
     table.add_row("alike", "; ".join(_listed(values) for values in context.alike))
     table.add_row("selects", _calls(context.selected))
-    if context.widened:
+    if context.possible != context.selected:
         table.add_row("may happen", _calls(context.possible))
+    if context.orbits:
         table.add_row("to tell apart", context.remedy)
-    else:
-        table.add_row("may happen", "the same: no automorphism moves what is selected")
     return Group(table)
 
 
@@ -64,7 +63,7 @@ def _effect(found: Symmetry, spec: str) -> str:
 
 
 def _choice(found: Symmetry, choice: SingleChoice, spec: str) -> str:
-    everywhere = choice.contexts == found.widened
+    everywhere = choice.contexts == found.choosing
     where = "" if everywhere else f" in context {found.contexts.index(choice.contexts[0]) + 1}"
     word = {True: "holds", False: "fails", None: "has no fair run"}[choice.holds[spec]]
     return f"with number {choice.rank + 1} of those alike{where} it {word}"
