@@ -1,5 +1,5 @@
-"""docs/symmetry.md: its deployment, its Python and its command print what the page says, its options are there,
-and docs/theory_canonical.md names tests that are there."""
+"""docs/symmetry.md: its Python and its command print what the page says, its options are there, and
+docs/theory_canonical.md names tests that are there."""
 
 from __future__ import annotations
 

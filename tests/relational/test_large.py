@@ -173,6 +173,47 @@ def test_links_of_many_kinds_and_of_three_values():
             assert canonical_form(turned, NONE).instance == found.instance
 
 
+def test_links_through_values_that_are_alone():
+    """The edges of a cube are each marked with one of two values: four parallel ones with the first, or four
+    of which two and two are parallel. Each corner has one edge of the one kind and two of the other."""
+    schema = Schema((Sort("s"),), (Relation("T", ("s", "s", "s")),))
+    corners = [*product((0, 1), repeat=3)]
+    edges = [
+        (u, v) for u, v in combinations(corners, 2) if sum(a != b for a, b in zip(u, v, strict=True)) == 1
+    ]
+    parallel = {(u, v) for u, v in edges if u[0] != v[0]}
+    mixed = {(u, v) for u, v in edges if (u[0] != v[0] if u[2] else u[1] != v[1]) and u[2] == v[2]}
+    assert len(parallel) == len(mixed) == 4
+    contexts = []
+    for marked in (parallel, mixed):
+        for seed in range(4):
+            names = random.Random(seed).sample([f"v{i}" for i in range(10)], 10)
+            named = dict(zip([*corners, "one", "other"], names, strict=True))
+            facts = [
+                Fact("T", (named[u], named[v], named["one" if edge in marked else "other"]))
+                for edge in edges
+                for u, v in (edge, edge[::-1])
+            ]
+            contexts.append(Instance(schema, frozenset(facts)))
+    with from_so_many(0):
+        assert classes(contexts) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_parts_that_differ_in_what_all_of_them_are_linked_with_are_not_swapped():
+    """Two triangles of which all corners are linked with one value, three with another."""
+    facts = [Fact("P", ("b", "b"))]
+    for number, centre in enumerate("aabbb"):
+        corners = [f"{centre}{number}.{i}" for i in range(3)]
+        facts += [Fact("P", pair) for u, v in combinations(corners, 2) for pair in ((u, v), (v, u))]
+        facts += [Fact("P", (centre, corner)) for corner in corners]
+    instance = Instance(graphs.SCHEMA, frozenset(facts))
+    with from_so_many(0):
+        form = canonical_form(instance, NONE)
+        assert all(instance.rename(generator) == instance for generator in form.generators)
+        sizes = [len(orbit([Fact("P", (v, v))], form.generators)) for v in ("a0.0", "b2.0", "a")]
+    assert sizes == [6, 9, 1]
+
+
 # what it costs
 
 
