@@ -247,7 +247,7 @@ def test_a_context_without_a_canonical_form_in_time_is_not_covered():
     facts = [st.Fact("Approver", (f"s{a}", f"s{b}")) for u, v in edges for a, b in ((u, v), (v, u))]
     ingest = frozenset({st.Call("ingest_case", ())})
     hard = st.DecisionContext(st.Instance.of(desk.schema, facts), ingest)
-    with pytest.raises(NotVerified, match="no canonical form within 0.001 s") as refused:
+    with pytest.raises(NotVerified, match=r"no canonical form within 0\.001 s") as refused:
         VerifiedAgent(desk, baseline, canonical_timeout=0.001).decide(hard)
     assert refused.value.selected is None
     with pytest.raises(NotVerified, match="no canonical form"):
