@@ -125,9 +125,9 @@ class Parts:
     def _settle(self) -> None:
         """Bring hubs and parts up to date."""
         encoding, hubs = self.encoding, self._hubs
-        seeds = self._touched
+        seeds, nothing = self._touched, set[Row]()
         for value in list(seeds):
-            rows = self._rows.get(value, set())
+            rows = self._rows.get(value, nothing)
             if len(rows) > encoding.hub:
                 if value not in hubs:
                     hubs[value] = encoding.hub_code(self._names[value])
@@ -154,25 +154,24 @@ class Parts:
                 self._hub_rows.add(row)
         for value in sorted(seeds):
             if value in self._rows and value not in hubs and value not in self._parts:
-                part, inside = self._part(self._coded(self._connected(value)))
+                found = part, inside = self._part(self._coded(self._connected(value)))
                 self._copies.setdefault(part.shape, {})[part] = None
-                for one in inside:
-                    self._parts[one] = part, inside
+                self._parts.update(dict.fromkeys(inside, found))
         self._touched, self._touched_rows = set(), set()
 
     def _connected(self, value: int) -> set[Row]:
         """The rows of all values that a value is connected with."""
         rows: set[Row] = set()
-        seen = {value}
+        hubs, seen = self._hubs, {value}
         waiting = [value]
         while waiting:
-            for row in self._rows[waiting.pop()]:
-                if row not in rows:
-                    rows.add(row)
-                    for code in row:
-                        if code >= 0 and code not in seen and code not in self._hubs:
-                            seen.add(code)
-                            waiting.append(code)
+            more = self._rows[waiting.pop()] - rows
+            rows |= more
+            for row in more:
+                for code in row:
+                    if code >= 0 and code not in seen and code not in hubs:
+                        seen.add(code)
+                        waiting.append(code)
         return rows
 
     def _part(self, rows: Collection[Row]) -> tuple[Part, tuple[int, ...]]:
