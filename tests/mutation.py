@@ -57,6 +57,9 @@ FIRST = {
         "tests/test_semantics_pinned.py",
         "tests/symbolic/plan/test_guess.py",
     ),
+    "/relational/large": ("tests/relational/test_large.py",),
+    "/relational/refinement": ("tests/relational/test_large.py",),
+    "/relational/nauty": ("tests/relational/test_large.py",),
     "/relational": ("tests/relational",),
     "/agent/wrapper": ("tests/agent/test_wrapper.py",),
     "/production": ("tests/agent/test_verified_agent.py",),
@@ -73,6 +76,7 @@ FIRST = {
     "/agent/models/function_tools": ("tests/agent/test_chat.py",),
     "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
     "/blaming": ("tests/test_blaming.py",),
+    "/symmetries": ("tests/test_symmetry.py",),
 }
 """The tests that are asked first, by the beginning of a module's path below `symbolic/`."""
 LIMIT = 300
@@ -1318,7 +1322,7 @@ MUTATIONS = (
     Mutation(
         "what a former hub connects stays apart",
         "/relational/parts.py",
-        "                self._touched.update(*map(_values, rows))\n",
+        "                seeds.update(*map(_values, rows))\n",
         "",
     ),
     Mutation(
@@ -1348,8 +1352,8 @@ MUTATIONS = (
     Mutation(
         "constants that the verified agent knew are renamed",
         "/production.py",
-        "deployment.tools_of(self.role), recorded.known)",
-        "deployment.tools_of(self.role), {})",
+        "Joint(deployment.schema, tools, recorded.known, canonical_timeout)",
+        "Joint(deployment.schema, tools, {}, canonical_timeout)",
     ),
     Mutation(
         "a desk that was changed meanwhile is written to",
@@ -1358,6 +1362,103 @@ MUTATIONS = (
         "connection.execute(_ADVANCE, values)\n            if False:",
     ),
     # blame
+    Mutation(
+        "values alone in their cells lose their names",
+        "/relational/large.py",
+        "least - 1 - own for value, own",
+        "least - 1 for value, own",
+    ),
+    Mutation(
+        "parts forget the cells of their values",
+        "/relational/large.py",
+        "shapes.tag(sorts[v], cell[v], v)",
+        "shapes.tag(sorts[v], 0, v)",
+    ),
+    Mutation(
+        "rows of large parts that are half of what could be connect nothing",
+        "/relational/large.py",
+        "if len(found) < math.prod(",
+        "if 2 * len(found) < math.prod(",
+    ),
+    Mutation(
+        "parts alike are never swapped",
+        "/relational/large.py",
+        "for one, other in pairwise(copies):",
+        "for one, other in ():",
+    ),
+    Mutation(
+        "links that go one way count as going both",
+        "/relational/large.py",
+        "if cell[one] == cell[other] and link != _turned(link):",
+        "if False:",
+    ),
+    Mutation(
+        "all links are of one kind",
+        "/relational/large.py",
+        "enumerate(sorted(pairs), 1)",
+        "((1, link) for link in sorted(pairs))",
+    ),
+    Mutation(
+        "rows of three values are left out",
+        "/relational/large.py",
+        "            others.append(row)\n",
+        "            pass\n",
+    ),
+    Mutation(
+        "positions in rows of three values are not told apart",
+        "/relational/large.py",
+        "if cell[value] in direct:",
+        "if False:",
+    ),
+    Mutation(
+        "cells are split in an order of their own",
+        "/relational/refinement.py",
+        "split = [kinds[kind] for kind in sorted(kinds)]",
+        "split = [kinds[kind] for kind in kinds]",
+    ),
+    Mutation(
+        "cells are split by whether values are linked",
+        "/relational/refinement.py",
+        "setdefault(tuple(sorted(found)), set())",
+        "setdefault((), set())",
+    ),
+    Mutation(
+        "nauty has no limit",
+        "/relational/nauty.py",
+        '    signal.setitimer(signal.ITIMER_REAL, arguments["seconds"])\n',
+        "    pass\n",
+        harmless="the parent's own limit is a second later",
+    ),
+    Mutation(
+        "what holds of some run is kept",
+        "/symmetries.py",
+        '"A" if holds else "E"',
+        '"E" if holds else "A"',
+    ),
+    Mutation(
+        "polarity does not matter to what is kept",
+        "/symmetries.py",
+        "(one.formula.path == path) == (one.polarity > 0) and one.polarity != 0",
+        "one.formula.path == path",
+    ),
+    Mutation(
+        "single choices are all the first",
+        "/symmetries.py",
+        "alike[min(self.rank, len(alike) - 1)]",
+        "alike[0]",
+    ),
+    Mutation(
+        "a relation separates where it tells some call apart",
+        "/symmetries.py",
+        "+= all(c.rename(g) == c for",
+        "+= any(c.rename(g) == c for",
+    ),
+    Mutation(
+        "contexts alike are one for all",
+        "/symmetries.py",
+        "                if not decision.action_rigid:\n",
+        "                if True:\n",
+    ),
     Mutation(
         "only one decision is ever changed",
         "/blaming.py",

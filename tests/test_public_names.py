@@ -32,8 +32,8 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Blame Drawing Evidence Finding Replayed Verdict Verification blame draw replay report_data
-report_schema verify verify_apart write_evidence
+AgentRun Blame Drawing Evidence Finding Replayed Symmetry Verdict Verification blame draw replay
+report_data report_schema symmetry verify verify_apart write_evidence
 
 Granted VerifiedAgent
 
@@ -43,9 +43,9 @@ Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 
 CheckedCertificate check_certificate write_certificate
 
-AgentError BoundExceeded CertificateRejected DeclarationError DefinitionError InputError KeyBroken
-ModelError NoEffect NoInitialState NotVerified NothingOffered ParseError RestrictionError Span SteadError
-StoreError Undecided
+AgentError BoundExceeded CanonicalLimit CertificateRejected DeclarationError DefinitionError InputError
+KeyBroken ModelError NoEffect NoInitialState NotVerified NothingOffered ParseError RestrictionError Span
+SteadError StoreError Undecided
 """
 NAMES = LIST.split()
 

@@ -51,6 +51,7 @@ from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import (
     AgentError,
     BoundExceeded,
+    CanonicalLimit,
     DeclarationError,
     DefinitionError,
     InputError,
@@ -143,6 +144,7 @@ from stead_sym.report.data import report_data, report_schema
 from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
 from stead_sym.symbolic.plan.explain import Explanation, explain
+from stead_sym.symmetries import Symmetry, symmetry
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
 
 if TYPE_CHECKING:
@@ -304,6 +306,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Evidence",
     "Finding",
     "Replayed",
+    "Symmetry",
     "Verdict",
     "Verification",
     "blame",
@@ -311,6 +314,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "replay",
     "report_data",
     "report_schema",
+    "symmetry",
     "verify",
     "verify_apart",
     "write_evidence",
@@ -337,6 +341,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     # errors
     "AgentError",
     "BoundExceeded",
+    "CanonicalLimit",
     "CertificateRejected",
     "DeclarationError",
     "DefinitionError",

@@ -22,12 +22,13 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import AgentError, DeclarationError, InputError, Undecided
+from stead_sym.errors import AgentError, CanonicalLimit, DeclarationError, InputError, Undecided
 from stead_sym.evidence.data import text_digest
 from stead_sym.logic.names import check_known
 from stead_sym.relational.graph import Row
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.layout import LayoutKey
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
 from stead_sym.verification import Verification
 
@@ -76,7 +77,8 @@ class VerifiedAgent:
     ``on_unknown`` says what happens in a context that no verified one is isomorphic to, and where the agent
     may now do otherwise than was verified: `refuse` raises `NotVerified`; `escalate` asks the function
     ``escalate``, a person, say; `ask` takes the agent's own answer. What the last two give is `Granted` with
-    the reason why it is not covered.
+    the reason why it is not covered. A context whose canonical form takes more than ``canonical_timeout``
+    seconds is not covered either, and then nobody can be asked: `ask` raises too.
 
     Raises `InputError` for a report of another deployment, of verdicts that are unknown, or of an agent that
     was verified as one that may do anything, so that there is nothing to hold it to, and where arguments do
@@ -92,6 +94,7 @@ class VerifiedAgent:
         role: str | None = None,
         on_unknown: OnUnknown = "refuse",
         escalate: Escalate | None = None,
+        canonical_timeout: float = CANONICAL_SECONDS,
     ) -> None:
         check_known("on_unknown", on_unknown, get_args(OnUnknown))
         if (on_unknown == "escalate") != (escalate is not None):
@@ -106,11 +109,12 @@ class VerifiedAgent:
         recorded = _recorded(deployment, self.role, verified)
         self._on_unknown = on_unknown
         self._escalate = escalate
-        self._joint = Joint(deployment.schema, deployment.tools_of(self.role), recorded.known)
+        tools = deployment.tools_of(self.role)
+        self._joint = Joint(deployment.schema, tools, recorded.known, canonical_timeout)
         self._covered = self._orbits(recorded.decisions)
         self._wrapper = None
         if agent is not None:
-            self._wrapper = wrap(deployment, agent, self.role)
+            self._wrapper = wrap(deployment, agent, self.role, canonical_timeout=canonical_timeout)
             if self._wrapper is None:
                 raise InputError("an agent that may do anything has nothing to be held to; name the agent")
             if self._wrapper.known != recorded.known:
@@ -127,7 +131,10 @@ class VerifiedAgent:
         the function that is escalated to, raises passes through.
         """
         context = state if isinstance(state, DecisionContext) else self.context(state)
-        placement = self._joint.placement(context)
+        try:
+            placement = self._joint.placement(context)
+        except CanonicalLimit as limit:  # whether it is like a verified one is not known
+            return self._unknown(str(limit), context, None)
         rows = self._covered.get(placement.layout.key)
         if rows is None:
             why = f"no context like it was met{self._beyond(context)}"
@@ -196,7 +203,8 @@ class VerifiedAgent:
             case "refuse":
                 raise unknown
             case "ask":
-                assert calls is not None
+                if calls is None:  # the wrapper cannot ask without a canonical form
+                    raise unknown
                 return Granted(calls, unknown)
             case "escalate":
                 escalate = self._escalate

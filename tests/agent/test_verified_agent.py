@@ -6,6 +6,7 @@ import json
 import random
 from concurrent.futures import ThreadPoolExecutor
 
+import graphs
 import pytest
 
 import stead_sym as st
@@ -357,6 +358,25 @@ spec s AG true
             DeclarationError, match=f"{amount} is no value of the finite sort amount; there are"
         ):
             served.decide(state(amount))
+
+
+def test_a_context_without_a_canonical_form_in_time_is_not_covered():
+    """Approvers who approve for each other as in a graph that is hard to bring into canonical form."""
+    edges = graphs.gadgets(graphs.cubic(30)).edges
+    facts = [st.Fact("Approver", (f"s{a}", f"s{b}")) for u, v in edges for a, b in ((u, v), (v, u))]
+    ingest = frozenset({st.Call("ingest_case", ())})
+    hard = st.DecisionContext(st.Instance.of(desk.schema, facts), ingest)
+    with pytest.raises(NotVerified, match=r"no canonical form within 0\.001 s") as refused:
+        VerifiedAgent(desk, baseline, canonical_timeout=0.001).decide(hard)
+    assert refused.value.selected is None
+    with pytest.raises(NotVerified, match="no canonical form"):
+        VerifiedAgent(desk, baseline, "baseline", on_unknown="ask", canonical_timeout=0.001).decide(hard)
+    escalating = VerifiedAgent(
+        desk, baseline, on_unknown="escalate", escalate=lambda _: min(ingest), canonical_timeout=0.001
+    )
+    assert (escalating.decide(hard).calls, escalating.decide(hard).covered) == (ingest, False)
+    with pytest.raises(NotVerified, match="no context like it"):
+        VerifiedAgent(desk, baseline).decide(hard)
 
 
 def test_threads_share_one():

@@ -20,6 +20,7 @@ from stead_sym.relational.encoding import Encoding
 from stead_sym.relational.graph import RELATION, Row
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.layout import Layout, Placement
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.parts import Parts
 from stead_sym.relational.schema import Relation, Schema, Value
 
@@ -49,10 +50,17 @@ class Joint:
     """The decision contexts over a schema in which calls of ``tools`` may be offered.
 
     The rigid values of the schema keep their names, and those of ``known``, which come with their sorts.
-    Several threads may use it.
+    nauty may take ``canonical_timeout`` seconds for a set of values that facts connect. Several threads may
+    use it.
     """
 
-    def __init__(self, schema: Schema, tools: Sequence[Tool], known: Mapping[Value, str]) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        tools: Sequence[Tool],
+        known: Mapping[Value, str],
+        canonical_timeout: float = CANONICAL_SECONDS,
+    ) -> None:
         self.schema = schema
         self._relations = {tool.name: _call_relation(tool) for tool in tools}
         self._tools = {relation.name: tool for tool, relation in self._relations.items()}
@@ -61,7 +69,7 @@ class Joint:
         for value in schema.rigid | known.keys():
             for sort in schema.listed.get(value) or (known[value],):
                 rigid[sort].add(value)
-        self._encoding = Encoding(joint, rigid)
+        self._encoding = Encoding(joint, rigid, seconds=canonical_timeout)
         self._kept: list[_Kept] = []
         self._lock = Lock()
 
@@ -69,7 +77,7 @@ class Joint:
         """The layout of the context, with the names that its values have there.
 
         Raises `InputError` where nothing is offered, `DeclarationError` for what does not fit the schema or
-        the tools.
+        the tools, `CanonicalLimit` where nauty takes too long.
         """
         if not context.calls:
             raise InputError(f"no call is offered for {context.view}; a decision needs at least one")
@@ -133,6 +141,13 @@ class Joint:
         """The orbit of calls of a canonical context under the automorphisms, as rows of the quotient."""
         rows = {self._row(canonical, layout, call) for call in calls}
         return frozenset[Row]().union(*map(layout.orbit, rows))
+
+    def automorphisms(self, context: DecisionContext) -> tuple[Mapping[Value, Value], ...]:
+        """Generators of Aut_B(D, A) for a context in which no two values are spelled alike, each given by the
+        values that it moves."""
+        placement = self.placement(context)
+        own = placement.names()
+        return tuple({own[v]: own[w] for v, w in g.items()} for g in placement.layout.all_generators)
 
     def fixed(self, canonical: Canonical, layout: Layout) -> bool:
         """Whether every automorphism fixes every call of a canonical context."""

@@ -32,7 +32,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError
 from stead_sym.progress import Progress
 from stead_sym.relational.canonical import FORM_VERSION
-from stead_sym.relational.graph import NAUTY_VERSION
+from stead_sym.relational.nauty import NAUTY_VERSION
 
 TIMES, EVERY = (6, 4, 3, 3, 2, 2, 2, 2), 16
 """How often an agent is asked about the first contexts that leave a choice; and of the later ones every so

@@ -28,6 +28,7 @@ from stead_sym.cli.export import add_export
 from stead_sym.cli.models import add_models
 from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
+from stead_sym.cli.symmetry import add_symmetry
 from stead_sym.cli.verify import add_verify
 from stead_sym.errors import InputError, SteadError
 from stead_sym.logic.names import nearest
@@ -142,6 +143,11 @@ def _parser() -> argparse.ArgumentParser:
 
     add_blame(
         commands.add_parser("blame", help="without which decisions would a failing specification hold?")
+    )
+    add_symmetry(
+        commands.add_parser(
+            "symmetry", help="does a verdict hang on choices among records that nothing tells apart?"
+        )
     )
     add_replay(
         commands.add_parser(

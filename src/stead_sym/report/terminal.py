@@ -125,7 +125,7 @@ def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
         yield "bounded", f"{', '.join(seen)} in use at most"
     if hypotheses.widened:
         contexts = _plural(len(hypotheses.widened), "context")
-        yield "widened", f"{contexts}, where one of several calls alike is selected (--hypotheses)"
+        yield "widened", f"{contexts}, where one of several calls alike is selected (stead-sym symmetry)"
     if hypotheses.missing:
         names = ", ".join(missing.name for missing in hypotheses.missing)
         yield "missing", f"not established: {names} (--hypotheses)"

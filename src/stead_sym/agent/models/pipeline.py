@@ -25,7 +25,7 @@ from stead_sym.agent.records.known import known, of_another_question
 from stead_sym.agent.records.possible import Branching, Rule
 from stead_sym.agent.records.said import Decoding, Unforced
 from stead_sym.agent.records.store import Store
-from stead_sym.relational.graph import NAUTY_VERSION
+from stead_sym.relational.nauty import NAUTY_VERSION
 
 _TOGETHER = 128  # contexts that are looked up in the store at a time
 _POLL = 0.05  # seconds between looks at what others are asking, at first
