@@ -70,7 +70,7 @@ FIRST = {
     "/agent/records": ("tests/agent/test_weight.py", "tests/agent/test_trie.py", "tests/agent/test_store.py"),
     "/agent/models/walk": ("tests/agent/test_bulk.py",),
     "/agent/joint": ("tests/agent/test_verified_agent.py",),
-    "/agent/recorded": ("tests/agent/test_recorded.py",),
+    "/agent/recorded": ("tests/agent/test_recorded.py", "tests/agent/test_chat.py"),
     "/agent/in_flight": ("tests/agent/test_recorded.py",),
     "/agent/models/chat": ("tests/agent/test_chat.py",),
     "/agent/models/function_tools": ("tests/agent/test_chat.py",),
