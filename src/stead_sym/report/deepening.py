@@ -33,7 +33,7 @@ def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) 
             print_evidence(one.verdict, one.moves, console)
     for sort, growth in found.growths.items():
         console.print()
-        console.print(f"why no bound holds {sort}")
+        console.print(f"why {sort} exceeds every bound tried")
         console.print(indented(Text(str(growth))))
         first = growth.enters + 1
         again = f"steps {first}-{growth.enters + growth.length}" if growth.length > 1 else f"step {first}"
