@@ -62,6 +62,19 @@ AT_LEAST = "atleast {} x. Held(x)"
         ("EG exists x. Held(x)", ("fails", False, 0)),
         ("AG EF ~exists x. Held(x)", ("unknown", False, None)),  # false, but only all runs show it
         ("AG EX true", ("unknown", False, None)),
+        # what stands negatively is read the other way: nothing of this is so
+        ("EF ((atleast 2 x. Held(x)) & ~AX atleast 3 x. Held(x))", ("unknown", False, None)),
+        ("EF ((atleast 2 x. Held(x)) & ((AX atleast 3 x. Held(x)) -> false))", ("unknown", False, None)),
+        ("EF ((atleast 2 x. Held(x)) & ((AX atleast 3 x. Held(x)) <-> false))", ("unknown", False, None)),
+        ("EF ((atleast 2 x. Held(x)) & atmost 1 x. AX Held(x))", ("unknown", False, None)),
+        ("EF ((atleast 2 x. Held(x)) & exactly 0 x. AX Held(x))", ("unknown", False, None)),
+        ("AF ((AX atleast 3 x. Held(x)) <-> (atleast 2 x. Held(x)))", ("unknown", True, 1)),
+        ("AG ((AX atleast 3 x. Held(x)) <-> (atleast 3 x. Held(x)))", ("fails", False, 3)),
+        ("AG exactly 0 x. AX Held(x)", ("fails", False, 2)),
+        ("AG atmost 1 x. AX Held(x)", ("fails", False, 3)),
+        ("AF (exactly 2 x. AX Held(x))", ("unknown", True, 3)),
+        ("AG forall x. Held(x) -> AX Held(x)", ("unknown", False, None)),
+        ("~EF atleast 3 x. Held(x)", ("fails", False, 3)),
     ],
 )
 def test_what_the_only_run_shows(spec: str, expected: tuple[str, bool, int | None]) -> None:
@@ -306,6 +319,11 @@ def test_an_agent_is_asked_once_for_each_context() -> None:
     alone = len(asked)
     deepen(desk, takes, ["prog"])
     assert len(asked) == 2 * alone
+
+
+def test_finite_sorts_have_no_bound_to_raise() -> None:
+    with pytest.raises(InputError, match="every sort is finite"):
+        deepen(st.parse_deployment("deployment d\nrelation On()\ninit\ntool rest()\nspec s AG true"))
 
 
 def test_the_limit_is_a_number() -> None:

@@ -136,11 +136,15 @@ def deepen(
     specification is shown to be false or true, where no run exceeds the bounds any more, and at the limit;
     ``told`` is called with what is known after each fragment.
 
-    Raises what `verify` raises, `BoundExceeded` aside.
+    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise InputError(f"limit={limit!r} is no number of at least 1; give one")
+    if not deployment.bounds:
+        raise InputError(
+            "every sort is finite, so that there is no bound to raise; verify without raising bounds"
+        )
     asking, chosen = deployment.asked(specs)
     wrappers = wrap_all(asking, agent)
     run = _Run(asking, chosen, wrappers, limit, told)
