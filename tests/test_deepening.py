@@ -299,6 +299,24 @@ tool leap()
     assert answer(deepen(growing("AX exists x. Held(x)", more), limit=3))[0] == "unknown"
 
 
+def test_a_leap_that_is_not_seen_leaves_nothing_sure_about_all_runs() -> None:
+    text = """
+deployment leaping
+sort item
+relation Held(item)
+init
+tool leap()
+  effect
+  effect
+    ensure atleast 3 x. Held'(x)
+spec asked AG ~exists x. Held(x)
+spec stays EF ~exists x. Held(x)
+"""
+    found = deepen(st.parse_deployment(text), limit=1)
+    assert answer(found) == ("unknown", False, None)
+    assert answer(found, "stays") == ("unknown", True, 0)
+
+
 def test_bounds_that_are_kept_are_said_and_nothing_holds() -> None:
     found = deepen(st.load("refund"), "approving")
     assert found.established

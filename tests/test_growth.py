@@ -53,7 +53,7 @@ tool take()
   effect
     fresh c: case
     insert Open(c)
-spec few AG atmost 40 x. Open(x)
+spec few AG atmost 4000 x. Open(x)
 """
 RESTING = TAKING + "tool rest()\n"
 
@@ -202,10 +202,10 @@ def test_a_limit_leaves_what_was_found(
 ) -> None:
     file = tmp_path / "taking.stead"
     file.write_text(RESTING + "spec never AG ~exists x. Open(x)\n", encoding="utf-8")
-    arguments = ["verify", str(file), "--agent", "any", "--deepen", "--max-bound", "1000", "--timeout", "8"]
+    arguments = ["verify", str(file), "--agent", "any", "--deepen", "--max-bound", "1000", "--timeout", "15"]
     assert main([*arguments, *words]) == 1
     out, err = capfd.readouterr()
-    assert "stopped at the limit of 8 s" in err
+    assert "stopped at the limit of 15 s" in err
     if words:
         report = json.loads(out)
         jsonschema.validate(report, st.report_schema())
