@@ -39,6 +39,10 @@ Granted VerifiedAgent
 
 Export exported to_promela to_smv to_storm
 
+Deepening Found Growth Remedy Round deepen
+
+counter_machine
+
 Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 
 CheckedCertificate check_certificate write_certificate

@@ -1,5 +1,4 @@
-"""docs/symmetry.md: its Python and its command print what the page says, its options are there, and
-docs/theory_canonical.md names tests that are there."""
+"""docs/symmetry.md: its Python and its command print what the page says, and its options are there."""
 
 from __future__ import annotations
 
@@ -12,7 +11,6 @@ from language_page import ROOT, Session, blocks, folded, run
 from stead_sym.cli.main import main
 
 PAGE = (ROOT / "docs" / "symmetry.md").read_text(encoding="utf-8")
-THEORY = (ROOT / "docs" / "theory_canonical.md").read_text(encoding="utf-8")
 
 
 def block(kind: str) -> str:
@@ -42,10 +40,3 @@ def test_the_options_are_there(capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
             main([command, "--help"])
     assert named <= set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
-
-
-def test_the_theory_names_tests_that_are_there() -> None:
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", THEORY)
-    assert len(named) >= 8
-    for file, test in named:
-        assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), test

@@ -25,6 +25,9 @@ from stead_sym.bounds import Bounds, SortBound, least_bounds
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate
 from stead_sym.certificate.write import write_certificate
+from stead_sym.deepening.deepen import Deepening, Found, Round, deepen
+from stead_sym.deepening.growth import Growth
+from stead_sym.deepening.remedy import Remedy
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
 from stead_sym.deployment.deployment import Deployment
@@ -73,6 +76,7 @@ from stead_sym.export.model import Export, exported
 from stead_sym.export.promela import to_promela
 from stead_sym.export.smv import to_smv
 from stead_sym.export.storm import to_storm
+from stead_sym.families import counter_machine
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
@@ -327,6 +331,15 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "to_promela",
     "to_smv",
     "to_storm",
+    # where no bound is established
+    "Deepening",
+    "Found",
+    "Growth",
+    "Remedy",
+    "Round",
+    "deepen",
+    # families
+    "counter_machine",
     # what verdicts rest on
     "Bounds",
     "Hypotheses",

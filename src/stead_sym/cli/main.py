@@ -25,6 +25,7 @@ from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.diff import add_diff
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
+from stead_sym.cli.machine import add_counter_machine
 from stead_sym.cli.models import add_models
 from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
@@ -183,4 +184,8 @@ def _parser() -> argparse.ArgumentParser:
     add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
 
     add_examples(commands.add_parser("examples", help="list the packaged examples"))
+
+    add_counter_machine(
+        commands.add_parser("counter-machine", help="print the deployment that runs a counter machine")
+    )
     return parser
