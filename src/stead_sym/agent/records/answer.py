@@ -154,11 +154,14 @@ class Answer:
                 key=data["key"],
                 prompt=tuple(Message(role, content) for role, content in data["prompt"]),
                 prompt_digest=data["prompt_digest"],
-                calls=tuple(Offered(_call(o["call"]), o["text"], tuple(o["tokens"])) for o in data["calls"]),
+                calls=tuple(
+                    _offered(o["call"][0], tuple(o["call"][1]), o["text"], tuple(o["tokens"]))
+                    for o in data["calls"]
+                ),
                 said=_said(data["said"]),
                 selected=frozenset(map(_call, data["selected"])),
-                model=data["model"],
-                versions=data["versions"],
+                model=_named(tuple(data["model"].items())),
+                versions=_named(tuple(data["versions"].items())),
                 time=data["time"],
             )
         except (AgentError, InputError, OverflowError) as error:  # the last for integers beyond all floats
@@ -189,6 +192,18 @@ class Answer:
 
 def _offered_data(offered: Offered) -> dict[str, Any]:
     return {"call": _call_data(offered.call), "text": offered.text, "tokens": list(offered.tokens)}
+
+
+@lru_cache(maxsize=1 << 12)
+def _offered(tool: str, args: tuple[str, ...], text: str, tokens: Tokens) -> Offered:
+    """One object for a call that many records have: these are kept, and looked through for garbage."""
+    return Offered(Call(tool, args), text, tokens)
+
+
+@lru_cache(maxsize=256)
+def _named(items: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """One object for what many records name."""
+    return dict(items)
 
 
 @lru_cache(maxsize=1 << 12)
