@@ -478,7 +478,6 @@ MUTATIONS = (
         "step/effects.py",
         "vectors = calls\n",
         "pass\n",
-        "it takes longer, as in `tests/symbolic/plan/test_planner.py`",
     ),
     Mutation(
         "a call has two values for a parameter",
