@@ -1,13 +1,18 @@
 """Parametric families of deployments: plain functions from a size to a deployment.
 
 `desks` scales the number of records in flight where each is attached to a constant, `refunds` the
-number of records in flight that are not, `service_desk` the size of the initial database, and
-`service_desk_any` how large the databases are of which it may be any.
+number of records in flight that are not, `service_desk` the size of the initial database,
+`returns_desk` (`returns`) that of a more lifelike one, and `service_desk_any` how large the databases are of
+which it may be any.
 """
 
 from __future__ import annotations
 
+from returns import returns_desk
+
 import stead_sym as st
+
+__all__ = ["chain", "desks", "refunds", "returns_desk", "service_desk", "service_desk_any", "transfers"]
 
 _REFUND_RELATIONS = {
     "Approver": ("service", "service"),

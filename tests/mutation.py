@@ -124,7 +124,7 @@ MUTATIONS = (
     Mutation(
         "singles are not confirmed",
         "step/updates.py",
-        "broken = set(self._broken_singles(effect, case, deleted, inserted))",
+        "broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken",
         "broken = set[Key]()",
     ),
     Mutation("keys are not confirmed", "step/updates.py", "broken |= keys_of(field)", "pass"),
@@ -149,8 +149,8 @@ MUTATIONS = (
     Mutation(
         "a single relation's fact that never leaves is forgotten",
         "step/updates.py",
-        "may_meet(self.compiler, stays | for_good, come, case)",
-        "may_meet(self.compiler, stays, come, case)",
+        "may_meet(self.compiler, stays | for_good, come, case, shared.common)",
+        "may_meet(self.compiler, stays, come, case, shared.common)",
     ),
     Mutation(
         "what a broken key says of single relations is forgotten",
@@ -346,14 +346,14 @@ MUTATIONS = (
     Mutation(
         "a guard is not asked",
         "step/formulas.py",
-        "return self.manager.conj([*possible, self.formula(tool.guard, env)])",
-        "return self.manager.conj(possible)",
+        "yield from self.conjuncts(tool.guard, env)",
+        "pass",
     ),
     Mutation(
         "`choose` takes inactive values",
         "step/conditions.py",
-        "chosen = among & self.compiler.formula(where, scope)",
-        "chosen = encoding.valid(vector) & self.compiler.formula(where, scope)",
+        "asked += [among, *self.compiler.conjuncts(where, scope)]",
+        "asked += [encoding.valid(vector), *self.compiler.conjuncts(where, scope)]",
     ),
     Mutation(
         "`choose` takes active values only",
@@ -364,8 +364,8 @@ MUTATIONS = (
     Mutation(
         "`when` is not asked",
         "step/conditions.py",
-        "asked, drawn = self.compiler.formula(effect.when, scope), m.true",
-        "asked, drawn = m.true, m.true",
+        "asked, drawn = list(self.compiler.conjuncts(effect.when, scope)), m.true",
+        "asked, drawn = list[Bdd](), m.true",
     ),
     Mutation(
         "a literal fresh value may be active",
@@ -445,8 +445,8 @@ MUTATIONS = (
     Mutation(
         "a bit that is cleared is taken to stay",
         "step/updates.py",
-        "return None if m.implies(case, new.equiv(old)) else new",
-        "return None if m.implies(case & new, old) else new",
+        "return None if m.implies(case, new.equiv(default)) else new",
+        "return None if m.implies(case & new, default) else new",
     ),
     Mutation(
         "what is inserted outside U_f is dropped", "step/updates.py", "outside = outside | when", "pass"
@@ -455,14 +455,38 @@ MUTATIONS = (
     Mutation(
         "bits that no action writes change",
         "step/frame_conditions.py",
-        "return m.disj(relation & still(idle.keys() - touched) for",
+        "return m.disj(relation & still(idle.keys() - bits) for",
         "return m.disj(relation for",
     ),
     Mutation(
         "bits that another action writes change",
         "step/frame_conditions.py",
-        "union = (left & still(of_right - of_left)) |",
+        "union = (left & around_left) |",
         "union = left |",
+    ),
+    Mutation(
+        "what all actions do is left out",
+        "step/frame_conditions.py",
+        "defaults[bit] if bit in defaults else m.var(bit)",
+        "m.var(bit)",
+    ),
+    Mutation(
+        "what is asked of the state alone is left out",
+        "step/effects.py",
+        "steps=common & steps,",
+        "steps=steps,",
+    ),
+    Mutation(
+        "what all actions do is left out where an action writes the same fact",
+        "step/updates.py",
+        "own.get(fact, m.false) | shared.get(fact, m.false)",
+        "own.get(fact, shared.get(fact, m.false))",
+    ),
+    Mutation(
+        "parameters that the effect does not mention are never gone through",
+        "step/effects.py",
+        "vectors = calls\n",
+        "pass\n",
     ),
     Mutation(
         "a call has two values for a parameter",

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import cliffs
@@ -55,6 +56,41 @@ def test_queries_of_service_desk() -> None:
         desk = families.service_desk(n)
         queries.append(verify(desk, desk.policy("careful"), ["own_wallet"]).queries)
     assert queries[0] == queries[1]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("agent", ["careful", "hasty", "any"])
+def test_the_engines_agree_on_a_returns_desk(agent: str, n: int) -> None:
+    desk = families.returns_desk(n)
+    plain, literal, normal = (
+        verify(desk, agent, engine=engine, domain=domain, findings=False)
+        for engine, domain in (("explicit", "theorem"), ("symbolic", "theorem"), ("symbolic", "normal"))
+    )
+    for other in (literal, normal):  # no value is ever fresh, so that the domains are the same
+        assert (other.states, other.transitions, other.contexts) == (
+            plain.states,
+            plain.transitions,
+            plain.contexts,
+        )
+        assert {name: verdict.word for name, verdict in other.verdicts.items()} == {
+            name: verdict.word for name, verdict in plain.verdicts.items()
+        }
+        if plain.contexts is not None:
+            assert runs.digest(other) == runs.digest(plain)
+    fails = {name for name, verdict in plain.verdicts.items() if not verdict.holds}
+    # whoever has a delivered order and a second method can have the money sent there: the second order
+    assert fails == (set() if agent == "careful" else {"asked_first"} | ({"where_paid"} if n > 1 else set()))
+
+
+def test_a_returns_desk_is_the_beginning_of_any_larger_one() -> None:
+    """Its specifications ask about single orders, and with more orders there is more to find."""
+    small, large = families.returns_desk(40), families.returns_desk(400)
+    assert small.init.facts < large.init.facts
+    statuses = Counter(status for _, status in large.init.tuples("Status"))
+    assert len(statuses) == 6
+    assert statuses["delivered"] > 3 * statuses["cancelled"]
+    assert set(Counter(user for _, user in large.init.tuples("Owner")).values()) == {1, 2, 3, 4, 5}
+    assert set(Counter(user for user, _ in large.init.tuples("Wallet")).values()) == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("engine", ["explicit", "symbolic"])

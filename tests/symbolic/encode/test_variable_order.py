@@ -102,3 +102,15 @@ def test_a_value_that_many_are_linked_to_draws_no_record_apart():
         listed = [field for field in made if int(field.facts[0].args[0][1:]) < number]
         owners = [field.facts[0].args[0] for field in arranged(listed, (), ENTITIES).fields]
         assert sum(a != b for a, b in pairwise(owners)) == number - 1
+
+
+def test_a_customer_with_many_orders_stands_with_them():
+    """Nine orders are many, but no large part of all orders: what says whose they are draws them together."""
+    orders = {f"o{k}": "big" if k < 9 else f"u{k // 2}" for k in range(60)}
+    owned = [Fact("Approved", owner) for owner in orders.items()]
+    fields = [Field.of([Fact("Open", (order,))]) for order in orders]
+    fields += [Field.of([Fact("A", (user,))]) for user in sorted(set(orders.values()))]
+    order = arranged(fields, owned, ENTITIES)
+    place = {field.facts[0].args[0]: k for k, field in enumerate(order.fields)}
+    own = sorted(place[value] for value in ("big", *(o for o, user in orders.items() if user == "big")))
+    assert own == list(range(own[0], own[0] + 10))

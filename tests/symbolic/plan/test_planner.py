@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from families import desks, service_desk
+from families import desks, returns_desk, service_desk
 from hypothesis import given, reject, settings
 
 from engine_pairs import both, examples
@@ -16,6 +16,7 @@ from stead_sym.files import load
 from stead_sym.progress import Pulse
 from stead_sym.symbolic.plan.guess import Guess, first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
+from stead_sym.symbolic.step.updates import Writer
 from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
 
@@ -108,3 +109,44 @@ def test_the_backend_makes_no_difference():
     assert made[0].encoding.fields == made[1].encoding.fields
     assert made[0].encoding.static == made[1].encoding.static
     assert [t.actions for t in made[0].tools.values()] == [t.actions for t in made[1].tools.values()]
+
+
+def written_bits(deployment, monkeypatch):
+    """The plan of a deployment, with how many bits each of its actions writes besides what all of them do."""
+    written = []
+
+    def write(self, *args):
+        write = plain(self, *args)
+        written.append(len(write.updates))
+        return write
+
+    plain = Writer.write
+    with monkeypatch.context() as patch:
+        patch.setattr(Writer, "write", write)
+        made = plan(task(deployment), first_guess(deployment, False), Pulse())
+    return made, written
+
+
+def test_an_action_costs_what_it_is_about(monkeypatch):
+    """Each closing tool clears relations over all orders and users. An action writes the bits of its own
+    order even so, and the relations are linear in the number of orders."""
+    small, large = (written_bits(returns_desk(n), monkeypatch) for n in (80, 240))
+    assert max(small[1] + large[1]) < 10
+    assert sum(large[1]) < 3.6 * sum(small[1])
+    for name, tool in large[0].tools.items():
+        assert tool.steps.dag_size < 3.6 * small[0].tools[name].steps.dag_size, name
+
+
+def test_conditions_on_the_state_alone_are_no_part_of_an_action(monkeypatch):
+    """`next_request` asks that there is no request at all: it is asked once, not for each order."""
+    cases = []
+    plain = Writer.write
+
+    def write(self, effect, values, case, *args):
+        cases.append(case.dag_size)
+        return plain(self, effect, values, case, *args)
+
+    monkeypatch.setattr(Writer, "write", write)
+    deployment = returns_desk(80)
+    plan(task(deployment), first_guess(deployment, False), Pulse())
+    assert max(cases) < 30

@@ -101,7 +101,7 @@ def test_the_values_are_those_that_the_text_allows(block, literal):
     assert conditions.local == {bit for v in conditions.scope.values() for bit in v.bits}
     seen = 0
     for state in states(deployment, encoding):
-        here = m.cofactor(conditions.asked & conditions.drawn, encoding.encode(state))
+        here = m.cofactor(m.conj(conditions.asked) & conditions.drawn, encoding.encode(state))
         allowed = enumerated(deployment, effect, state, values, literal)
         seen += len(allowed)
         for choice in product(*([*values, OUTSIDE] for _ in conditions.scope)):

@@ -98,10 +98,11 @@ def test_what_is_written_is_asked_where_the_shape_does_not_say():
         for value in values:
             if value in state.active_domain["a"] or value in deployment.constants["a"]:
                 continue
-            written = made.writer.write(effect, {"u": value}, here & encoding.care)
+            shared = made.writer.shared(effect, m.true)
+            written = made.writer.write(effect, {"u": value}, here & encoding.care, shared)
             kept = {fact.args[0] for fact in state.facts if fact.relation == "Q"} | {value}
             fits = len(kept.difference(deployment.constants["a"])) <= deployment.bounds["a"]
-            assert (here & made.after(written) != m.false) == fits
+            assert (here & made.after({**shared.write.updates, **written.updates}) != m.false) == fits
             answers.add(fits)
     assert answers == {True, False}
 

@@ -104,7 +104,10 @@ def test_bits_become_what_the_statements_say_or_a_key_is_broken(drawn, p, single
     effect = Effect(tuple(drawn))
     known = [s for s in STATES if not (single and SINGLE in crowded(s.facts))]
     case = m.disj(m.cube(encoding.encode(state)) for state in known)
-    write = writer.write(effect, {"p": p}, case)
+    told = writer.told(effect, case)
+    shared = writer.shared(effect, case, frozenset(told))
+    write = writer.write(effect, {"p": p}, case, shared, told)
+    updates = {**shared.write.updates, **write.updates}
     broken = {relation for relation, _ in write.broken}
     assert write.outside == m.false
     for state in known:
@@ -113,7 +116,7 @@ def test_bits_become_what_the_statements_say_or_a_key_is_broken(drawn, p, single
         assert breaks <= broken, "two facts of a key are found out"
         if not breaks:
             code = encoding.encode(state)
-            new = {bit: m.satisfies(function, code) for bit, function in write.updates.items()}
+            new = {bit: m.satisfies(function, code) for bit, function in updates.items()}
             assert encoding.decode({**code, **new}).facts == expected
     if not single:
         assert broken == set().union(*(crowded(after(effect, s, p)) - {SINGLE} for s in known))
@@ -125,8 +128,16 @@ def test_a_fact_without_bits_is_outside():
     m = encoding.manager
     on = Atom("P", (Const("a1"),))
     insert = Insert(Atom("T", (Const("k1"),)), (), on)
-    write = Writer(Compiler(encoding), frozenset()).write(Effect((insert,)), {}, m.true)
-    assert write.outside == encoding.atom(Fact("P", ("a1",)))
+    writer = Writer(Compiler(encoding), frozenset())
+    shared = writer.shared(Effect((insert,)), m.true)
+    write = writer.write(Effect((insert,)), {}, m.true, shared)
+    assert shared.write.outside == write.outside == encoding.atom(Fact("P", ("a1",)))
+    assert not shared.write.updates
     assert not write.updates
+    mentioned = Insert(Atom("T", (Var("k"),)), (), on)
+    effect = Effect((mentioned,))
+    assert writer.shared(effect, m.true).write.outside == m.false
+    write = writer.write(effect, {"k": "k1"}, m.true, writer.shared(effect, m.true))
+    assert write.outside == encoding.atom(Fact("P", ("a1",)))
     static = Insert(Atom("T", (Const("k2"),)))
-    assert Writer(Compiler(encoding), frozenset()).write(Effect((static,)), {}, m.true).outside == m.false
+    assert writer.shared(Effect((static,)), m.true).write.outside == m.false

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias
@@ -328,6 +329,24 @@ class Manager:
             for assignment, leaf in self.cases(half, rest):
                 yield {first: value, **assignment}, leaf
 
+    def sets(self, function: Bdd) -> Iterator[tuple[str, ...]]:
+        """For each path of a function to true the variables that are 1 on it, first those with 1 as early as
+        possible. Where every such path passes all of some variables these are the models over them: it takes
+        a step per node of a path to find them, and nothing is built."""
+        todo: list[tuple[Bdd, tuple[str, ...]]] = [(function, ())]
+        while todo:
+            node, on = todo.pop()
+            while node not in (self.true, self.false):
+                low, high = self.branches(node)
+                if high == self.false:
+                    node = low
+                    continue
+                if low != self.false:
+                    todo.append((low, on))
+                node, on = high, (*on, self._top(node))
+            if node == self.true:
+                yield on
+
     def count(self, function: Bdd, bits: Bits) -> int:
         """The exact number of assignments to ``bits`` (a superset of the support) that satisfy it.
 
@@ -359,7 +378,12 @@ class Manager:
 
     @property
     def nodes(self) -> int:
-        """How many nodes the manager holds now."""
+        """How many nodes the manager holds now. CUDD keeps that number; `len` of its manager looks at every
+        node instead."""
+        if self.backend == "cudd":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # `dd` warns that other figures have changed their meaning
+                return int(self._bdd.statistics()["n_nodes"])
         return len(self._bdd)
 
 

@@ -82,6 +82,7 @@ class Encoding(Values):
         self._atoms: dict[tuple[Fact, bool], Bdd] = {}
         self._relations: dict[tuple[str, tuple[Vector | Value, ...], bool], Bdd] = {}
         self._active: dict[tuple[str, Vector | Value, bool], Bdd] = {}
+        self._at: dict[tuple[str, int], dict[Value, list[Fact]]] = {}
         self._tables: dict[tuple[int, tuple[Value, ...]], Sequence[Bdd]] = {}
         manager.declare_bottom(
             name for field in self.fields for bit in field.bits for name in (bit, self.primed(bit))
@@ -173,14 +174,28 @@ class Encoding(Values):
         """P(t1, …, tq) over the state bits and the bits of the vectors among the terms.
 
         A decision tree over each vector in turn, with the atoms at its leaves: as many steps as P
-        has facts that can hold, whatever the number of vectors.
+        has facts that can hold with the values among the terms, whatever the number of vectors.
         """
         key = (name, terms, primed)
         if key not in self._relations:
-            facts = self.static_facts[name] + self.dynamic_facts[name]
+            fixed = next(((k, term) for k, term in enumerate(terms) if isinstance(term, str)), None)
+            facts = self.facts_of(name) if fixed is None else self.facts_at(name, *fixed)
             leaves = [(fact.args, self.atom(fact, primed)) for fact in facts]
             self._relations[key] = self.choice(terms, leaves)
         return self._relations[key]
+
+    def facts_of(self, relation: str) -> tuple[Fact, ...]:
+        """The facts of a relation that can hold."""
+        return self.static_facts[relation] + self.dynamic_facts[relation]
+
+    def facts_at(self, relation: str, position: int, value: Value) -> Sequence[Fact]:
+        """The facts of a relation that can hold and have the value in one place."""
+        key = (relation, position)
+        if key not in self._at:
+            self._at[key] = {}
+            for fact in self.facts_of(relation):
+                self._at[key].setdefault(fact.args[position], []).append(fact)
+        return self._at[key].get(value, ())
 
     def active(self, sort: str, term: Vector | Value, primed: bool = False) -> Bdd:
         """term ∈ ad(D): the value stands in some fact of the state."""

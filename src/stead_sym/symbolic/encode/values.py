@@ -78,6 +78,7 @@ class Values:
         }
         self._vectors: dict[tuple[str, str, int], Vector] = {}
         self._neighbours: dict[tuple[str, Value], str] = {}  # the topmost one-hot bit for a value
+        self._names: dict[str, tuple[Vector, Value]] = {}  # what a bit of a one-hot vector says
         self._is_value: dict[tuple[Vector, Value], Bdd] = {}
         self._valid: dict[Vector, Bdd] = {}
 
@@ -127,7 +128,9 @@ class Values:
             else:
                 self.manager.declare_above(bit, neighbour)
             self._neighbours[sort, value] = bit
-        return Vector(sort, tuple(bits.values()), one_hot=True, mortal=mortal)
+        vector = Vector(sort, tuple(bits.values()), one_hot=True, mortal=mortal)
+        self._names |= {bit: (vector, value) for value, bit in bits.items()}
+        return vector
 
     def successor(self, vector: Vector) -> Vector:
         """The successor's copy of a one-hot vector."""
@@ -193,7 +196,13 @@ class Values:
         return (*self.values[vector.sort], *self.beyond[vector.sort])[number]
 
     def tuples(self, function: Bdd, vectors: Sequence[Vector]) -> Iterator[tuple[Value, ...]]:
-        """The tuples of values that satisfy a function of these vectors alone."""
+        """The tuples of values that satisfy a function of these vectors alone, which says of one-hot vectors
+        that each has a value."""
+        if vectors and all(vector.one_hot for vector in vectors):
+            for on in self.manager.sets(function):
+                named = dict(map(self._names.__getitem__, on))
+                yield tuple(named[vector] for vector in vectors)
+            return
         bits = bits_of(vectors)
         while function != self.manager.false:
             assignment = self.manager.pick(function, bits)

@@ -7,6 +7,7 @@ reverse Cuthill-McKee order of that graph keeps links short. Fields whose facts 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,7 +20,8 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.encode.encoding import Field
 
 _SEVERAL = 3
-_HUB = 6  # the links of a value that is linked to more others than this are left out
+_HUB = 6  # others that a value may be linked to, whatever part of their sort they are
+_PART = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     for fact in sorted(static):
         graph.add_edges_from(pairwise(sorted(set(fact.args) - rigid)))
     degree = dict(graph.degree)
-    hubs = {value for value in degree if degree[value] > _HUB} | _linked_to_all(graph, listed, deployment)
+    hubs = _hubs(graph, listed, deployment)
     graph.remove_edges_from([edge for edge in graph.edges if hubs & set(edge)])
     rank = {value: k for k, value in enumerate(nx.utils.reverse_cuthill_mckee_ordering(graph))}
     components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
@@ -75,22 +77,30 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     return Order(ordered, beside)
 
 
-def _linked_to_all(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:
-    """The values that are linked to every value of another sort, of which there are three at least: such a
-    link says nothing about which record belongs to which."""
+def _hubs(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:
+    """The values that are linked to every value of another sort, of which there are three at least, or to
+    more than a few and more than a fourth of them: such a link says little about which record belongs to
+    which.
+
+    It is the part that counts and not the number. A customer with many orders is what these have in common,
+    and kept apart from them the bits of each such customer would have to be remembered from the one place to
+    the other: exponentially many nodes.
+    """
     sort_of: dict[Value, str] = {}
     for field in fields:
         for relation, args in field.facts:
             sort_of |= zip(args, deployment.schema.relation(relation).sorts, strict=True)
-    members: dict[str, set[Value]] = {}
-    for value in graph.nodes:
-        members.setdefault(sort_of.get(value, ""), set()).add(value)
-    return {
-        value
-        for value in graph.nodes
-        for sort, others in members.items()
-        if sort != sort_of.get(value, "") and len(others) >= _SEVERAL and others <= set(graph[value])
-    }
+    members = Counter(sort_of.get(value, "") for value in graph.nodes)
+
+    def is_hub(value: Value) -> bool:
+        linked = Counter(sort_of.get(other, "") for other in graph[value])
+        del linked[sort_of.get(value, "")]
+        return any(
+            number == members[sort] >= _SEVERAL or (number > _HUB and _PART * number > members[sort])
+            for sort, number in linked.items()
+        )
+
+    return {value for value in graph.nodes if is_hub(value)}
 
 
 def _owners(field: Field, rigid: Set[Value]) -> set[Value]:

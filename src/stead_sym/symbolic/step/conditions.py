@@ -25,14 +25,14 @@ class Conditions:
     """The conditions of an alternative that inserts and deletes, over the state bits and its variables.
 
     ``scope``: the variables at the end of the block, ``local`` the bits of those that are no parameters of
-    the tool. ``asked``: what `when` and `choose` ask of them.
+    the tool. ``asked``: what `when` and `choose` ask of them, as a conjunction.
     ``drawn``: what the fresh ones may be, with what `choose` asks of these. ``taken``: for each fresh
     variable that is named after another, where its name is taken.
     """
 
     scope: Environment
     local: Bits
-    asked: Bdd
+    asked: tuple[Bdd, ...]
     drawn: Bdd
     taken: Mapping[Draw, Bdd]
 
@@ -60,7 +60,7 @@ class ConditionCompiler:
         m, encoding = self.manager, self.encoding
         scope = dict(env)
         taken: dict[Draw, Bdd] = {}
-        asked, drawn = self.compiler.formula(effect.when, scope), m.true
+        asked, drawn = list(self.compiler.conjuncts(effect.when, scope)), m.true
         fresh: dict[str, Vector] = {}
         for statement in effect.statements:
             match statement:
@@ -69,11 +69,10 @@ class ConditionCompiler:
                     scope[binder.name] = vector
                     constants = self.deployment.constants[vector.sort]
                     among = encoding.active(vector.sort, vector) | encoding.is_among(vector, constants)
-                    chosen = among & self.compiler.formula(where, scope)
                     if free_variables(where) & fresh.keys():
-                        drawn = drawn & chosen
+                        drawn = drawn & among & self.compiler.formula(where, scope)
                     else:
-                        asked = asked & chosen
+                        asked += [among, *self.compiler.conjuncts(where, scope)]
                 case Fresh(binder):
                     vector = self._fresh_vector(binder, scope)
                     scope[binder.name] = vector
@@ -81,7 +80,7 @@ class ConditionCompiler:
                     may_be = self._draw(place, binder, vector, others, scope)
                     if (place, binder.name) in self.naming.anchors:
                         free = m.exist(frozenset(vector.bits), may_be)
-                        taken[place, binder.name] = asked & drawn & ~free
+                        taken[place, binder.name] = m.conj(asked) & drawn & ~free
                     drawn = drawn & may_be
                     fresh[binder.name] = vector
                 case Insert() | Delete() | Assign() | Clear() | Ensure():
@@ -89,7 +88,7 @@ class ConditionCompiler:
                 case _:
                     assert_never(statement)
         local = frozenset(bits_of(term for name, term in scope.items() if name not in env))
-        return Conditions(scope, local, asked, drawn, taken)
+        return Conditions(scope, local, tuple(asked), drawn, taken)
 
     def _fresh_vector(self, binder: Binder, scope: Environment) -> Vector:
         """The vector of a fresh variable. Of n unused values any may be drawn: one-hot, they need no action

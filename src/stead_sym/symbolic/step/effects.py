@@ -5,13 +5,22 @@ variables that its statements mention (they say *where* it writes), found by des
 the values and dropping every branch on which the condition is already false. The variables that
 only conditions mention stay log-coded and are quantified. Fresh values that may be any unused ones are not
 gone through: k of them over n values would be n^k actions, with little to tell them apart. They are one-hot,
-the updates of an action depend on them, and they are quantified at its end. An action says what the bits
-become that it writes; `frame_conditions` joins a tool's actions to one relation, in which all others stay.
+the updates of an action depend on them, and they are quantified at its end.
+
+An action should cost what it is about, whatever the number of records. So of the conjuncts of an
+alternative's condition those that speak of the state alone (`~exists c. Focus(c)`), with all records in them,
+are kept out of the actions, and what the statements do in any case is said once (`updates`). With C the
+former, case_u what is left of the condition for the values u, f_{u,b} the new values of the few bits that an
+action writes and d_b those of all others, the steps of an alternative are
+
+    C ∧ ⋁_u (case_u ∧ selectors = u ∧ ⋀_b b' ≡ (f_{u,b} or d_b)),
+
+and `frame_conditions` makes the disjunction in one pass over the order of the bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -30,7 +39,10 @@ from stead_sym.symbolic.step.formulas import Compiler, Environment
 from stead_sym.symbolic.step.frame_conditions import Action, framed
 from stead_sym.symbolic.step.parameters import Parameters
 from stead_sym.symbolic.step.room import Room
-from stead_sym.symbolic.step.updates import Write, Writer, mentioned_variables
+from stead_sym.symbolic.step.updates import Shared, Write, Writer, mentioned_variables
+
+_FEW = 64  # calls that are turned into selectors at once
+_TIMES = 4  # so many calls per value are gone through
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +90,8 @@ class _Alternative:
     """What one alternative adds to its tool; the fields are those of `CompiledTool` and `ToolInterface`."""
 
     effective: Bdd
-    actions: tuple[Action, ...]
+    steps: Bdd
+    actions: int
     exceeding: Bdd
     overflow: Bdd
     stuck: Mapping[Draw, Bdd]
@@ -109,7 +122,8 @@ class EffectCompiler:
         """The BDDs of one tool; ``report`` is told after each action how many there are."""
         m = self.manager
         params = Parameters.of(self.encoding, tool)
-        offered = self.compiler.offered(tool, params.vectors) & self.encoding.care
+        offering = tuple(self.compiler.offering(tool, params.vectors))
+        offered = m.conj([*offering, self.encoding.care])
         known = count(1)
 
         def said() -> None:
@@ -118,15 +132,14 @@ class EffectCompiler:
         parts = [
             self._ensuring(effect, params, offered, said)
             if effect.is_ensure
-            else self._writing((tool.name, number), effect, params, offered, said)
+            else self._writing((tool.name, number), effect, params, offering, said)
             for number, effect in enumerate(tool.effects)
         ]
-        actions = [action for part in parts for action in part.actions]
         effective = m.disj(part.effective for part in parts)
         return CompiledTool(
             interface=ToolInterface(tool, params.vectors, params.selectors, offered, effective),
-            steps=framed(self.encoding, actions, params.selectors),
-            actions=len(actions),
+            steps=m.disj(part.steps for part in parts),
+            actions=sum(part.actions for part in parts),
             exceeding=m.disj(part.exceeding for part in parts),
             overflow=m.disj(part.overflow for part in parts),
             stuck={draw: where for part in parts for draw, where in part.stuck.items()},
@@ -136,21 +149,32 @@ class EffectCompiler:
     # an alternative of `insert`, `delete` and `clear`
 
     def _writing(
-        self, place: Place, effect: Effect, params: Parameters, offered: Bdd, said: Callable[[], None]
+        self,
+        place: Place,
+        effect: Effect,
+        params: Parameters,
+        offering: Sequence[Bdd],
+        said: Callable[[], None],
     ) -> _Alternative:
-        """An alternative that inserts and deletes: one action per choice of where it writes. ``said`` is
-        called after each."""
+        """An alternative that inserts and deletes: one action per choice of where it writes, where all of
+        ``offering`` hold. ``said`` is called after each."""
         m, conditions = self.manager, self.conditions.conditions(place, effect, params.scope)
-        possible = offered & conditions.asked & conditions.drawn
-        actions, exceeding, overflow, broken = list[Action](), m.false, m.false, frozenset[Key]()
+        common, possible = self._split(params, conditions, offering)
+        actions, exceeding, overflow = dict[frozenset[str], list[Action]](), m.false, m.false
+        broken = frozenset[Key]()
         if (room := self.room.before(effect)) is not None:
             exceeding = params.selected(m.exist(conditions.local, possible & ~room), {})
             possible = possible & room
         fresh = {n: vector for n, vector in _written_vectors(effect, conditions).items() if vector.one_hot}
         drawn = frozenset(bits_of(fresh.values()))
+        shared: dict[frozenset[str], Shared] = {}
         for values, case in self._ground(params, conditions, possible, effect):
             terms: Environment = {**values, **fresh}
-            written = self.writer.write(effect, terms, case)
+            told = self.writer.told(effect, case)
+            kind = frozenset(told)
+            if kind not in shared:
+                shared[kind] = self.writer.shared(effect, common, kind)
+            written = self.writer.write(effect, terms, case, shared[kind], told)
             broken |= written.broken
             lacking = m.exist(drawn, self.room.lacking(effect, terms, case & written.outside))
             overflow = overflow | params.selected(lacking, values)
@@ -159,20 +183,45 @@ class EffectCompiler:
             exceeding = exceeding | params.selected(doubled, values)
             inside = inside & ~written.doubling
             if room is None:
-                kept = self.room.after(written)
+                kept = self.room.after({**shared[kind].write.updates, **written.updates})
                 too_many = m.exist(drawn, inside & ~kept)
                 exceeding = exceeding | params.selected(too_many, values)
                 inside = inside & kept
             if inside != m.false:
-                actions.append(self._action(params, values, fresh.values(), inside, written))
+                action = self._action(params, values, fresh.values(), inside, written)
+                actions.setdefault(kind, []).append(action)
                 said()
+        steps = m.disj(
+            framed(self.encoding, made, params.selectors, shared[kind].write.updates)
+            for kind, made in actions.items()
+        )
         return _Alternative(
-            effective=m.and_exist(conditions.local, conditions.asked, conditions.drawn),
-            actions=tuple(actions),
-            exceeding=exceeding,
-            overflow=overflow,
-            stuck={draw: m.exist(conditions.local, offered & at) for draw, at in conditions.taken.items()},
+            effective=m.and_exist(conditions.local, m.conj(conditions.asked), conditions.drawn),
+            steps=common & steps,
+            actions=sum(map(len, actions.values())),
+            exceeding=common & exceeding,
+            overflow=common & overflow,
+            stuck={
+                draw: m.exist(conditions.local, m.conj([*offering, at]))
+                for draw, at in conditions.taken.items()
+            },
             broken=broken,
+        )
+
+    def _split(self, params: Parameters, conditions: Conditions, offering: Sequence[Bdd]) -> tuple[Bdd, Bdd]:
+        """Two sets whose intersection is where an alternative is possible: what is asked of the state alone,
+        and what is asked of the parameters and variables too. Over a care set they are not told apart, since
+        either can be exponentially larger than both."""
+        m, encoding = self.manager, self.encoding
+        asked = [*offering, *conditions.asked, conditions.drawn]
+        if encoding.care != m.true:
+            return m.true, m.conj([encoding.care, *asked])
+        if m.false in asked:
+            return m.false, m.false
+        alone = [encoding.are_states(condition) for condition in asked]
+        return (
+            m.conj(condition for condition, of_state in zip(asked, alone, strict=True) if of_state),
+            m.conj(condition for condition, of_state in zip(asked, alone, strict=True) if not of_state),
         )
 
     def _ground(
@@ -180,12 +229,25 @@ class EffectCompiler:
     ) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
         """The values of the log-coded variables that say where an alternative writes, and what is left
         for them of the ``possible`` steps."""
-        written = _written_vectors(effect, conditions)
+        m, written = self.manager, _written_vectors(effect, conditions)
         vectors = {name: vector for name, vector in written.items() if not vector.one_hot}
         settled = frozenset(bits_of([*params.vectors, *written.values()]))
-        possible = self.manager.exist(conditions.local - settled, possible)
-        for assignment, case in self.manager.cases(possible, bits_of(vectors.values())):
+        possible = m.exist(conditions.local - settled, possible)
+        calls = vectors | dict(zip(params.names, params.vectors, strict=True))
+        if len(calls) > len(vectors) and self._are_gone_through(possible, calls.values()):
+            vectors = calls
+        for assignment, case in m.cases(possible, bits_of(vectors.values())):
             yield {name: self.encoding.value(v, assignment) for name, v in vectors.items()}, case
+
+    def _are_gone_through(self, possible: Bdd, vectors: Iterable[Vector]) -> bool:
+        """Whether there is an action for each choice of these vectors too, of which the effect mentions some
+        only. There may be as many as pairs of records, and nothing to tell them apart; but where there are
+        not many more than records, this takes linear time, and to turn log-coded parameters into selectors
+        (`Parameters.selected`) the square of that."""
+        m, encoding = self.manager, self.encoding
+        bits = frozenset(bits_of(vectors))
+        number = m.count(m.exist(frozenset(possible.support) - bits, possible), bits)
+        return _FEW < number <= _TIMES * sum(map(len, encoding.values.values()))
 
     def _action(
         self,
@@ -216,11 +278,11 @@ class EffectCompiler:
         m, relation = self.manager, self._ensured(effect, params.scope)
         made = params.selected(offered & relation, {})
         within = made & self.room.care_after & ~self.room.spare_active
-        action = Action(within, self.encoding.state_bits | set(bits_of(params.selectors)))
         said()
         return _Alternative(
             effective=m.exist(self.encoding.primed_bits, relation),
-            actions=(action,),
+            steps=within,
+            actions=1,
             exceeding=m.and_exist(self.encoding.primed_bits, made, ~self.room.care_after),
             overflow=m.false,
             stuck={},

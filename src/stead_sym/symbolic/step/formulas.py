@@ -6,7 +6,7 @@ vector, and a formula is never expanded into one copy per value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.tool import Tool
@@ -34,6 +34,7 @@ from stead_sym.logic.syntax import (
     Truth,
     Until,
     Use,
+    conjuncts,
     free_variables,
     unexpanded,
 )
@@ -142,12 +143,20 @@ class Compiler:
         active = self.encoding.active(vector.sort, vector)
         return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
 
+    def conjuncts(self, formula: Formula, env: Environment) -> Iterator[Bdd]:
+        """Sets whose intersection is ⟦f⟧: one per conjunct of f."""
+        return (self.formula(part, env) for part in conjuncts(formula))
+
     def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
         """Where the call of the tool with these arguments is offered: the guard holds, and arguments of
         unbounded sorts are active."""
+        return self.manager.conj(self.offering(tool, terms))
+
+    def offering(self, tool: Tool, terms: Sequence[Vector | Value]) -> Iterator[Bdd]:
+        """Sets whose intersection is `offered`."""
         env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
-        possible = (self._possible(binder.sort, env[binder.name]) for binder in tool.params)
-        return self.manager.conj([*possible, self.formula(tool.guard, env)])
+        yield from (self._possible(binder.sort, env[binder.name]) for binder in tool.params)
+        yield from self.conjuncts(tool.guard, env)
 
     def _possible(self, sort: str, argument: Vector | Value) -> Bdd:
         """The argument is one that a parameter of the sort ranges over."""

@@ -15,10 +15,13 @@ from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.step.formulas import Compiler
 
 
-def may_meet(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd], case: Bdd) -> bool:
-    """Whether two of some facts may hold after an action that applies in the states of ``case``
-    (`meeting`)."""
-    return case & meeting(compiler, stays, inserted) != compiler.manager.false
+def may_meet(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd], *cases: Bdd) -> bool:
+    """Whether two of some facts may hold after an action that applies in the states that all ``cases`` have
+    (`meeting`); a large one is best given last."""
+    met = meeting(compiler, stays, inserted)
+    for case in cases:
+        met = case & met
+    return met != compiler.manager.false
 
 
 def meeting(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd]) -> Bdd:

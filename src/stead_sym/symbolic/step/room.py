@@ -17,7 +17,7 @@ from stead_sym.logic.syntax import TRUE, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.step.formulas import Environment
-from stead_sym.symbolic.step.updates import Write, Writer
+from stead_sym.symbolic.step.updates import Writer
 
 
 class Room:
@@ -63,9 +63,9 @@ class Room:
             for sort, number in drawn.items()
         )
 
-    def after(self, written: Write) -> Bdd:
-        """The states in which what is written leads into the care set."""
-        return self.manager.substitute(self.encoding.care, written.updates)
+    def after(self, updates: Mapping[str, Bdd]) -> Bdd:
+        """The states in which these new values of bits lead into the care set."""
+        return self.manager.substitute(self.encoding.care, updates)
 
     # in U_f
 

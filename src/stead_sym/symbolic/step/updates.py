@@ -1,16 +1,28 @@
-"""The new values of the bits that an effect writes, for given values of the variables that it writes about.
+"""The new values of the bits that an effect writes: what it does in any case, once, and what each action does
+besides.
 
 The statements give, for each fact, the states in which it is deleted and in which it is inserted; from
 these come the new values of the bits of its field, and which keys that the encoding relies on the
 effect may break (`step.invariants`).
+
+One decision: a statement that mentions none of the variables of its alternative (`clear P`, or a bulk
+statement over all facts) does the same whatever the call is about. With d_b the new value that such
+statements give to a bit b, and d_b = b for a bit that they do not write, an action with the values u is
+
+    b' ≡ f_{u,b} for the few bits that a statement about u writes, and b' ≡ d_b for all others:
+
+N actions that each clear N bits cost N, not N². `Shared` has d, `Write` the exceptions f_u of one action, and
+`frame_conditions` puts the two together.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from types import MappingProxyType
 from typing import assert_never
 
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
@@ -27,7 +39,7 @@ from stead_sym.symbolic.step.invariants import may_meet, meeting
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """The new values of the written bits over the old ones, where ``case`` holds.
+    """The new values of the written bits over the old ones.
 
     ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubling``:
     those after which two facts with one declared key would hold, which no field has a code for. ``broken``:
@@ -38,6 +50,27 @@ class Write:
     outside: Bdd
     doubling: Bdd
     broken: frozenset[Key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """For some statements, per fact the states in which they delete it and in which they insert it."""
+
+    deleted: dict[Fact, Bdd] = dataclasses.field(default_factory=dict)
+    inserted: dict[Fact, Bdd] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all actions of an alternative do, each in some of the states of ``common``: the new values d_b of
+    ``write``, and the ``facts`` that it comes from."""
+
+    common: Bdd
+    facts: _Facts
+    write: Write
+
+
+_NOTHING: Mapping[str, tuple[Fact, ...]] = MappingProxyType({})
 
 
 class Writer:
@@ -51,67 +84,118 @@ class Writer:
         self.encoding = compiler.encoding
         self.manager = compiler.manager
         self.single = single
-        self._index: dict[tuple[str, int, Value], tuple[Fact, ...]] = {}
-        self._indexed: set[tuple[str, int]] = set()
         self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
+        self._held: dict[tuple[str, Bdd], Bdd] = {}
 
-    def write(self, effect: Effect, values: Environment, case: Bdd) -> Write:
-        """What the statements of an effect do in the states of ``case``, all in the care set, for values of
-        its variables. A one-hot vector stands for any value that ``case`` allows, and the updates depend
-        on it."""
-        m = self.manager
-        deleted: dict[Fact, Bdd] = {}
-        inserted: dict[Fact, Bdd] = {}
-        outside = m.false
+    def shared(self, effect: Effect, common: Bdd, told: Set[str] = frozenset()) -> Shared:
+        """What the statements of an effect do in the states of ``common`` that mention none of its variables.
+        That relations of ``told`` are cleared is left to the actions, since these tell which fact it is about
+        (`told`)."""
+        facts, outside = _Facts(), self.manager.false
         for statement in effect.statements:
             match statement:
                 case Clear(relations):
                     for name in relations:
-                        deleted.update(dict.fromkeys(self._present(name, case), m.true))
-                case Delete():
-                    for fact, when in self.affected(statement, values):
-                        deleted[fact] = deleted.get(fact, m.false) | when
-                case Insert():
-                    for fact, when in self.affected(statement, values):
-                        if self.encoding.field(fact) is not None:
-                            inserted[fact] = inserted.get(fact, m.false) | when
-                        elif fact not in self.encoding.static:
-                            outside = outside | when
-                case Choose() | Fresh() | Ensure():
+                        if name not in told:
+                            there = self.encoding.dynamic_facts[name]
+                            facts.deleted.update(dict.fromkeys(there, self.manager.true))
+                case Insert() | Delete() if not mentioned_variables(statement):
+                    outside = outside | self._collect(statement, {}, facts)
+                case _:
+                    pass
+        nothing = Write({}, outside, self.manager.false, frozenset())
+        write = self._write(effect, facts, self.manager.true, Shared(common, _Facts(), nothing), _NOTHING)
+        return Shared(common, facts, write)
+
+    def told(self, effect: Effect, case: Bdd) -> Mapping[str, tuple[Fact, ...]]:
+        """Of the relations that an effect clears and that hold one fact at most, those of which ``case``
+        tells what fact that may be, with the facts that it may be. To write these bits only keeps an action
+        short, which saturation makes use of."""
+        cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
+        present = {name: self._present(name, case) for name in sorted(cleared & self.single)}
+        every = self.encoding.dynamic_facts
+        return {name: facts for name, facts in present.items() if len(facts) < len(every[name])}
+
+    def write(
+        self,
+        effect: Effect,
+        values: Environment,
+        case: Bdd,
+        shared: Shared,
+        told: Mapping[str, tuple[Fact, ...]] = _NOTHING,
+    ) -> Write:
+        """What the statements of an effect do for values of its variables in the states of ``case`` that
+        ``shared`` has in common, all in the care set: the updates are those that differ from what is shared,
+        all else includes it. A one-hot vector stands for any value that ``case`` allows, and the updates
+        depend on it."""
+        facts, outside = _Facts(), shared.write.outside
+        for present in told.values():
+            facts.deleted.update(dict.fromkeys(present, self.manager.true))
+        for statement in effect.statements:
+            match statement:
+                case Insert() | Delete():
+                    if mentioned_variables(statement):
+                        outside = outside | self._collect(statement, values, facts)
+                case Choose() | Fresh() | Ensure() | Clear():
                     pass
                 case Assign():
                     raise AssertionError(f"{statement} is not expanded")
                 case _:
                     assert_never(statement)
-        broken = set(self._broken_singles(effect, case, deleted, inserted))
+        write = self._write(effect, facts, case, shared, told)
+        return Write(write.updates, outside, write.doubling, write.broken)
+
+    def _collect(self, statement: Insert | Delete, values: Environment, facts: _Facts) -> Bdd:
+        """Add the facts that a statement deletes or inserts; the states in which it inserts one without
+        bits."""
+        outside = self.manager.false
+        for fact, when in self.affected(statement, values):
+            if isinstance(statement, Delete):
+                facts.deleted[fact] = facts.deleted.get(fact, self.manager.false) | when
+            elif self.encoding.field(fact) is not None:
+                facts.inserted[fact] = facts.inserted.get(fact, self.manager.false) | when
+            elif fact not in self.encoding.static:
+                outside = outside | when
+        return outside
+
+    def _write(
+        self, effect: Effect, own: _Facts, case: Bdd, shared: Shared, told: Mapping[str, tuple[Fact, ...]]
+    ) -> Write:
+        """The updates of the fields that ``own`` facts are of, by these and the shared ones."""
+        m, care = self.manager, self.encoding.care
+        broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken
         updates: dict[str, Bdd] = {}
-        doubling = m.false
-        for field, facts in self._touched(deleted.keys() | inserted.keys()).items():
-            within = case & self.encoding.well_coded(field) if self.encoding.care == m.true else case
-            gone = {fact: deleted[fact] for fact in sorted(facts & deleted.keys())}
-            come = {fact: inserted[fact] for fact in sorted(facts & inserted.keys())}
+        doubling = shared.write.doubling
+        for field in self._touched([*own.deleted, *own.inserted]):
+            within = case & self.encoding.well_coded(field) if care == m.true else case
+            gone = self._both(field.facts, own.deleted, shared.facts.deleted)
+            come = self._both(field.facts, own.inserted, shared.facts.inserted)
             leaving = self._leaving(gone)
             occupied = ~m.point(field.code(None)) & ~leaving
             if len(field.facts) > 1 and come:
                 met = within & meeting(self.compiler, occupied, come)
                 if is_declared(field, self.encoding.schema):
                     doubling = doubling | met
-                elif met != m.false:
+                elif may_meet(self.compiler, occupied, come, within, shared.common):
                     broken |= keys_of(field)
             for bit, new in self._field_bits(field, leaving, come).items():
-                settled = self._settle(bit, new, within)
+                settled = self._settle(shared.write.updates.get(bit, m.var(bit)), new, within)
                 if settled is not None:
                     updates[bit] = settled
-        return Write(updates, outside, doubling, frozenset(broken))
+        return Write(updates, shared.write.outside, doubling, frozenset(broken))
 
-    def _touched(self, facts: Iterable[Fact]) -> Mapping[Field, set[Fact]]:
-        """The facts that have bits, by field."""
-        touched: dict[Field, set[Fact]] = {}
-        for fact in facts:
-            field = self.encoding.field(fact)
-            if field is not None:
-                touched.setdefault(field, set()).add(fact)
-        return touched
+    def _both(
+        self, facts: Iterable[Fact], own: Mapping[Fact, Bdd], shared: Mapping[Fact, Bdd]
+    ) -> Mapping[Fact, Bdd]:
+        """The states in which each of the facts is written, of those that are."""
+        m = self.manager
+        written = (fact for fact in facts if fact in own or fact in shared)
+        return {fact: own.get(fact, m.false) | shared.get(fact, m.false) for fact in written}
+
+    def _touched(self, facts: Iterable[Fact]) -> Iterable[Field]:
+        """The fields of the facts that have bits."""
+        fields = (self.encoding.field(fact) for fact in facts)
+        return dict.fromkeys(field for field in fields if field is not None)
 
     # relations with one fact at most, one bit for each
 
@@ -145,36 +229,40 @@ class Writer:
         return {bit: field for field in self.encoding.fields for bit in field.bits}
 
     def _broken_singles(
-        self,
-        effect: Effect,
-        case: Bdd,
-        deleted: Mapping[Fact, Bdd],
-        inserted: Mapping[Fact, Bdd],
+        self, effect: Effect, case: Bdd, own: _Facts, shared: Shared, told: Mapping[str, tuple[Fact, ...]]
     ) -> Iterator[Key]:
         """The single relations of which two facts could hold afterwards."""
-        m = self.manager
-        for relation in sorted({fact.relation for fact in inserted} & self.single):
-            come = {fact: when for fact, when in inserted.items() if fact.relation == relation}
-            present = self._present(relation, case)
-            if any(isinstance(s, Clear) and relation in s.relations for s in effect.statements):
-                held = m.false
-            elif len(present) < len(self.encoding.dynamic_facts[relation]):
-                held = m.disj(map(self.encoding.atom, present))
+        m, atom = self.manager, self.encoding.atom
+        cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
+        for relation in sorted({fact.relation for fact in own.inserted} & self.single):
+            gone, come = (
+                self._both([fact for fact in {**few, **rest} if fact.relation == relation], few, rest)
+                for few, rest in (
+                    (own.deleted, shared.facts.deleted),
+                    (own.inserted, shared.facts.inserted),
+                )
+            )
+            if relation in cleared:
+                stays = m.false
             else:
-                held = self._any[relation]
-            gone = {fact: when for fact, when in deleted.items() if fact.relation == relation}
-            stays = held & ~self._leaving(gone)
+                present = told.get(relation) or self._present(relation, case)
+                if len(present) < len(self.encoding.dynamic_facts[relation]):
+                    held = m.disj(map(atom, present))
+                else:
+                    held = self._some_held(relation, shared.common)
+                stays = held & ~self._leaving(gone)
             for_good = m.true if self.encoding.static_facts[relation] else m.false
-            if may_meet(self.compiler, stays | for_good, come, case):
+            if may_meet(self.compiler, stays | for_good, come, case, shared.common):
                 yield relation, ()
 
-    @cached_property
-    def _any(self) -> Mapping[str, Bdd]:
-        """For each single relation: some fact of it holds."""
-        return {
-            name: self.manager.disj(map(self.encoding.atom, self.encoding.dynamic_facts[name]))
-            for name in self.single
-        }
+    def _some_held(self, relation: str, common: Bdd) -> Bdd:
+        """The states of ``common`` in which some fact of the relation holds, kept: as large as the relation,
+        and asked for each action."""
+        key = (relation, common)
+        if key not in self._held:
+            facts = self.encoding.dynamic_facts[relation]
+            self._held[key] = self.manager.disj(map(self.encoding.atom, facts)) & common
+        return self._held[key]
 
     # fields
 
@@ -193,17 +281,17 @@ class Writer:
                     news[bit].append(when)
         return {bit: m.disj(functions) for bit, functions in news.items()}
 
-    def _settle(self, bit: str, new: Bdd, case: Bdd) -> Bdd | None:
-        """The new value of a bit, constant where the case makes it so; None where it stays."""
-        m, old = self.manager, self.manager.var(bit)
-        if new == old:
+    def _settle(self, default: Bdd, new: Bdd, case: Bdd) -> Bdd | None:
+        """The new value of a bit, constant where the case makes it so; None where it is the default."""
+        m = self.manager
+        if new == default:
             return None
         if new not in (m.true, m.false):
             if m.implies(case, ~new):
                 new = m.false
             elif m.implies(case, new):
                 new = m.true
-        return None if m.implies(case, new.equiv(old)) else new
+        return None if m.implies(case, new.equiv(default)) else new
 
     # which facts a statement is about
 
@@ -272,24 +360,10 @@ class Writer:
         """The values of the vectors among the terms for which there is a fact with bits, or a static one."""
         if (relation, terms) not in self._facts:
             fixed = [(k, term) for k, term in enumerate(terms) if isinstance(term, str)]
-            if fixed:
-                facts = self._at(relation, *fixed[0])
-            else:
-                facts = self.encoding.dynamic_facts[relation] + self.encoding.static_facts[relation]
+            facts = self.encoding.facts_at(relation, *fixed[0]) if fixed else self.encoding.facts_of(relation)
             leaves = [(fact.args, self.manager.true) for fact in facts]
             self._facts[relation, terms] = self.encoding.choice(terms, leaves)
         return self._facts[relation, terms]
-
-    def _at(self, relation: str, position: int, value: Value) -> tuple[Fact, ...]:
-        """The facts of a relation, with bits or static, that have the value in one place."""
-        if (relation, position) not in self._indexed:
-            self._indexed.add((relation, position))
-            grouped: dict[Value, list[Fact]] = {}
-            for fact in self.encoding.dynamic_facts[relation] + self.encoding.static_facts[relation]:
-                grouped.setdefault(fact.args[position], []).append(fact)
-            for found, facts in grouped.items():
-                self._index[relation, position, found] = tuple(facts)
-        return self._index.get((relation, position, value), ())
 
 
 def mentioned_variables(statement: Insert | Delete) -> frozenset[str]:
