@@ -168,6 +168,35 @@ def test_forms_of_instances_that_are_nearly_isomorphic_differ(structure, limit, 
     assert (layout_key(instance, rigid, limit) == layout_key(near, rigid, limit)) == expected
 
 
+@given(structures(copies=3), limits, st.data())
+def test_a_copy_more_is_another_context(structure, limit, data):
+    """Keys tell apart what differs in nothing but how many parts of a shape there are."""
+    instance, rigid = structure
+    values = sorted({value for fact in instance.facts for value in fact.args} - rigid)
+    assume(values)
+    again = {value: f"{value}'" for value in values if not value.startswith("h")}
+    part = data.draw(st.sampled_from(sorted(instance.facts)))
+    copied = {
+        fact for fact in instance.facts if fact == part or set(fact.args) & set(part.args) & again.keys()
+    }
+    more = Instance(instance.schema, instance.facts | {fact.rename(again) for fact in copied})
+    expected = isomorphic(instance, more, rigid)
+    assert (layout_key(instance, rigid, limit) == layout_key(more, rigid, limit)) == expected
+
+
+@pytest.mark.parametrize("hub", [1, 2, 100])
+def test_keys_count_copies(hub):
+    keys = {
+        layout_key(
+            Instance(DESK, frozenset(Fact("Is", (f"c{i}", "open")) for i in range(n))),
+            DESK.rigid,
+            {"hub": hub},
+        )
+        for n in range(1, 6)
+    }
+    assert len(keys) == 5
+
+
 DESK = Schema(
     (Sort("case"), Sort("service"), Sort("status", ("open", "shut"), rigid=True)),
     (
