@@ -164,7 +164,7 @@ def hang_up(handler, body, answered):
     [
         (drip, r"no whole answer within 1\.[45]\d* s; see the server's log, or wait longer"),
         (drip_head, r"no answer|no whole answer within 1\.[45]\d* s"),
-        (silent, "no whole answer within 1.5 s; see the server's log, or wait longer"),
+        (silent, r"no whole answer within 1\.[45]\d* s; see the server's log, or wait longer"),
         (half, "no answer: .*"),
         (leave_me_alone, r"429 try later; see the server's log.* \(tried for 1.5 s\)"),
         (until_next_year, r"503 Service Unavailable; see the server's log.* \(tried for 1.5 s\)"),
