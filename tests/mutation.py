@@ -1163,8 +1163,8 @@ MUTATIONS = (
     Mutation(
         "facts of a view may offer calls",
         "/agent/joint.py",
-        "relation = self.schema.relation(fact.relation)  # raises where there is none",
-        "relation = self._encoding.schema.relation(fact.relation)",
+        "relation_of(fact, self.schema)  # raises where there is none",
+        "relation_of(fact, self._encoding.schema)",
     ),
     Mutation(
         "whatever function is called counts",

@@ -18,7 +18,7 @@ from stead_sym.errors import DeclarationError, InputError
 from stead_sym.relational.canonical import named
 from stead_sym.relational.encoding import Encoding
 from stead_sym.relational.graph import RELATION, Row
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Fact, Instance, relation_of
 from stead_sym.relational.layout import Layout, Placement
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.parts import Parts
@@ -185,11 +185,7 @@ class Joint:
     def _fitting(self, facts: Iterable[Fact]) -> Iterator[Fact]:
         """The facts of a view, none of which may be of the relation of a tool: that would offer a call."""
         for fact in facts:
-            relation = self.schema.relation(fact.relation)  # raises where there is none
-            if relation.arity != len(fact.args):
-                raise DeclarationError(
-                    f"{fact} has {len(fact.args)} arguments; {relation.name} takes {relation.arity}"
-                )
+            relation_of(fact, self.schema)  # raises where there is none
             yield fact
 
 

@@ -18,8 +18,9 @@ from stead_sym.agent.selection import selection
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import exceeded, leads_to, outcomes
-from stead_sym.deployment.tool import Clear, Delete, Tool
+from stead_sym.deployment.tool import Tool
 from stead_sym.deployment.trace import Step, Trace
+from stead_sym.findings.ranges import deleting
 from stead_sym.relational.instance import Instance
 
 _MOST_STEPS = 2_000
@@ -81,7 +82,7 @@ def growth(deployment: Deployment, wrappers: Wrappers, run: Trace, sort: str) ->
     Of the loops that the run itself goes round twice the shortest is taken; where there is none, the shortest
     that can be gone round once more. The run is replayed.
     """
-    sizes = [len(deployment.outside(sort, state.active_domain[sort])) for state in run.states]
+    sizes = [_size(deployment, state, sort) for state in run.states]
     search = _Search(deployment, wrappers, sort)
     found = _repeated(run, sizes) or search.prolonged(run, sizes)
     if found is None:
@@ -116,7 +117,7 @@ def _repeated(run: Trace, sizes: Sequence[int]) -> _Loop | None:
     """The shortest loop that the run goes round twice or more, gaining as much each time: of several the one
     that it goes round most often.
     """
-    calls = [step.label.partition("(")[0] for step in run.steps]
+    calls = [(step.actor, step.call.tool) for step in run.steps]
     for length in range(1, len(calls) // 2 + 1):
         best: _Loop | None = None
         for first in range(len(calls) - 2 * length + 1):
@@ -128,7 +129,7 @@ def _repeated(run: Trace, sizes: Sequence[int]) -> _Loop | None:
     return None
 
 
-def _rounds(calls: Sequence[str], sizes: Sequence[int], first: int, length: int) -> int:
+def _rounds(calls: Sequence[tuple[str | None, str]], sizes: Sequence[int], first: int, length: int) -> int:
     """How often the run goes round the loop that begins after ``first`` steps."""
     loop = calls[first : first + length]
     gained = sizes[first + length] - sizes[first]
@@ -200,12 +201,4 @@ def _size(deployment: Deployment, state: Instance, sort: str) -> int:
 
 def _deletes(tool: Tool, relation: str) -> bool:
     """Whether some effect of the tool deletes facts of the relation; an `ensure` may."""
-    return any(
-        effect.is_ensure
-        or any(
-            (isinstance(s, Delete) and s.atom.relation == relation)
-            or (isinstance(s, Clear) and relation in s.relations)
-            for s in effect.statements
-        )
-        for effect in tool.effects
-    )
+    return any(effect.is_ensure or relation in deleting(effect) for effect in tool.effects)

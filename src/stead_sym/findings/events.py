@@ -16,10 +16,9 @@ from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.tool import Assign, Insert, Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.finding import Finding
-from stead_sym.findings.ranges import deleting
+from stead_sym.findings.ranges import changed_by, relations_in
 from stead_sym.logic.syntax import (
     TRUE,
-    Atom,
     Binder,
     Exists,
     Expanded,
@@ -45,7 +44,7 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
     for event in deployment.events:
         read = relations_in(event.guard)
         unbounded = any(deployment.schema.sort(param.sort).values is None for param in event.params)
-        if not unbounded and not read & changing and event.guard != Truth(False):
+        if not unbounded and changing.isdisjoint(read) and event.guard != Truth(False):
             yield Finding(
                 "endless event",
                 event.span,
@@ -154,15 +153,3 @@ def _asks_for_progress(formula: Formula) -> bool:
         and not (isinstance(part, Until) and part.weak)
         for part in subformulas(formula)
     )
-
-
-def relations_in(formula: Formula) -> frozenset[str]:
-    """The relations that the formula reads."""
-    return frozenset(part.relation for part in subformulas(formula) if isinstance(part, Atom))
-
-
-def changed_by(tool: Tool) -> Iterator[str]:
-    """The relations that the tool may change."""
-    for effect in tool.effects:
-        yield from deleting(effect)
-        yield from (s.atom.relation for s in effect.statements if isinstance(s, Insert))

@@ -21,10 +21,11 @@ from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.answered import answer_findings
 from stead_sym.findings.conditions import can_write_out, changes, enabled
-from stead_sym.findings.events import changed_by, relations_in, starved
+from stead_sym.findings.events import starved
 from stead_sym.findings.finding import Finding, Kind
 from stead_sym.findings.forced import forced_choices
 from stead_sym.findings.occurrences import Occurrence, Path, met, occurrences, replaced
+from stead_sym.findings.ranges import changed_by, relations_in
 from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import (
     TRUE,
@@ -279,7 +280,7 @@ def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterat
         offered = "enabled" if tool.event else "offered"
         if not offers[tool.name]:
             read = relations_in(tool.guard)
-            before = [other.name for other in avoided if read & set(changed_by(other))]
+            before = [other.name for other in avoided if not set(changed_by(other)).isdisjoint(read)]
             why = (
                 f"; its guard reads what {' and '.join(before)} would change, never selected"
                 if before
