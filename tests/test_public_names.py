@@ -18,8 +18,8 @@ Fact Instance
 CanonicalForm canonical_form isomorphic orbit
 
 AgentRole Assign Call Choose Clear Delete Deployment Effect Ensure Fresh Initially Insert Parts Policy
-Rule Spec Statement Tool View build_deployment event initially_any lint load ordered packaged_examples
-parse_deployment print_deployment read_deployment rigid role tool
+Rule Spec Statement Tool View build_deployment event facts_from initially_any lint load ordered
+packaged_examples parse_deployment print_deployment read_deployment rigid role tool
 
 Step Successors Trace enabled offer successors view
 

@@ -29,7 +29,7 @@ from stead_sym.deepening.deepen import Deepening, Found, Round, deepen
 from stead_sym.deepening.growth import Growth
 from stead_sym.deepening.remedy import Remedy
 from stead_sym.deployment.build import deployment as build_deployment
-from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
+from stead_sym.deployment.build import event, facts_from, initially_any, ordered, rigid, role, tool
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment, read_deployment
 from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
@@ -247,6 +247,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "View",
     "build_deployment",
     "event",
+    "facts_from",
     "initially_any",
     "lint",
     "load",
