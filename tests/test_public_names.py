@@ -35,6 +35,8 @@ Engine Explanation Progress StateSet explain
 AgentRun Blame Drawing Evidence Finding Replayed Symmetry Verdict Verification blame draw replay
 report_data report_schema symmetry verify verify_apart write_evidence
 
+RayExecutor Row Run Sweep sweep
+
 Granted VerifiedAgent
 
 Export exported to_promela to_smv to_storm
