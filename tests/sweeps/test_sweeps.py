@@ -213,7 +213,7 @@ def test_a_file_that_was_cut_off_is_gone_on_with(tmp_path: Path) -> None:
         kept.add(first, DONE)
         kept.add(second, STOPPED)
     whole = file.read_bytes()
-    for cut in range(len(whole) - 1, len(whole.splitlines()[0]) + 1, -97):
+    for cut in range(len(whole) - 2, len(whole.splitlines()[0]) + 1, -97):
         file.write_bytes(whole[:cut])
         with results_in(file) as kept:
             assert kept.lasting(first) == DONE
