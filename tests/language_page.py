@@ -1,9 +1,10 @@
 """The examples of `docs/language.md`, and what running them prints.
 
-A block "stead" is a whole deployment, and a block "stead more" adds items to the one before it. A block
-"console" is a command on the deployment above it, whose file has its name, with what the command prints:
-first what goes to stdout, then what goes to stderr, lines that are long for a page folded. Run as a program
-this module writes these outputs into the page; look at what has changed before you keep it.
+A block "stead" is a whole deployment, and a block "stead more" adds items to the one before it. A block "csv
+orders.csv" is a file of that name, which lies beside every deployment. A block "console" is a command on the
+deployment above it, whose file has its name, with what the command prints: first what goes to stdout, then
+what goes to stderr, lines that are long for a page folded. Run as a program this module writes these outputs
+into the page; look at what has changed before you keep it.
 """
 
 from __future__ import annotations
@@ -77,10 +78,19 @@ def sessions(page: str) -> Iterator[Session]:
             yield Session(name, file, prompt.removeprefix("$ "), output)
 
 
+def write_files(page: str, folder: Path) -> None:
+    """The files of the page that are no deployments."""
+    for block in blocks(page):
+        kind, _, name = block.kind.partition(" ")
+        if kind == "csv":
+            (folder / name).write_text(block.text, encoding="utf-8")
+
+
 def run(session: Session, more: Sequence[str] = ()) -> tuple[int, str, str]:
     """Exit status, stdout and stderr of a command, with further arguments, in a folder with its file."""
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
+        write_files(PAGE.read_text(encoding="utf-8"), Path(folder))
         Path(folder, f"{session.name}.stead").write_text(session.file, encoding="utf-8")
         with (
             contextlib.chdir(folder),

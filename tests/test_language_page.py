@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 import stead_sym as st
-from language_page import FENCE, PAGE, ROOT, Block, Session, blocks, folded, normalised, run, sessions
+from language_page import (
+    FENCE,
+    PAGE,
+    ROOT,
+    Block,
+    Session,
+    blocks,
+    folded,
+    normalised,
+    run,
+    sessions,
+    write_files,
+)
 
 TEXT = PAGE.read_text(encoding="utf-8")
 BLOCKS = list(blocks(TEXT))
@@ -31,7 +43,7 @@ def verdicts(output: str) -> dict[str, str]:
 
 def test_there_are_as_many_examples_as_the_page_needs() -> None:
     kinds = Counter(block.kind for block in BLOCKS)
-    assert kinds.keys() == {"stead", "stead more", "console", "ebnf", "python"}
+    assert kinds.keys() == {"stead", "stead more", "csv orders.csv", "console", "ebnf", "python"}
     assert kinds["stead"] >= 39
     assert kinds["python"] == 2
     assert kinds["console"] == len(SESSIONS) >= 50
@@ -82,8 +94,9 @@ def test_the_literal_domain_gives_the_same_verdicts(session: Session, literal: l
 
 
 @pytest.mark.parametrize(("file", "name"), DEPLOYMENTS.items(), ids=DEPLOYMENTS.values())
-def test_it_is_printed_back_as_itself(file: str, name: str) -> None:
-    deployment = st.parse_deployment(file)
+def test_it_is_printed_back_as_itself(file: str, name: str, tmp_path: Path) -> None:
+    write_files(TEXT, tmp_path)
+    deployment = st.parse_deployment(file, folder=tmp_path)
     assert deployment.name == name
     assert st.parse_deployment(str(deployment)) == deployment
 
@@ -93,6 +106,7 @@ def test_the_python_runs(
 ) -> None:
     for file, name in DEPLOYMENTS.items():
         (tmp_path / f"{name}.stead").write_text(file, encoding="utf-8")
+    write_files(TEXT, tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in of_kind("python"):

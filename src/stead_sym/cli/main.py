@@ -29,6 +29,7 @@ from stead_sym.cli.machine import add_counter_machine
 from stead_sym.cli.models import add_models
 from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
+from stead_sym.cli.sweep import add_sweep
 from stead_sym.cli.symmetry import add_symmetry
 from stead_sym.cli.verify import add_verify
 from stead_sym.errors import InputError, SteadError
@@ -134,6 +135,9 @@ def _parser() -> argparse.ArgumentParser:
             usage="stead-sym verify FILE [options]",  # FILE first: --spec takes every name that follows it
             epilog=parser.epilog,
         )
+    )
+    add_sweep(
+        commands.add_parser("sweep", help="many verifications from one file, here or on a cluster; resumable")
     )
     add_show(
         commands.add_parser("show", help="print a deployment, normalised, with its domain sizes and warnings")
