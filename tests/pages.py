@@ -42,6 +42,7 @@ from unittest import mock
 
 from agent.chat_server import first_call, serving
 from page_commands import not_commands
+from processes import said
 from stead_sym.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -174,7 +175,7 @@ class Reader:
         shown = []
         for command in commands(block.text):
             out, err = self._run(command)
-            lines = folded(out + err)
+            lines = folded(out + "".join(f"{line}\n" for line in said(err)))
             fits = alike(command.output.splitlines(), lines)
             shown += [f"$ {command.line}", *(command.output.splitlines() if fits else lines)]
             if not fits:
@@ -195,7 +196,7 @@ class Reader:
         program, *arguments = words
         with stand_in(arguments) as (there, address):
             out, err = (
-                said.replace(address, SERVER) if address else said for said in self.program(program, there)
+                text.replace(address, SERVER) if address else text for text in self.program(program, there)
             )
         if target:
             Path(target).write_text(out, encoding="utf-8")
@@ -293,13 +294,13 @@ def status_of(words: list[str], out: str, err: str) -> int | None:
     """The exit status that goes with what a verification prints; None for another command."""
     if words[:2] != ["stead-sym", "verify"] or ">" in words or "--json" in words:
         return None
-    said = list(verdicts(out).values())
-    if not said:
-        return 2 if err else 3
+    found = list(verdicts(out).values())
+    if not found:  # wrong input, of which the place is told, or a limit
+        return 2 if re.search(r"^stead-sym: \S+:\d+:\d+: ", err, re.MULTILINE) else None
     strict = "--strict" in words and bool(
         re.search(r"^findings$|^stead-sym: finding: ", out + err, re.MULTILINE)
     )
-    return 1 if "fails" in said or strict else 3 if "unknown" in said else 0
+    return 1 if "fails" in found or strict else 3 if "unknown" in found else 0
 
 
 def verdicts(output: str) -> dict[str, str]:

@@ -19,7 +19,9 @@ PAGES = {
 }
 SMALLER = {
     # the literal domains of the explicit engine are larger: fewer values, the same verdicts
-    "bank": [("transfer 2", "transfer 1"), ("account 4", "account 2"), ("atmost 1 t. State", "atmost 0 t. State")],
+    "bank": [
+        ("transfer 2", "transfer 1"), ("account 4", "account 2"), ("atmost 1 t. State", "atmost 0 t. State"),
+    ],
     "ward": [("bed 4", "bed 1"), ("patient 2", "patient 1"), ("atmost 1 p. LiesIn", "atmost 0 p. LiesIn")],
     "access_requests": [("person 2", "person 1"), ("atmost 1 p. Works", "atmost 0 p. Works")],
     "pull_requests": [],
@@ -103,7 +105,7 @@ def test_the_engines_agree(name: str, which: str, tmp_path: Path, monkeypatch: p
 def test_the_repair_mends_something_whatever_the_agent_does_or_under_a_policy(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of any agent nothing gets worse: a guard takes runs away. What a policy cannot do any more may be worse."""
+    """Of any agent nothing gets worse: a guard takes runs away. A policy may need what it took."""
     monkeypatch.chdir(tmp_path)
     more = []
     for agent in agents(packaged(name)):

@@ -1,8 +1,8 @@
 """What MkDocs does not do by itself for this site: links that leave `docs/`.
 
-The pages are read in the repository too, where they link to programs, examples and notebooks beside `docs/`. One
-decision: what they link to becomes part of the site, under `repository/`, so that a copy of the site is complete
-without a network; pages in Markdown become pages of the site, with their own links.
+The pages are read in the repository too, where they link to programs, examples and notebooks beside `docs/`.
+One decision: what they link to becomes part of the site, under `repository/`, so that a copy of the site is
+complete without a network; pages in Markdown become pages of the site, with their own links.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""`stead-sym show`, a deployment as it was understood, and `stead-sym examples`, the packaged deployments: their
-names, or the text of one, with its comments.
+"""`stead-sym show`, a deployment as it was understood, and `stead-sym examples`, the packaged deployments:
+their names, or the text of one, with its comments.
 
 One decision: `show` prints the deployment as text of the language, with what is computed from it as comments,
 so that its output can be read back.
