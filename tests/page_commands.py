@@ -57,7 +57,8 @@ NOT_YET_THERE = frozenset(["build", "venv"])
 def not_commands(text: str) -> Iterator[str]:
     """What is wrong with the commands of a block "sh"."""
     for line in text.replace("\\\n", " ").splitlines():
-        reading = shlex.shlex(line, posix=True, punctuation_chars=True)
+        reading = shlex.shlex(re.sub(r"(^|\s)#.*", "", line), posix=True, punctuation_chars=True)
+        reading.commenters = ""  # `#` within a word is no comment
         reading.whitespace_split = True
         for words in _simple(list(reading)):
             program = words[0].removeprefix(".venv/bin/")

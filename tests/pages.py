@@ -88,7 +88,7 @@ class Command:
     @property
     def words(self) -> list[str]:
         """The program and its arguments."""
-        return shlex.split(self.line, comments=True)
+        return shlex.split(re.sub(r"\s#.*", "", self.line))
 
 
 @dataclass

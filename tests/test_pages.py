@@ -10,6 +10,7 @@ import pytest
 from page_commands import not_options
 from pages import FENCE, ROOT, blocks, read_page
 from stead_sym.cli.main import _parser
+from stead_sym.findings.finding import Kind
 
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
@@ -151,3 +152,15 @@ lamp
 def test_options_are_those_of_the_command() -> None:
     assert not list(not_options(["verify", "refund", "--policy", "baseline"]))
     assert list(not_options(["show", "refund", "--policy", "baseline"]))
+
+
+def test_every_command_is_on_the_page_of_the_command_line() -> None:
+    [known] = [action.choices for action in _parser()._actions if action.choices]
+    page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)$", page, re.MULTILINE) == list(known)
+
+
+def test_every_kind_of_finding_is_on_its_page() -> None:
+    page = (DOCS / "reference" / "findings.md").read_text(encoding="utf-8")
+    named_there = {kind for row in re.findall(r"^\| (\*.*?\*) \|", page, re.MULTILINE) for kind in row.split(", ")}
+    assert {kind.strip("*") for kind in named_there} == set(Kind.__args__)  # type: ignore[attr-defined]
