@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 AROUND = "repository"
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Pages of the navigation that stand beside `docs/`."""
-_LINK = re.compile(r"(?<!`)(\]\()(?!\w+:)([^)\s#]+)(#[^)\s]*)?(\))")
+_LINK = re.compile(r"(\]\()(?!\w+:)([^)\s#]+)(#[^)\s]*)?(\))")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
