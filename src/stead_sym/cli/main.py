@@ -187,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
 
-    add_examples(commands.add_parser("examples", help="list the packaged examples"))
+    add_examples(commands.add_parser("examples", help="list the packaged examples, or print one"))
 
     add_counter_machine(
         commands.add_parser("counter-machine", help="print the deployment that runs a counter machine")
