@@ -147,6 +147,7 @@ from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
 from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
+from stead_sym.report.page import report_html, write_report
 from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.symmetries import Symmetry, symmetry
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
@@ -317,11 +318,13 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "draw",
     "replay",
     "report_data",
+    "report_html",
     "report_schema",
     "symmetry",
     "verify",
     "verify_apart",
     "write_evidence",
+    "write_report",
     # production
     "Granted",
     "VerifiedAgent",

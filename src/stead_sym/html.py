@@ -33,7 +33,7 @@ Content: TypeAlias = "Html | str | int | float | Iterable[Content] | None"
 Attribute: TypeAlias = str | int | float | bool | None
 
 
-def tag(name: str, *content: Content, **attributes: Attribute) -> Html:
+def tag(name: str, /, *content: Content, **attributes: Attribute) -> Html:
     """``<name …>content</name>``. In the names of attributes `_` is `-`, at their end nothing (``class_``);
     True is an attribute without a value, False and None are none."""
     opened = f"<{name}{''.join(map(_attribute, attributes.items()))}>"

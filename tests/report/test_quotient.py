@@ -1,5 +1,5 @@
-"""The reachable states by what an agent is shown: the symbolic engine, on sets, against the explicit one, which
-asks the wrapper in every state; and against a count by hand."""
+"""The reachable states by what an agent is shown: the symbolic engine, on sets, against the explicit one,
+which asks the wrapper in every state; and against a count by hand."""
 
 from __future__ import annotations
 
