@@ -113,7 +113,7 @@ def decision_diagram(
         vertices.append(Vertex(lines, initial=idle in graph.quotient.initial))
     who = f" of {graph.agent}" if graph.agent else ""
     title = f"decision graph{who}, {result.deployment.name} under {graph.run.agent}"
-    notes = [f"shown in every context: {', '.join(sorted(always))}"] if always else []
+    notes = [f"Shown in every context: {', '.join(sorted(always))}"] if always else []
     if graph.is_summary:
         notes.append(f"{len(graph.run.decisions)} contexts, those with the same tools together")
     return Diagram(title, tuple(vertices), tuple(_arcs(result, graph)), tuple(notes))
