@@ -46,7 +46,7 @@
     const panel = make("div", "", "panel");
     panel.tabIndex = 0;
     panel.setAttribute("role", "region");
-    panel.setAttribute("aria-label", "State");
+    panel.setAttribute("aria-label", `State in ${run.getAttribute("aria-label")}`);
     const where = make("span", "", "where");
     where.setAttribute("role", "status");
     const controls = make("div", "", "controls");
@@ -67,7 +67,7 @@
       const fresh = new Set(added[now].map((fact) => fact.text));
       const gone = removed[now].map((fact) => [fact.text, fact.relation]);
       const all = [...held, ...gone].sort((a, b) => (a[0] < b[0] ? -1 : 1));
-      const title = make("h5", now ? `State after step ${now}` : "State at the start");
+      const title = make("p", now ? `State after step ${now}` : "State at the start", "title");
       const parts = [title, make("p", `${held.size} facts`, "quiet")];
       for (const relation of [...new Set(all.map((pair) => pair[1]))].sort()) {
         const list = make("ul");
@@ -81,7 +81,7 @@
           item.append(mark);
           list.append(item);
         }
-        parts.push(make("h6", relation), list);
+        parts.push(make("p", relation, "relation"), list);
       }
       const more = states[0].querySelector(".facts > li:not([data-relation])");
       if (more) parts.push(make("p", more.textContent, "quiet"));

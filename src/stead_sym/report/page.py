@@ -308,7 +308,7 @@ def _hypotheses(result: Verification) -> Iterator[Html]:
     )
     yield _table(
         "Hypotheses",
-        ("hypothesis", "", "how"),
+        ("hypothesis", "status", "how"),
         [
             (h.name, _status(h), (tag("div", part) for part in h.how.split("; ")))
             for h in result.hypotheses.all

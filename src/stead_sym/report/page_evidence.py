@@ -17,6 +17,7 @@ from stead_sym.relational.instance import Fact
 from stead_sym.report.evidence import constraints_met
 from stead_sym.report.page_decisions import decision_anchor
 from stead_sym.report.steps import actor_word
+from stead_sym.report.terminal import plural
 from stead_sym.verification import Verdict, Verification
 
 _MOST_STEPS, _MOST_RUNS, _MOST_FACTS = 400, 12, 500
@@ -41,7 +42,7 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
             tag("div", tag("dt", "shows"), tag("dd", tag("code", trace.claim))) if trace.claim else None,
             class_="claim",
         ),
-        (_run(result, number, shown, run) for run in shown.runs[:_MOST_RUNS]),
+        (_run(result, verdict.spec, number, shown, run) for run in shown.runs[:_MOST_RUNS]),
         tag("p", f"{left:,} more runs are left out; --evidence DIR writes all of them.", class_="quiet")
         if left > 0
         else None,
@@ -51,7 +52,7 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
     )
 
 
-def _run(result: Verification, number: int, shown: Outline, run: Numbered) -> Html:
+def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numbered) -> Html:
     name = f"run {run.number} of {len(shown.runs)}" if len(shown.runs) > 1 else "the run"
     anchor = f"run-{number}-{run.number}"
     met = {steps: str(formula) for formula, steps in constraints_met(run, result.deployment.fair)}
@@ -75,7 +76,7 @@ def _run(result: Verification, number: int, shown: Outline, run: Numbered) -> Ht
         (tag("p", note, class_="quiet") for note in notes if note),
         class_="run",
         id=anchor,
-        aria_label=f"{name}, {len(run.legs)} steps",
+        aria_label=f"{spec}: {name}, {plural(len(run.legs), 'step')}",
         data_loop=run.loop if whole else None,
     )
 
