@@ -25,6 +25,7 @@ from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.diff import add_diff
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
+from stead_sym.cli.graph import add_graph
 from stead_sym.cli.machine import add_counter_machine
 from stead_sym.cli.models import add_models
 from stead_sym.cli.replay import add_replay
@@ -174,6 +175,8 @@ def _parser() -> argparse.ArgumentParser:
             usage="stead-sym export FILE [options]",  # as for verify
         )
     )
+
+    add_graph(commands.add_parser("graph", help="draw the states, or the decisions of an agent: SVG or DOT"))
 
     add_decisions(
         commands.add_parser("decisions", help="list, show and export the decisions that models have taken")

@@ -38,6 +38,7 @@ from stead_sym.files import load
 from stead_sym.printable import printable
 from stead_sym.report.data import report_data
 from stead_sym.report.folder import prepare, write_evidence
+from stead_sym.report.page import prepare_report, write_report
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on, print_error
@@ -114,6 +115,9 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
     )
+    parser.add_argument(
+        "--report", metavar="OUT.html", help="write all of it as one HTML page, which needs no network"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -131,6 +135,8 @@ def _verify(options: argparse.Namespace) -> int:
         prepare(Path(options.evidence), [spec.name for spec in deployment.asked(questions)[1]])
     if options.certify is not None:
         prepare_certificate(options.certify)
+    if options.report is not None:
+        prepare_report(Path(options.report))
     with display(options) as progress:
         if progress is not None:
             progress("plan")
@@ -153,6 +159,8 @@ def _verify(options: argparse.Namespace) -> int:
             )
             if options.certify is not None and is_certifiable(result):
                 write_certificate(result, options.certify)
+            if options.report is not None:
+                write_report(result, options.report)
             report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
         print(report)
