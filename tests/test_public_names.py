@@ -33,7 +33,7 @@ Derivation Restriction normal_restriction theorem_restriction
 Engine Explanation Progress StateSet explain
 
 AgentRun Blame Drawing Evidence Finding Replayed Symmetry Verdict Verification blame draw replay
-report_data report_schema symmetry verify verify_apart write_evidence
+report_data report_html report_schema symmetry verify verify_apart write_evidence write_report
 
 RayExecutor Row Run Sweep sweep
 

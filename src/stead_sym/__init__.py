@@ -147,6 +147,7 @@ from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
 from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
+from stead_sym.report.page import report_html, write_report
 from stead_sym.sweeps.executors import RayExecutor
 from stead_sym.sweeps.run import Run
 from stead_sym.sweeps.sweep import Row, Sweep, sweep
@@ -321,11 +322,13 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "draw",
     "replay",
     "report_data",
+    "report_html",
     "report_schema",
     "symmetry",
     "verify",
     "verify_apart",
     "write_evidence",
+    "write_report",
     # sweeps
     "RayExecutor",
     "Row",

@@ -130,6 +130,12 @@ def _tree(text: str, start: str, source: str) -> Node:
     return parse_tree(_parser(), text, start, source, _PHRASES)
 
 
+def syntax_tree(text: str, source: str = "<text>") -> Node:
+    """The syntax tree of a file, in which every word that is a name is a token with its place. Raises
+    `ParseError`."""
+    return _tree(text, "deployment", source)
+
+
 def read_items(text: str, source: str = "<text>") -> Items:
     """The items of a file as they stand there. Raises `ParseError`."""
     return _Reader(source).items(_tree(text, "deployment", source))
