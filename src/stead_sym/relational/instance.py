@@ -75,10 +75,9 @@ class Instance:
     def active_domain(self) -> Mapping[str, frozenset[Value]]:
         """ad(D), per sort: the values that occur in some fact. Every sort of the schema has a key."""
         active: dict[str, set[Value]] = {sort.name: set() for sort in self.schema.sorts}
-        for relation, tuples in self.by_relation.items():
-            columns = zip(*tuples, strict=True)
-            for sort, column in zip(self.schema.relation(relation).sorts, columns, strict=True):
-                active[sort].update(column)
+        for fact in self.facts:
+            for sort, value in zip(self.schema.relation(fact.relation).sorts, fact.args, strict=True):
+                active[sort].add(value)
         return {sort: frozenset(values) for sort, values in active.items()}
 
     @cached_property
