@@ -31,7 +31,7 @@ from stead_sym.deepening.remedy import Remedy, remedy
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import InputError
+from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.replay import replay
 from stead_sym.logic.syntax import Future
@@ -93,7 +93,7 @@ class Deepening:
 
     ``found`` is by specification. ``growths`` are the loops along which sorts grow past every bound that was
     tried, by sort; ``remedy`` is a change that bounds them all, if one was found. ``limit`` is how far bounds
-    are raised.
+    are raised, and ``stopped`` the limit that ended it before, such as one on states, where one did.
     """
 
     deployment: Deployment
@@ -105,6 +105,7 @@ class Deepening:
     growths: Mapping[str, Growth]
     runs: Mapping[str, Trace]
     remedy: Remedy | None = None
+    stopped: str = ""
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.found[spec].verdict
@@ -157,7 +158,8 @@ def deepen(
     specification is shown to be false or true, where no run exceeds the bounds any more, and at the limit;
     ``told`` is called with what is known after each fragment.
 
-    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite.
+    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite. A limit
+    that is reached once a fragment has been seen ends it there: what was found is found.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -172,9 +174,16 @@ def deepen(
     wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}
     run = _Run(asking, leaps, chosen, wrappers, limit, told)
     options = _Options(engine, backend, max_states, progress)
+    stopped = ""
     for bounds in run.tried():
-        run.see(bounds, options)
-    return run.result(final=True)
+        try:
+            run.see(bounds, options)
+        except Undecided as error:
+            if not run.rounds:
+                raise
+            stopped = str(error)
+            break
+    return replace(run.result(final=True), stopped=stopped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +227,7 @@ class _Run:
         self._wrappers = wrappers
         self._limit = limit
         self._told = told
-        self._rounds: list[Round] = []
+        self.rounds: list[Round] = []
         self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
         self._runs: dict[str, Trace] = {}
         self._growths: dict[str, Growth] = {}
@@ -235,7 +244,7 @@ class _Run:
         level = 0
         while True:
             yield MappingProxyType(dict(bounds))
-            open_ = self._rounds[-1].growing
+            open_ = self.rounds[-1].growing
             if not open_ or (all(found.decided for found in self._found.values()) and self._found):
                 return
             growing = [sort for sort in open_ if bounds[sort] < level]
@@ -275,7 +284,7 @@ class _Run:
         exceeded = tuple(sort for sort, b in part.bounds.items() if most[sort] > b)
         leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
         unseen = (sort for sort, b in part.bounds.items() if leaps and most[sort] + self._asked[sort] > b + 1)
-        self._rounds.append(Round(part.bounds, result.states, most, exceeded, tuple(unseen)))
+        self.rounds.append(Round(part.bounds, result.states, most, exceeded, tuple(unseen)))
         for name in open_:
             possible, sure = result[names[name]], result[f"sure {name}"]
             self._found[name] = self._shown(part, result, name, possible, sure)
@@ -308,7 +317,7 @@ class _Run:
 
     def _explain(self, part: Fragment, *, final: bool = False) -> None:
         """Look for the loops along which sorts grow, and for a change that bounds them."""
-        exceeded = self._rounds[-1].exceeded
+        exceeded = self.rounds[-1].exceeded
         self._growths = {sort: g for sort, g in self._growths.items() if sort in exceeded}
         self._runs = {sort: run for sort, run in self._runs.items() if sort in exceeded}
         for sort, run in self._runs.items():
@@ -323,7 +332,7 @@ class _Run:
 
     def result(self, *, final: bool = False) -> Deepening:
         """What is known by now; ``final``: no other fragment follows."""
-        last = self._rounds[-1]
+        last = self.rounds[-1]
         if final:
             self._explain(fragment(self._leaps, last.bounds), final=True)
         found = {name: self._said(one, last) for name, one in self._found.items()}
@@ -331,7 +340,7 @@ class _Run:
         return Deepening(
             self._deployment,
             named(names),
-            tuple(self._rounds),
+            tuple(self.rounds),
             MappingProxyType(found),
             self._limit,
             time.perf_counter() - self._started,

@@ -74,7 +74,7 @@ def _kept(found: Deepening) -> str:
 
 
 def deepening_data(found: Deepening, stopped: str = "") -> dict[str, Json]:
-    """The same as data, described by `report.schema.json`; ``stopped`` says what has ended it early."""
+    """The same as data, described by `report.schema.json`; ``stopped`` is what ended it from outside."""
     return {
         "deployment": found.deployment.name,
         "agent": found.agent,
@@ -111,5 +111,5 @@ def deepening_data(found: Deepening, stopped: str = "") -> dict[str, Json]:
             "bounds": list(found.remedy.bounds.lines),
             "agent": found.remedy.agent,
         },
-        "stopped": stopped,
+        "stopped": stopped or found.stopped,
     }
