@@ -12,6 +12,7 @@ A page is read in a folder of its own. What its blocks do there:
     sh, bash           commands that need what the tests do not have: a model, a server, a fresh environment.
                        They are read, not run: see `page_commands`
     json, toml, yaml   are read; with a title they are written to that file
+    csv                is written to the file that its title or its second word names
     ebnf, text, html, dockerfile
                        are for people
 
@@ -129,6 +130,8 @@ class Reader:
                     self.wrong += [f"{self.name}:{block.line}: {text}" for text in not_commands(block.text)]
                 case "json" | "toml" | "yaml":
                     self._data(block)
+                case kind if kind.split()[:1] == ["csv"]:
+                    Path(block.title or kind.split()[1]).write_text(block.text, encoding="utf-8")
                 case kind if kind in FOR_PEOPLE:
                     pass
                 case kind:

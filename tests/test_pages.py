@@ -162,5 +162,7 @@ def test_every_command_is_on_the_page_of_the_command_line() -> None:
 
 def test_every_kind_of_finding_is_on_its_page() -> None:
     page = (DOCS / "reference" / "findings.md").read_text(encoding="utf-8")
-    named_there = {kind for row in re.findall(r"^\| (\*.*?\*) \|", page, re.MULTILINE) for kind in row.split(", ")}
+    named_there = {
+        kind for row in re.findall(r"^\| (\*.*?\*) \|", page, re.MULTILINE) for kind in row.split(", ")
+    }
     assert {kind.strip("*") for kind in named_there} == set(Kind.__args__)  # type: ignore[attr-defined]
