@@ -1,4 +1,4 @@
-"""The benchmarks run, their figures are right where they can be computed, the documentation shows the rows."""
+"""The benchmarks run, their figures are right where they can be computed, and a page shows the rows."""
 
 from __future__ import annotations
 
