@@ -11,8 +11,8 @@ A page is read in a folder of its own. What its blocks do there:
                        it is written to that file instead
     sh, bash           commands that need what the tests do not have: a model, a server, a fresh environment.
                        They are read, not run: see `page_commands`
-    json, toml, yaml   are read; with a title they are written to that file
-    csv                is written to the file that its title or its second word names
+    json, toml, yaml, csv
+                       are read; with a title they are written to that file
     ebnf, text, html, dockerfile
                        are for people
 
@@ -24,6 +24,7 @@ changed before you keep it.
 from __future__ import annotations
 
 import contextlib
+import csv
 import difflib
 import importlib.util
 import io
@@ -128,10 +129,8 @@ class Reader:
                     self._compare(block, block.text, printed, "the program above")
                 case "sh" | "bash":
                     self.wrong += [f"{self.name}:{block.line}: {text}" for text in not_commands(block.text)]
-                case "json" | "toml" | "yaml":
+                case "json" | "toml" | "yaml" | "csv":
                     self._data(block)
-                case kind if kind.split()[:1] == ["csv"]:
-                    Path(block.title or kind.split()[1]).write_text(block.text, encoding="utf-8")
                 case kind if kind in FOR_PEOPLE:
                     pass
                 case kind:
@@ -166,6 +165,8 @@ class Reader:
             json.loads(block.text)
         elif block.kind == "toml":
             tomllib.loads(block.text)
+        elif block.kind == "csv":
+            list(csv.reader(block.text.splitlines(), strict=True))
         elif importlib.util.find_spec("yaml"):
             import yaml
 

@@ -40,6 +40,13 @@ def sessions() -> Iterator[Session]:
             yield Session(name, file, tuple(command.words[1:]), command.output)
 
 
+def write_tables(folder: Path) -> None:
+    """The tables of the page, which lie beside its deployments."""
+    for block in blocks(TEXT):
+        if block.kind == "csv" and block.title:
+            (folder / block.title).write_text(block.text, encoding="utf-8")
+
+
 BLOCKS = list(blocks(TEXT))
 SESSIONS = list(sessions())
 DEPLOYMENTS = {session.file: session.name for session in SESSIONS}
@@ -52,7 +59,7 @@ def of_kind(kind: str) -> list[Block]:
 
 def test_there_are_as_many_examples_as_the_page_needs() -> None:
     kinds = Counter(block.kind for block in BLOCKS)
-    assert kinds.keys() == {"stead", "stead more", "console", "ebnf", "python"}
+    assert kinds.keys() == {"stead", "stead more", "csv", "console", "ebnf", "python"}
     assert kinds["stead"] >= 39
     assert kinds["python"] == 2
     assert kinds["console"] == len(SESSIONS) >= 50
@@ -88,6 +95,7 @@ def test_the_literal_domain_gives_the_same_verdicts(
     session: Session, literal: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path)
     Path(f"{session.name}.stead").write_text(session.file, encoding="utf-8")
     words = [word for word in session.words if word not in ("--quiet", "--strict")]
     reader = Reader("language.md")
@@ -98,8 +106,9 @@ def test_the_literal_domain_gives_the_same_verdicts(
 
 
 @pytest.mark.parametrize(("file", "name"), DEPLOYMENTS.items(), ids=DEPLOYMENTS.values())
-def test_it_is_printed_back_as_itself(file: str, name: str) -> None:
-    deployment = st.parse_deployment(file)
+def test_it_is_printed_back_as_itself(file: str, name: str, tmp_path: Path) -> None:
+    write_tables(tmp_path)
+    deployment = st.parse_deployment(file, folder=tmp_path)
     assert deployment.name == name
     assert st.parse_deployment(str(deployment)) == deployment
 
@@ -109,6 +118,7 @@ def test_the_python_runs(
 ) -> None:
     for file, name in DEPLOYMENTS.items():
         (tmp_path / f"{name}.stead").write_text(file, encoding="utf-8")
+    write_tables(tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in of_kind("python"):

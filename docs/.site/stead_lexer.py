@@ -23,8 +23,8 @@ ITEMS = (
     *("relation", "sort", "spec", "system", "text", "tool", "tools", "view"),
 )
 PARTS = (
-    *("any", "call", "choose", "clear", "delete", "effect", "empty", "ensure", "for", "fresh", "guard", "in"),
-    *("insert", "key", "rigid", "same", "set", "when", "where"),
+    *("any", "call", "choose", "clear", "delete", "effect", "empty", "ensure", "env", "for", "fresh", "from", "guard"),
+    *("in", "insert", "into", "key", "query", "rigid", "same", "set", "table", "when", "where"),
 )
 LOGIC = (
     "AF",

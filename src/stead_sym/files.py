@@ -39,11 +39,13 @@ def packaged_text(name: str) -> str:
 
 def load(source: str | Path) -> Deployment:
     """The deployment in a `.stead` file, a packaged example by its name, or with `-` the text on stdin.
+    Files that it reads are relative to the file, or, for a text on stdin, to the working directory.
 
     Raises `InputError`: where there is neither, and, as `ParseError` or `DeclarationError`, where the
     text is no deployment.
     """
-    return parse_deployment(*load_text(source))
+    text, name = load_text(source)
+    return parse_deployment(text, name, Path(name).parent)
 
 
 def load_text(source: str | Path) -> tuple[str, str]:
