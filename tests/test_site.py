@@ -59,6 +59,15 @@ def test_the_lexer_has_the_words_of_the_grammar(hooks) -> None:
     assert set(re.findall(r"[A-Za-z]+", spelled)) - {"A", "E"} <= known
 
 
+def test_blocks_of_the_language_get_their_colours(hooks) -> None:
+    from pygments.lexers import get_lexer_by_name
+    from pygments.token import Keyword, Operator
+
+    tokens = {text: kind for kind, text in get_lexer_by_name("stead").get_tokens("spec s\n  AG Open(x)")}
+    assert tokens["spec"] is Keyword.Declaration
+    assert tokens["AG"] is Operator.Word
+
+
 def test_what_can_be_cited_is_this_version() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {__version__}\n" in text

@@ -7,6 +7,8 @@ from typing import ClassVar
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
+__all__ = ["SteadLexer"]
+
 ITEMS = (
     *(
         "agent",
@@ -23,7 +25,21 @@ ITEMS = (
     *("relation", "sort", "spec", "system", "text", "tool", "tools", "view"),
 )
 PARTS = (
-    *("any", "call", "choose", "clear", "delete", "effect", "empty", "ensure", "env", "for", "fresh", "from", "guard"),
+    *(
+        "any",
+        "call",
+        "choose",
+        "clear",
+        "delete",
+        "effect",
+        "empty",
+        "ensure",
+        "env",
+        "for",
+        "fresh",
+        "from",
+        "guard",
+    ),
     *("in", "insert", "into", "key", "query", "rigid", "same", "set", "table", "when", "where"),
 )
 LOGIC = (
