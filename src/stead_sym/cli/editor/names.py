@@ -35,9 +35,9 @@ class Place(NamedTuple):
 
 @dataclass(eq=False)
 class Symbol:
-    """What a name stands for. ``places`` are all of its occurrences, the declaration among them; that is None
-    where nothing declares it. Of the variable of a policy line, ``argument`` is the tool and the position that
-    gives it its sort."""
+    """What a name stands for. ``places`` are all of its occurrences, the declaration among them; that is
+    None where nothing declares it. Of the variable of a policy line, ``argument`` is the tool and the position
+    that gives it its sort."""
 
     kind: Kind
     name: str
