@@ -147,6 +147,7 @@ from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
 from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
+from stead_sym.report.frames import decisions_frame, verdicts_frame
 from stead_sym.report.page import report_html, write_report
 from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.symmetries import Symmetry, symmetry
@@ -315,12 +316,14 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Verdict",
     "Verification",
     "blame",
+    "decisions_frame",
     "draw",
     "replay",
     "report_data",
     "report_html",
     "report_schema",
     "symmetry",
+    "verdicts_frame",
     "verify",
     "verify_apart",
     "write_evidence",
