@@ -148,6 +148,7 @@ from stead_sym.report.data import report_data, report_schema
 from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
 from stead_sym.report.frames import decisions_frame, verdicts_frame
+from stead_sym.report.graphs import draw_decisions, draw_states
 from stead_sym.report.page import report_html, write_report
 from stead_sym.sweeps.executors import RayExecutor
 from stead_sym.sweeps.run import Run
@@ -322,6 +323,8 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "blame",
     "decisions_frame",
     "draw",
+    "draw_decisions",
+    "draw_states",
     "replay",
     "report_data",
     "report_html",
