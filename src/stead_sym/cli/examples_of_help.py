@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
-        "verify": "stead-sym verify refund --policy baseline --evidence out",
+        "verify": "stead-sym verify refund --policy baseline --evidence out --report refund.html",
         "check": "stead-sym check ward",
         "show": "stead-sym show refund",
         "explain": "stead-sym explain premise-never-true",
@@ -25,6 +25,7 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "replay": "stead-sym replay refund out/auth.json",
         "diff": "stead-sym verify refund --json > before.json; stead-sym diff before.json before.json",
         "bounds": "stead-sym bounds refund",
+        "graph": "stead-sym graph refund --policy baseline --of decisions --out decisions.svg",
         "export": "stead-sym export refund --policy baseline --smv refund.smv",
         "decisions": "stead-sym decisions list",
         "decisions list": "stead-sym decisions list --agent hf:MODEL",
