@@ -28,6 +28,7 @@ from stead_sym.cli.diff import add_diff
 from stead_sym.cli.examples_of_help import add_examples_to_help
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
+from stead_sym.cli.graph import add_graph
 from stead_sym.cli.lsp import add_lsp
 from stead_sym.cli.machine import add_counter_machine
 from stead_sym.cli.models import add_models
@@ -35,6 +36,7 @@ from stead_sym.cli.new import add_new
 from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
 from stead_sym.cli.simulate import add_simulate
+from stead_sym.cli.sweep import add_sweep
 from stead_sym.cli.symmetry import add_symmetry
 from stead_sym.cli.verify import add_verify
 from stead_sym.cli.watch import add_watch
@@ -142,6 +144,9 @@ def _parser() -> argparse.ArgumentParser:
             epilog=parser.epilog,
         )
     )
+    add_sweep(
+        commands.add_parser("sweep", help="many verifications from one file, here or on a cluster; resumable")
+    )
     add_new(commands.add_parser("new", help="write a commented deployment to start from, which verifies"))
     add_check(
         commands.add_parser(
@@ -196,6 +201,8 @@ def _parser() -> argparse.ArgumentParser:
         )
     )
 
+    add_graph(commands.add_parser("graph", help="draw the states, or the decisions of an agent: SVG or DOT"))
+
     add_decisions(
         commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
     )
@@ -208,7 +215,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
 
-    add_examples(commands.add_parser("examples", help="list the packaged examples"))
+    add_examples(commands.add_parser("examples", help="list the packaged examples, or print one"))
 
     add_counter_machine(
         commands.add_parser("counter-machine", help="print the deployment that runs a counter machine")
