@@ -24,7 +24,6 @@ from stead_sym.verification import Verification, verify
 def add_graph(parser: argparse.ArgumentParser) -> None:
     """The arguments of `graph`."""
     parser.set_defaults(run=_graph)
-    parser.epilog = "example: stead-sym graph refund --policy baseline --of decisions --out decisions.svg"
     add_file(parser)
     parser.add_argument(
         "--of",
