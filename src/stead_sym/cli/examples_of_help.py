@@ -27,6 +27,8 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "bounds": "stead-sym bounds refund",
         "graph": "stead-sym graph refund --policy baseline --of decisions --out decisions.svg",
         "export": "stead-sym export refund --policy baseline --smv refund.smv",
+        "graph": "stead-sym graph refund --policy baseline --of decisions --out refund.svg",
+        "sweep": "stead-sym sweep prompts.toml --workers 4",
         "decisions": "stead-sym decisions list",
         "decisions list": "stead-sym decisions list --agent hf:MODEL",
         "decisions show": "stead-sym decisions show 3a34166515a4",
