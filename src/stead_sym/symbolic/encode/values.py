@@ -338,7 +338,8 @@ class Values:
             groups.setdefault(args[0], []).append((args[1:], leaf))
         if isinstance(first, str):
             return self.choice(rest, groups.get(first, []))
-        return self.table(first, {value: self.choice(rest, group) for value, group in groups.items()})
+        # The leaves may come from a set: sorted, every process builds the same diagrams in the same order.
+        return self.table(first, {value: self.choice(rest, groups[value]) for value in sorted(groups)})
 
     def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
         """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up."""
