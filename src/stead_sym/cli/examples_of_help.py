@@ -25,7 +25,6 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "replay": "stead-sym replay refund out/auth.json",
         "diff": "stead-sym verify refund --json > before.json; stead-sym diff before.json before.json",
         "bounds": "stead-sym bounds refund",
-        "graph": "stead-sym graph refund --policy baseline --of decisions --out decisions.svg",
         "export": "stead-sym export refund --policy baseline --smv refund.smv",
         "graph": "stead-sym graph refund --policy baseline --of decisions --out refund.svg",
         "sweep": "stead-sym sweep prompts.toml --workers 4",
