@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import pytest
@@ -10,11 +11,16 @@ from hypothesis import strategies as hs
 
 import stead_sym as st
 from engine_pairs import examples
-from stead_sym.deepening.deepen import Deepening, deepen
+from stead_sym.deepening.deepen import Deepening, Found, deepen
 from stead_sym.errors import DefinitionError, InputError, Undecided
+from stead_sym.evidence.data import evidence_data, text_digest
+from stead_sym.evidence.reading import read_evidence
+from stead_sym.evidence.recorded import recorded_wrappers
+from stead_sym.evidence.replay import replay
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.mortality import mortal_deployments
 from stead_sym.testing.workflows import workflows
+from stead_sym.verification import EngineName
 
 GROWING = """
 deployment growing
@@ -120,6 +126,17 @@ fair {fair}
     agree(st.parse_deployment(text), "any")
 
 
+def written_down(deployment: st.Deployment, name: str, one: Found) -> None:
+    """The evidence, read back from what is written of it, is confirmed by the semantics alone."""
+    assert one.verdict.evidence is not None
+    assert one.moves is not None
+    data = evidence_data(name, str(one.verdict.formula), one.verdict.evidence, one.moves)
+    written = read_evidence(deployment, json.loads(json.dumps(data)), "evidence")
+    assert (written.digest, written.bounds) == (text_digest(deployment), one.within)
+    wrappers = recorded_wrappers(deployment, written.agents)
+    assert replay(deployment, wrappers, written.evidence, written.bounds).confirmed
+
+
 def agree(deployment: st.Deployment, agent: str, limit: int = 6) -> Deepening:
     """Whatever deepening finds is so, and at the end of a bounded deployment all is found."""
     exact = st.verify(deployment, agent, findings=False)
@@ -131,8 +148,10 @@ def agree(deployment: st.Deployment, agent: str, limit: int = 6) -> Deepening:
             assert truth is False, (name, one.within)
         if one.shown:
             assert truth is True, (name, one.within)
-        blind = any(e.is_ensure for tool in deployment.tools_and_events for e in tool.effects)
-        if found.established and truth is not None and not blind:
+        if one.decided:
+            written_down(deployment, name, one)
+        leaps = any(e.is_ensure for tool in deployment.tools_and_events for e in tool.effects)
+        if found.established and truth is not None and not leaps:
             assert one.decided, name
     return found
 
@@ -281,9 +300,17 @@ tool take()
 spec asked atmost 1 x. Held(x)
 spec grows AG atmost 2 x. Held(x)
 """
-    found = deepen(st.parse_deployment(text), limit=4)
+    deployment = st.parse_deployment(text)
+    found = deepen(deployment, limit=4)
     assert answer(found) == ("unknown", True, 1)
     assert answer(found, "grows") == ("fails", False, 3)
+    written_down(deployment, "grows", found.found["grows"])
+    begun = deepen(st.parse_deployment(text.replace("bound item 1", "bound item 2")), specs=["asked"])[
+        "asked"
+    ]
+    assert begun.evidence is not None
+    wrappers = {"": None}
+    assert "is no initial state" in replay(deployment, wrappers, begun.evidence, {"item": 2}).fault
 
 
 def test_a_formula_in_the_place_of_an_effect_is_followed_within_the_bounds() -> None:
@@ -315,6 +342,95 @@ spec stays EF ~exists x. Held(x)
     found = deepen(st.parse_deployment(text), limit=1)
     assert answer(found) == ("unknown", False, None)
     assert answer(found, "stays") == ("unknown", True, 0)
+
+
+LEAPS = """
+deployment leaping
+sort item
+relation Held(item)
+relation On()
+init
+tool rest()
+{more}
+spec never AG ~exists x. Held(x)
+spec three AG ~atleast 3 x. Held(x)
+"""
+
+
+@pytest.mark.parametrize("alternative", [True, False])
+@pytest.mark.parametrize(
+    ("formula", "never", "three"),
+    [
+        ("exactly 3 x. Held'(x)", 3, 3),
+        ("(atmost 3 x. Held'(x)) & ~(atmost 2 x. Held'(x))", 3, 3),
+        (
+            "exists x, y, z. Held'(x) & Held'(y) & Held'(z) & x != y & y != z & x != z"
+            " & forall u. Held'(u) -> u = x | u = y | u = z",
+            3,
+            3,
+        ),
+        ("(forall x. Held(x) -> Held'(x)) & exactly 2 x. Held'(x) & ~Held(x)", 2, 4),
+        ("~exactly 0 x. Held'(x) & atleast 3 x. Held'(x)", 3, 3),
+        ("(atleast 2 x. Held'(x)) <-> true", 2, 3),
+        ("atleast 9 x. Held'(x)", None, None),
+        ("(exists x, y, z. Held(x) & Held(y) & Held(z)) & forall x. ~Held'(x)", None, None),
+        ("~exists x, y, z. Held'(x) | Held'(y) | Held'(z)", None, None),
+    ],
+)
+def test_a_leap_of_several_values_is_found_at_its_least_bound(
+    formula: str, never: int | None, three: int | None, alternative: bool
+) -> None:
+    """Whether the tool has another effect, with which the formula can be passed over, or none."""
+    more = f"tool leap()\n{'  effect' * alternative}\n  effect\n    ensure ({formula}) & same(On)"
+    found = deepen(st.parse_deployment(LEAPS.format(more=more)), limit=4)
+    for spec, least in (("never", never), ("three", three)):
+        assert answer(found, spec) == (("unknown", False, None) if least is None else ("fails", False, least))
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_the_least_bounds_are_said_where_a_formula_was_looked_at_further(engine: EngineName) -> None:
+    more = "tool leap()\n  effect\n    ensure (exactly 2 x. Held'(x)) & same(On)"
+    found = deepen(st.parse_deployment(LEAPS.format(more=more)), specs=["three"], engine=engine, limit=4)
+    assert found.bounds["item"] > 2
+    assert found.lines == ("bound item 2",)
+    assert "no run exceeds item 2" in found["three"].reason
+
+
+def test_a_formula_that_is_not_followed_hides_nothing_else() -> None:
+    """What other tools do is seen at each bound, also at those at which the formula leads nowhere."""
+    more = """
+tool take()
+  guard ~exists x. Held(x)
+  effect
+    fresh x: item
+    insert Held(x)
+tool leap()
+  effect
+    ensure exactly 4 x. Held'(x)
+"""
+    found = deepen(st.parse_deployment(LEAPS.format(more=more)), limit=4)
+    assert answer(found, "never") == ("fails", False, 1)
+    assert answer(found, "three") == ("fails", False, 4)
+    assert (
+        "may bring in more of item at once"
+        in deepen(st.parse_deployment(LEAPS.format(more=more)), specs=["three"], limit=2)["three"].reason
+    )
+
+
+def test_an_agent_is_not_shown_that_a_formula_was_not_followed() -> None:
+    seen: list[st.DecisionContext] = []
+
+    def leaps(context: st.DecisionContext) -> st.Call:
+        seen.append(context)
+        return min(context.calls)
+
+    more = "tool leap()\n  effect\n    ensure (exactly 2 x. Held'(x)) & same(On)"
+    desk = st.parse_deployment(LEAPS.format(more=more))
+    for agent in (leaps, st.CanonicalWrapper(st.FunctionAgent(leaps), desk.schema, desk.tools)):
+        found = deepen(desk, agent, limit=3)
+        assert answer(found, "never") == ("fails", False, 2)
+        written_down(desk, "never", found.found["never"])
+    assert {fact.relation for context in seen for fact in context.view} <= {"Held"}
 
 
 def test_bounds_that_are_kept_are_said_and_nothing_holds() -> None:

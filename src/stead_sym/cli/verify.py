@@ -19,7 +19,7 @@ from stead_sym.certificate.write import prepare as prepare_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.deepen import verify_deepening
-from stead_sym.cli.limits import add_canonical_timeout, add_limits, display, in_child, wants_child
+from stead_sym.cli.limits import add_limits, display, in_child, wants_child
 from stead_sym.cli.located import add_located, errors_located, locate_error, write_located
 from stead_sym.cli.options import (
     add_domain,
@@ -75,7 +75,6 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
     )
     add_limits(parser)
-    add_canonical_timeout(parser)
     parser.add_argument(
         "--deepen",
         action="store_true",
@@ -161,7 +160,6 @@ def _verify_here(options: argparse.Namespace) -> int:
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
                 min_mass=options.min_mass,
-                canonical_timeout=options.canonical_timeout,
                 established=_teller(deployment, questions, options),
             )
             if options.certify is not None and is_certifiable(result):
