@@ -1,4 +1,5 @@
-"""What MkDocs does not do by itself for this site: links that leave `docs/`, and the colours of the language.
+"""What MkDocs does not do by itself for this site: links that leave `docs/`, the colours of the language, and
+the names of the package in the order in which it lists them.
 
 The pages are read in the repository too, where they link to programs, examples and notebooks beside `docs/`.
 One decision: what they link to becomes part of the site, under `repository/`, so that a copy of the site is
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from os.path import relpath
 from pathlib import Path
 
@@ -26,7 +28,9 @@ _LINK = re.compile(r"(\]\()(?!\w+:)([^)\s#]+)(#[^)\s]*)?(\))")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
-sys.path.insert(0, str(DOCS / ".site"))
+# MkDocs takes its path away again once the hooks are loaded: Pygments finds the module among those loaded.
+sys.path.insert(0, str(Path(__file__).parent))
+import_module("stead_lexer")
 LEXERS["SteadLexer"] = ("stead_lexer", "stead", ("stead",), ("*.stead",), ())
 
 
@@ -66,9 +70,25 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def all_names() -> str:
+    """A heading for each group of `__all__`, and the directives that show its names."""
+    text = (ROOT / "src" / "stead_sym" / "__init__.py").read_text(encoding="utf-8")
+    lines = []
+    for line in text[text.index("\n__all__ = [") :].splitlines()[2:]:
+        match line.strip():
+            case comment if comment.startswith("# "):
+                lines.append(f"### {comment[2].upper()}{comment[3:]}")
+            case name if name.startswith('"'):
+                lines.append(f"::: stead_sym.{name.strip(',').strip(chr(34))}")
+            case _:
+                pass
+    return "\n\n".join(lines)
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point the links at where their files are in the site."""
     here = source(page.file.src_uri)
+    markdown = re.sub(r"<!-- all names: .* -->", all_names(), markdown)
 
     def moved(match: re.Match[str]) -> str:
         there = (here.parent / match[2]).resolve()
