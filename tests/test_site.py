@@ -20,7 +20,9 @@ CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 def test_every_page_is_in_the_navigation() -> None:
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
-    named = set(re.findall(r"(\S+\.md)$", CONFIGURATION.split("\nnav:")[1], re.MULTILINE))
+    entries = re.findall(r"(\S+\.md)$", CONFIGURATION.split("\nnav:")[1], re.MULTILINE)
+    named = set(entries)
+    assert len(entries) == len(named), "a page is in the navigation twice"
     assert pages - named == set(), "name it under `nav` in mkdocs.yml"
     beside = {name.removeprefix("repository/") for name in named - pages}
     assert all((ROOT / name).is_file() for name in beside)

@@ -15,7 +15,7 @@ from os.path import relpath
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 from pygments.lexers import LEXERS
 
@@ -60,7 +60,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     while left:
         page = left.pop()
         if not page.is_relative_to(DOCS) and files.get_file_from_path(place(page)) is None:
-            files.append(File.generated(config, place(page), abs_src_path=str(page)))
+            listed = page.name in BESIDE and page.parent == ROOT
+            level = InclusionLevel.INCLUDED if listed else InclusionLevel.NOT_IN_NAV
+            files.append(File.generated(config, place(page), abs_src_path=str(page), inclusion=level))
         if page.suffix != ".md":
             continue
         for target in targets(page):
