@@ -174,8 +174,10 @@ def test_an_endless_run_says_what_repeats_and_unknown_why():
     assert "repeat for ever" in page.text["main"] or "repeats for ever" in page.text["main"]
     forced = st.verify(st.load("refund"), "baseline", domain={"case": 2}, force=True)
     page = Page(st.report_html(forced))
-    assert "Of 2 specifications, 2 are unknown." in page.text["header"]
+    assert "Both specifications are unknown." in page.text["header"]
     assert "not established" in page.text["main"]
+    assert "it fails on the forced domain" in page.text["main"]
+    assert "shown by a run of 2 steps" in page.text["main"]
 
 
 def test_prompts_stand_once_and_are_there():

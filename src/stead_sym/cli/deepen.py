@@ -33,6 +33,7 @@ _REFUSED = {
     "certify": "--certify",
     "hypotheses": "--hypotheses",
     "evidence": "--evidence",
+    "report": "--report",
 }
 """What goes with a verdict over established bounds only."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -35,7 +36,7 @@ _MARKS = {"holds": "✔", "fails": "✘", "unknown": "?"}
 _MEANING = {
     "holds": "true of the deployment itself, with as many records as ever come in: no run refutes it",
     "fails": "not true: a run of the deployment shows that, step by step",
-    "unknown": "not answered: the reason stands beside it",
+    "unknown": "not answered: the reason stands with it; what was found so far is no answer",
 }
 
 
@@ -142,13 +143,18 @@ def _answer(result: Verification) -> str:
     words = [verdict.word for verdict in result.verdicts.values()]
     if not words:
         return "no specification was checked"
-    if set(words) == {"holds"}:
-        return "the specification holds" if len(words) == 1 else f"all {len(words)} specifications hold"
+    several = {"holds": "hold", "fails": "fail", "unknown": "are unknown"}
+    if len(set(words)) == 1:
+        one = "is unknown" if words[0] == "unknown" else words[0]
+        if len(words) == 1:
+            return f"the specification {one}"
+        every = "both" if len(words) == 2 else f"all {len(words)}"
+        return f"{every} specifications {several[words[0]]}"
     parts = []
-    for word, verb in (("fails", "fail"), ("unknown", "are unknown"), ("holds", "hold")):
+    for word in ("fails", "unknown", "holds"):
         if number := words.count(word):
-            one = {"unknown": "is unknown"}.get(word, word)
-            parts.append(f"{number} {one if number == 1 else verb}")
+            one = "is unknown" if word == "unknown" else word
+            parts.append(f"{number} {one if number == 1 else several[word]}")
     return f"of {plural(len(words), 'specification')}, {', '.join(parts)}"
 
 
@@ -240,7 +246,8 @@ def _verdicts(result: Verification) -> Iterator[Html]:
 
 def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
     about = [finding for finding in result.findings if finding.spec == verdict.spec]
-    shown = shown_by(verdict).removesuffix(", below")
+    shown = shown_by(replace(verdict, reason="")).removesuffix(", below")
+    link = tag("a", shown, href=f"#evidence-{number}") if verdict.trace else None
     return joined(
         tag(
             "h3",
@@ -249,11 +256,8 @@ def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
             tag("span", verdict.word, class_="word"),
         ),
         tag("pre", tag("code", str(verdict.formula)), class_="formula"),
-        tag(
-            "p",
-            "shown by " if verdict.trace and not verdict.reason else None,
-            tag("a", shown, href=f"#evidence-{number}") if verdict.trace else shown,
-        ),
+        tag("p", verdict.reason) if verdict.reason else None,
+        tag("p", "shown by ", link) if link else tag("p", shown) if not verdict.reason else None,
         tag(
             "p",
             tag("a", f"{plural(len(about), 'finding')} about it", href="#findings"),
@@ -314,6 +318,12 @@ def _hypotheses(result: Verification) -> Iterator[Html]:
             for h in result.hypotheses.all
         ],
         stacks=True,
+    )
+    yield tag(
+        "p",
+        "A value is active where some fact has it. C is the set of the constants: the values that the"
+        " deployment names. A bound is how many values outside C may be active at a time.",
+        class_="gloss",
     )
     if result.hypotheses.widened:
         yield tag("h3", "Choices among records that nothing tells apart")

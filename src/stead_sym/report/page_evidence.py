@@ -149,8 +149,10 @@ def _who(result: Verification, actor: str | None, word: str, move: Move) -> Iter
     """Who makes a step, and what else could have happened, in words."""
     yield "an event" if actor is None else f"by {word}" if actor else "by the agent"
     if move.offered > 1:
-        some = "any" if move.selected == move.offered else f"{move.selected}"
-        yield f"; {some} of {move.offered} offered calls selected"
+        every = move.selected == move.offered
+        some = "any" if every else f"{move.selected}"
+        is_ = "may be" if every else "is" if move.selected == 1 else "are"
+        yield f"; {some} of the {move.offered} offered calls {is_} selected"
     if actor is not None and move.decision is not None:
         context = move.decision.canonical
         names = list(result.agents)
