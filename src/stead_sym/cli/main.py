@@ -29,6 +29,7 @@ from stead_sym.cli.examples_of_help import add_examples_to_help
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
 from stead_sym.cli.graph import add_graph
+from stead_sym.cli.lsp import add_lsp
 from stead_sym.cli.machine import add_counter_machine
 from stead_sym.cli.models import add_models
 from stead_sym.cli.new import add_new
@@ -219,6 +220,7 @@ def _parser() -> argparse.ArgumentParser:
     add_counter_machine(
         commands.add_parser("counter-machine", help="print the deployment that runs a counter machine")
     )
+    add_lsp(commands.add_parser("lsp", help="run the language server, for editors"))
     add_completion(
         commands.add_parser("completion", help="print the script with which a shell completes commands"),
         _parser,
