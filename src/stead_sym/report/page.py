@@ -25,7 +25,7 @@ from stead_sym.hypotheses import Hypothesis
 from stead_sym.report.decision_graph import decision_graph
 from stead_sym.report.diagram import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
-from stead_sym.report.page_evidence import evidence_of
+from stead_sym.report.page_evidence import evidence_of, title_of
 from stead_sym.report.terminal import domain_text, plural, shown_by
 from stead_sym.verification import Verdict, Verification
 
@@ -252,7 +252,7 @@ def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
         tag(
             "h3",
             tag("span", _MARKS[verdict.word], class_="mark", aria_hidden="true"),
-            f" {verdict.spec} ",
+            f" {title_of(number, verdict)} ",
             tag("span", verdict.word, class_="word"),
         ),
         tag("pre", tag("code", str(verdict.formula)), class_="formula"),
@@ -272,7 +272,9 @@ def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
 def _findings(result: Verification) -> Iterator[Html]:
     yield tag("p", "What makes a verdict say less than it seems to, each with what to do about it.")
     if result.findings:
-        yield tag("ul", (tag("li", _finding(finding)) for finding in result.findings), class_="findings")
+        titles = {v.spec: title_of(number, v) for number, v in enumerate(result.verdicts.values(), 1)}
+        items = (tag("li", _finding(finding, titles.get(finding.spec or ""))) for finding in result.findings)
+        yield tag("ul", items, class_="findings")
     else:
         yield tag("p", "None.", class_="none")
     if result.unexamined:
@@ -280,12 +282,12 @@ def _findings(result: Verification) -> Iterator[Html]:
         yield tag("p", f"{parts} not tried for vacuity: a long specification is looked at in part.")
 
 
-def _finding(finding: Finding) -> Html:
+def _finding(finding: Finding, about: str | None) -> Html:
     return joined(
         tag(
             "h3",
             finding.kind,
-            tag("span", f" about {finding.spec}", class_="quiet") if finding.spec else None,
+            tag("span", f" about {about}", class_="quiet") if about else None,
         ),
         tag("p", _prose(finding.text)),
         tag("p", tag("span", "What to do: ", class_="quiet"), _prose(finding.remedy)),
