@@ -32,6 +32,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.values import Vector, bits_of
 from stead_sym.symbolic.explore.offers import Offers
+from stead_sym.symbolic.explore.places import Places
 from stead_sym.symbolic.step.formulas import Compiler
 
 _LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut down to those at hand
@@ -51,6 +52,18 @@ class _Met:
     match: Bdd
     states: Bdd
     bounded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A context K with the values that its names may stand for together, each with φ_h (`places`), few_K,
+    and the states in which K is shown."""
+
+    context: DecisionContext
+    places: Sequence[tuple[Mapping[Value, Value], Bdd]]
+    few: Bdd
+    states: Bdd
+    bounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,11 @@ class ContextFinder:
         self._shown = tuple(_shown(deployment, agent))
         self._tuples: dict[str, Sequence[Bdd]] = {}
         self._few: dict[tuple[str, int], Bdd] = {}
+        self._fewest: dict[tuple[tuple[str, int], ...], Bdd] = {}
+        self._shown_of = {shown.relation: shown for shown in self._shown}
+        self._facts_shown: dict[Fact, Bdd] = {}
+        self._calls_offered: dict[Call, Bdd] = {}
+        self._places = Places(self.encoding, self.rigid, self._fact_shown)
 
     @cached_property
     def _shows(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
@@ -110,13 +128,10 @@ class ContextFinder:
                 met = self._meet(context, undecided)
                 undecided = undecided & ~met.states
                 yield self._settle(met, calls)
-        found: list[_Met] = []
+        found: list[_Met | _Placed] = []
         while undecided != self.manager.false:
             context = self.context(self.manager.pick(undecided, self.encoding.order))
-            try:
-                met = self._meet(context, None)
-            except _TooLarge:
-                met = self._meet(context, undecided)
+            met = self._placed(context) or self._met(context, undecided)
             undecided = undecided & ~met.states
             found.append(met)
         if found:
@@ -141,6 +156,75 @@ class ContextFinder:
             calls += (Call(name, args) for args in tuples)
         return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
 
+    def _fact_shown(self, fact: Fact) -> Bdd:
+        """The states in which a fact is shown."""
+        if fact not in self._facts_shown:
+            shown = self._shown_of[fact.relation]
+            self._facts_shown[fact] = self._is_shown(shown, fact.args, self.compiler)
+        return self._facts_shown[fact]
+
+    def _call_offered(self, call: Call) -> Bdd:
+        """The states in which a call is offered."""
+        if call not in self._calls_offered:
+            tool = self.tools[call.tool].tool
+            self._calls_offered[call] = self.compiler.offered(tool, call.args)
+        return self._calls_offered[call]
+
+    def _placed(self, context: DecisionContext) -> _Placed | None:
+        """Where a context is shown whose names all stand in facts of static relations (`places`). None for
+        another, and where the diagrams are right on a care set only."""
+        m, encoding = self.manager, self.encoding
+        static = {fact for fact in context.view.facts if not encoding.dynamic_facts[fact.relation]}
+        named = {value for fact in static for value in fact.args}
+        items = [*(fact.args for fact in context.view.facts), *(call.args for call in context.calls)]
+        if encoding.care != m.true or any(v not in named | self.rigid for args in items for v in args):
+            return None
+        places = self._places.of(static)
+        if places is None:
+            return None
+        dynamic, calls = sorted(context.view.facts - static), sorted(context.calls)
+        found: list[tuple[Mapping[Value, Value], Bdd]] = []
+        for place in places:
+            here = place.shown
+            for condition in chain(
+                (self._fact_shown(fact.rename(place.of)) for fact in dynamic),
+                (self._call_offered(call.rename(place.of)) for call in calls),
+            ):
+                here = here & condition
+                if here == m.false:
+                    break
+            else:
+                found.append((place.of, here))
+        found.sort(key=lambda item: m.depth(item[1]))
+        numbers = tuple(self._numbers(context))
+        if numbers not in self._fewest:
+            self._fewest[numbers] = m.conj(self._at_most(name, number) for name, number in numbers)
+        few = self._fewest[numbers]
+        return _Placed(context, found, few, few & m.disj(here for _, here in found))
+
+    def _settle_placed(self, met: _Placed, calls: Iterable[Call]) -> Mapping[str, Bdd]:
+        """`_settle`, where the places of the context are listed: ⋁_h φ_h ∧ few_K ∧ selectors = h(call)."""
+        m, encoding = self.manager, self.encoding
+        self.decided = self.decided | met.states
+        chosen: dict[str, list[Bdd]] = {}
+        for call in sorted(calls):
+            selectors = self.tools[call.tool].selectors
+            for place, here in met.places:
+                args = call.rename(place).args
+                named = (encoding.is_value(v, u) for v, u in zip(selectors, args, strict=True))
+                chosen.setdefault(call.tool, []).append(m.conj([here, *named]))
+        return {
+            name: m.conj([met.few, m.disj(cases), *map(encoding.valid, self.tools[name].selectors)])
+            for name, cases in chosen.items()
+        }
+
+    def _met(self, context: DecisionContext, undecided: Bdd) -> _Met:
+        """The states that show a context, of all or of those at hand where they are too many to tell."""
+        try:
+            return self._meet(context, None)
+        except _TooLarge:
+            return self._meet(context, undecided)
+
     def _meet(self, context: DecisionContext, among: Bdd | None) -> _Met:
         """The states of ``among``, or all (None), that show this context. Raises `_TooLarge` where all are
         meant and they are too many to tell."""
@@ -149,9 +233,11 @@ class ContextFinder:
         states = self.manager.exist(frozenset(bits_of(naming.values())), match)
         return _Met(context, naming, match, states, among is not None)
 
-    def _settle(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
+    def _settle(self, met: _Met | _Placed, calls: Iterable[Call]) -> Mapping[str, Bdd]:
         """Note that the states are decided, and return what the agent selects in them: these calls, given
         under the names of the context, as sets over the state bits and each tool's selectors."""
+        if isinstance(met, _Placed):
+            return self._settle_placed(met, calls)
         m, encoding = self.manager, self.encoding
         self.decided = self.decided | met.states
         names = frozenset(bits_of(met.naming.values()))
