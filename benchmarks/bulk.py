@@ -1,6 +1,6 @@
 """Decisions in bulk through servers: what they cost the client, and that nothing is asked twice or lost.
 
-    python benchmarks/bulk.py [--contexts 10000] [--servers 1] [--store FILE|URL] [--agent vllm:http://…#MODEL]
+    python benchmarks/bulk.py [--contexts 10000] [--names canonical] [--servers 1] [--agent vllm:http://…#MODEL]
 
 Without `--agent` servers that answer at once are started in processes of their own; they speak vLLM's
 protocol, with a tokenizer that is learnt from the prompts. Prints one row of JSON: time of the processor that
@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from decisions import literal_contexts
+from decisions import canonical_contexts, literal_contexts
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
@@ -173,10 +173,17 @@ def main() -> None:
     parser.add_argument("--servers", type=int, default=1)
     parser.add_argument("--agent", help="servers that are there already, as `stead-sym verify` takes them")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--names",
+        choices=["canonical", "literal"],
+        default="canonical",
+        help="contexts as the wrapper passes them on, or under names that hardly any two have in common",
+    )
     parser.add_argument("--weigh", action="store_true", help="also ask what the model would write by itself")
     options = parser.parse_args()
     deployment = load("refund")
-    contexts = literal_contexts(deployment, options.contexts, options.seed)
+    make = canonical_contexts if options.names == "canonical" else literal_contexts
+    contexts = make(deployment, options.contexts, options.seed)
     prompt = Prompt.of(deployment)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -192,7 +199,12 @@ def main() -> None:
                 with quick_servers(options.servers, folder / "tokenizer") as words:
                     row[what] = two_workers(contexts, words, str(folder / what), kill=kill)
         row["yardstick_ms"] = 1000 * timeit.timeit(lambda: json.dumps([*range(550)]), number=2000) / 2000
-        row |= {"contexts": len(contexts), "servers": options.servers, "weigh": options.weigh}
+        row |= {
+            "contexts": len(contexts),
+            "servers": options.servers,
+            "weigh": options.weigh,
+            "names": options.names,
+        }
         row["on_paper"] = on_paper(row)
     print(json.dumps(row))
 

@@ -18,6 +18,7 @@ import random
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from stead_sym.agent.base import DecisionContext
@@ -31,8 +32,12 @@ from stead_sym.agent.models.vllm_server import VllmServer
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.semantics import offer, view
+from stead_sym.deployment.tool import Call
 from stead_sym.files import load
+from stead_sym.relational.instance import Instance
 from stead_sym.testing.small_model import contexts, renamed
 
 
@@ -47,6 +52,38 @@ def literal_contexts(deployment: Deployment, number: int, seed: int) -> list[Dec
     found: dict[DecisionContext, None] = {}
     while len(found) < number:
         found[renamed(*dice.choice(met), deployment.schema.rigid, dice)[0]] = None
+    return list(found)
+
+
+class _Anything:
+    """An agent that would make any offered call."""
+
+    name = "anything"
+
+    def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
+        """All calls."""
+        return [context.calls for context in contexts]
+
+
+def canonical_contexts(deployment: Deployment, number: int, seed: int) -> list[DecisionContext]:
+    """Different canonical contexts with a choice, as the wrapper passes them on: those of random states with
+    up to three values of a sort and up to two facts of a relation."""
+    dice = random.Random(seed)
+    schema = deployment.schema
+    values = {
+        sort.name: sorted(sort.values or (f"{sort.name}{i}" for i in range(3))) for sort in schema.sorts
+    }
+    wrapper = CanonicalWrapper(_Anything(), schema, deployment.tools, deployment.sort_of_constant)
+    tuples = {relation.name: [*product(*map(values.get, relation.sorts))] for relation in schema.relations}
+    found: dict[DecisionContext, None] = {}
+    while len(found) < number:
+        facts = [
+            (name, args) for name, every in tuples.items() for args in dice.sample(every, dice.randrange(3))
+        ]
+        state = Instance.of(schema, facts)
+        if len(calls := offer(deployment, state)) > 1:
+            [decision] = wrapper.decide([DecisionContext(view(deployment, state), calls)])
+            found[decision.canonical] = None
     return list(found)
 
 

@@ -8,7 +8,7 @@ which it may be any.
 
 from __future__ import annotations
 
-from returns import returns_desk
+from returns import AUTHENTICATE, returns_desk
 
 import stead_sym as st
 
@@ -230,13 +230,7 @@ _ORDER_VIEWS = {
     "PaidWith(o, m)": _REQUESTED,
 }
 _ORDER_TOOLS = (
-    st.tool(
-        "authenticate",
-        "user_id: user",
-        "Have the owner of the requested order prove who they are.",
-        guard="~Authenticated(user_id) & exists o, k. Request(o, k) & Owner(o, user_id)",
-        effect="insert Authenticated(user_id)",
-    ),
+    AUTHENTICATE,
     st.tool(
         "ask_confirmation",
         "order_id: order",

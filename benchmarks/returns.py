@@ -22,6 +22,14 @@ _CLOSE = "clear Request, Confirmed, Authenticated"
 _REQUESTED = "exists k. Request(o, k)"
 _OWNER = "exists o, k. Request(o, k) & Owner(o, u)"
 
+AUTHENTICATE = st.tool(
+    "authenticate",
+    "user_id: user",
+    "Have the owner of the requested order prove who they are.",
+    guard="~Authenticated(user_id) & exists o, k. Request(o, k) & Owner(o, user_id)",
+    effect="insert Authenticated(user_id)",
+)
+
 _TOOLS = (
     st.tool(
         "next_request",
@@ -29,13 +37,7 @@ _TOOLS = (
         guard="~exists o, k. Request(o, k)",
         effect="choose o: order where exists u. Owner(o, u)\nchoose k: kind\ninsert Request(o, k)",
     ),
-    st.tool(
-        "authenticate",
-        "user_id: user",
-        "Have the owner of the requested order prove who they are.",
-        guard="~Authenticated(user_id) & exists o, k. Request(o, k) & Owner(o, user_id)",
-        effect="insert Authenticated(user_id)",
-    ),
+    AUTHENTICATE,
     st.tool(
         "ask_confirmation",
         "order_id: order",

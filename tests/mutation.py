@@ -57,6 +57,9 @@ FIRST = {
         "tests/test_semantics_pinned.py",
         "tests/symbolic/plan/test_guess.py",
     ),
+    "/relational/large": ("tests/relational/test_large.py",),
+    "/relational/refinement": ("tests/relational/test_large.py",),
+    "/relational/nauty": ("tests/relational/test_large.py",),
     "/relational": ("tests/relational",),
     "/agent/wrapper": ("tests/agent/test_wrapper.py",),
     "/production": ("tests/agent/test_verified_agent.py",),
@@ -65,12 +68,15 @@ FIRST = {
     "check/witness": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
     "check": ("tests/symbolic/check",),
     "/agent/records": ("tests/agent/test_weight.py", "tests/agent/test_trie.py", "tests/agent/test_store.py"),
-    "/agent/recorded": ("tests/agent/test_recorded.py",),
+    "/agent/models/walk": ("tests/agent/test_bulk.py",),
+    "/agent/joint": ("tests/agent/test_verified_agent.py",),
+    "/agent/recorded": ("tests/agent/test_recorded.py", "tests/agent/test_chat.py"),
     "/agent/in_flight": ("tests/agent/test_recorded.py",),
     "/agent/models/chat": ("tests/agent/test_chat.py",),
     "/agent/models/function_tools": ("tests/agent/test_chat.py",),
     "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
     "/blaming": ("tests/test_blaming.py",),
+    "/symmetries": ("tests/test_symmetry.py",),
 }
 """The tests that are asked first, by the beginning of a module's path below `symbolic/`."""
 LIMIT = 300
@@ -99,15 +105,18 @@ class Mutation:
         """The tests that most likely fail on it."""
         return next((tests for start, tests in FIRST.items() if self.file.startswith(start)), ())
 
-    def applied(self, package: Path) -> None:
-        """Change the copy of the package; `ValueError` where the text is not there once."""
-        file = package / self.path
-        text = file.read_text(encoding="utf-8")
+    def text(self, package: Path) -> str:
+        """The file with the change; `ValueError` where the text is not there once."""
+        text = (package / self.path).read_text(encoding="utf-8")
         if text.count(self.old) != 1:
             raise ValueError(
                 f"{self.name}: this stands {text.count(self.old)} times in {self.path}:\n{self.old}"
             )
-        file.write_text(text.replace(self.old, self.new), encoding="utf-8")
+        return text.replace(self.old, self.new)
+
+    def applied(self, package: Path) -> None:
+        """Change the copy of the package."""
+        (package / self.path).write_text(self.text(package), encoding="utf-8")
 
 
 MUTATIONS = (
@@ -478,7 +487,6 @@ MUTATIONS = (
         "step/effects.py",
         "vectors = calls\n",
         "pass\n",
-        "it takes longer, as in `tests/symbolic/plan/test_planner.py`",
     ),
     Mutation(
         "a call has two values for a parameter",
@@ -1119,8 +1127,44 @@ MUTATIONS = (
     Mutation(
         "what is in flight goes on",
         "/agent/in_flight.py",
-        "            self._loop.call_soon_threadsafe(self._cancel)",
-        "            pass",
+        "                self._loop.call_soon_threadsafe(stop)",
+        "                pass",
+    ),
+    Mutation(
+        "a stored row that says otherwise is not looked at",
+        "/agent/records/store.py",
+        "if self.database.add(connection, name, list(rows.values())) == len(rows):",
+        "if self.database.add(connection, name, list(rows.values())) >= 0:",
+    ),
+    Mutation(
+        "a record has only the first offered call",
+        "/agent/records/answer.py",
+        "map(_spelled_call, self.calls)",
+        "map(_spelled_call, self.calls[:1])",
+    ),
+    Mutation(
+        "a decision's key is of the first offered call",
+        "/agent/models/walk.py",
+        "_spelled_call(offered.text, offered.tokens) for offered in self.calls)",
+        "_spelled_call(offered.text, offered.tokens) for offered in self.calls[:1])",
+    ),
+    Mutation(
+        "unknown verdicts cover decisions",
+        "/production.py",
+        'if word not in ("holds", "fails"):',
+        'if word not in ("holds", "fails", "unknown"):',
+    ),
+    Mutation(
+        "undeclared values of a finite sort are live",
+        "/production.py",
+        "        self._check(state)\n",
+        "",
+    ),
+    Mutation(
+        "facts of a view may offer calls",
+        "/agent/joint.py",
+        "relation_of(fact, self.schema)  # raises where there is none",
+        "relation_of(fact, self._encoding.schema)",
     ),
     Mutation(
         "whatever function is called counts",
@@ -1302,7 +1346,7 @@ MUTATIONS = (
     Mutation(
         "what a former hub connects stays apart",
         "/relational/parts.py",
-        "                self._touched.update(*map(_values, rows))\n",
+        "                seeds.update(*map(_values, rows))\n",
         "",
     ),
     Mutation(
@@ -1320,8 +1364,8 @@ MUTATIONS = (
     Mutation(
         "what is refused is asked first",
         "/production.py",
-        '            if self._on_unknown != "ask":',
-        "            if False:",
+        'self._asked(context) if self._on_unknown == "ask" else None',
+        "self._asked(context)",
     ),
     Mutation(
         "an agent that now selects otherwise is covered",
@@ -1332,8 +1376,8 @@ MUTATIONS = (
     Mutation(
         "constants that the verified agent knew are renamed",
         "/production.py",
-        "deployment.tools_of(self.role), recorded.known)",
-        "deployment.tools_of(self.role), {})",
+        "Joint(deployment.schema, tools, recorded.known, canonical_timeout)",
+        "Joint(deployment.schema, tools, {}, canonical_timeout)",
     ),
     Mutation(
         "a desk that was changed meanwhile is written to",
@@ -1342,6 +1386,103 @@ MUTATIONS = (
         "connection.execute(_ADVANCE, values)\n            if False:",
     ),
     # blame
+    Mutation(
+        "values alone in their cells lose their names",
+        "/relational/large.py",
+        "least - 1 - own for value, own",
+        "least - 1 for value, own",
+    ),
+    Mutation(
+        "parts forget the cells of their values",
+        "/relational/large.py",
+        "shapes.tag(sorts[v], cell[v], v)",
+        "shapes.tag(sorts[v], 0, v)",
+    ),
+    Mutation(
+        "rows of large parts that are half of what could be connect nothing",
+        "/relational/large.py",
+        "if len(found) < math.prod(",
+        "if 2 * len(found) < math.prod(",
+    ),
+    Mutation(
+        "parts alike are never swapped",
+        "/relational/large.py",
+        "for one, other in pairwise(copies):",
+        "for one, other in ():",
+    ),
+    Mutation(
+        "links that go one way count as going both",
+        "/relational/large.py",
+        "if cell[one] == cell[other] and link != _turned(link):",
+        "if False:",
+    ),
+    Mutation(
+        "all links are of one kind",
+        "/relational/large.py",
+        "enumerate(sorted(pairs), 1)",
+        "((1, link) for link in sorted(pairs))",
+    ),
+    Mutation(
+        "rows of three values are left out",
+        "/relational/large.py",
+        "            others.append(row)\n",
+        "            pass\n",
+    ),
+    Mutation(
+        "positions in rows of three values are not told apart",
+        "/relational/large.py",
+        "if cell[value] in direct:",
+        "if False:",
+    ),
+    Mutation(
+        "cells are split in an order of their own",
+        "/relational/refinement.py",
+        "split = [kinds[kind] for kind in sorted(kinds)]",
+        "split = [kinds[kind] for kind in kinds]",
+    ),
+    Mutation(
+        "cells are split by whether values are linked",
+        "/relational/refinement.py",
+        "setdefault(tuple(sorted(found)), set())",
+        "setdefault((), set())",
+    ),
+    Mutation(
+        "nauty has no limit",
+        "/relational/nauty.py",
+        '    signal.setitimer(signal.ITIMER_REAL, arguments["seconds"])\n',
+        "    pass\n",
+        harmless="the parent's own limit is a second later",
+    ),
+    Mutation(
+        "what holds of some run is kept",
+        "/symmetries.py",
+        '"A" if holds else "E"',
+        '"E" if holds else "A"',
+    ),
+    Mutation(
+        "polarity does not matter to what is kept",
+        "/symmetries.py",
+        "(one.formula.path == path) == (one.polarity > 0) and one.polarity != 0",
+        "one.formula.path == path",
+    ),
+    Mutation(
+        "single choices are all the first",
+        "/symmetries.py",
+        "alike[min(self.rank, len(alike) - 1)]",
+        "alike[0]",
+    ),
+    Mutation(
+        "a relation separates where it tells some call apart",
+        "/symmetries.py",
+        "+= all(c.rename(g) == c for",
+        "+= any(c.rename(g) == c for",
+    ),
+    Mutation(
+        "contexts alike are one for all",
+        "/symmetries.py",
+        "                if not decision.action_rigid:\n",
+        "                if True:\n",
+    ),
     Mutation(
         "only one decision is ever changed",
         "/blaming.py",
@@ -1442,9 +1583,8 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the mutations and check their texts only")
     options = parser.parse_args()
     chosen = [m for m in MUTATIONS if not options.words or any(word in m.name for word in options.words)]
-    with tempfile.TemporaryDirectory() as folder:
-        for number, mutation in enumerate(chosen):
-            mutation.applied(Path(shutil.copytree(PACKAGE, Path(folder) / str(number))))
+    for mutation in chosen:
+        mutation.text(PACKAGE)
     if options.list:
         print(*(f"{m.path}: {m.name}{' (harmless)' * bool(m.harmless)}" for m in chosen), sep="\n")
         return 0

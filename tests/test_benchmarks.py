@@ -281,6 +281,27 @@ def test_nothing_to_plot(tmp_path: Path) -> None:
     assert ended.stderr.strip() == f"{tmp_path / 'scaling.jsonl'}: no rows; make them with --full or --small"
 
 
+def test_canonical_forms_of_graphs() -> None:
+    made = run("canonical.py", "graphs", "binary tree", "cfi", "--up-to", "127", "--limit", "0.0001")
+    assert [json.loads(line) for line in made.stdout.splitlines()] == [
+        {"family": family, "size": size, "past": 0.0001} for family, size in (("binary tree", 63), ("cfi", 4))
+    ]
+    rows = {}
+    for more in ([], ["--plain"]):
+        made = run("canonical.py", "graphs", "binary tree", "--up-to", "127", *more)
+        rows[bool(more)] = [json.loads(line) for line in made.stdout.splitlines()]
+    for own, plain in zip(rows[False], rows[True], strict=True):
+        assert own["facts"] == plain["facts"] == 3 * own["vertices"] - 2
+    assert [row["most vertices for nauty"] for row in rows[True]] == [63 + 4 * 62, 127 + 4 * 126]
+    assert rows[False][1]["most vertices for nauty"] < rows[True][0]["most vertices for nauty"] + 1
+
+
+def test_canonical_forms_have_the_classes_of_the_paper_s() -> None:
+    made = run("canonical.py", "brute")
+    assert made.returncode == 0, made.stderr
+    assert [json.loads(line)["values"] for line in made.stdout.splitlines()] == [2, 3, 4, 5, 6, 7]
+
+
 # what is in the repository
 
 

@@ -69,6 +69,19 @@ def test_an_unknown_name_lists_the_packaged_examples(source: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_file_named_without_its_suffix_and_an_example_named_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "door.stead").write_text(DOOR, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(st.InputError, match=r"^door: neither .*; did you mean door\.stead\?$"):
+        st.load("door")
+    with pytest.raises(
+        st.InputError, match=r"^refund\.stead: cannot be read .*; the packaged example is refund$"
+    ):
+        st.load("refund.stead")
+
+
 @pytest.mark.parametrize("source", ["missing.stead", "nowhere/refund", "x" * 5000 + ".stead"])
 def test_a_missing_file_is_named(source: str) -> None:
     with pytest.raises(st.InputError, match="cannot be read") as caught:

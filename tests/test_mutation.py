@@ -2,7 +2,7 @@
 
 import pytest
 
-from mutation import Outcome, _first_failure
+from mutation import MUTATIONS, PACKAGE, Outcome, _first_failure
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,9 @@ def test_outcomes(tmp_path, body, limit, killer, endless):
     assert found == Outcome(found.killer, endless)
     assert found.killed == (bool(killer) or endless)
     assert ("no end" in str(found)) == endless
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_every_mutation_is_up_to_date(mutation):
+    """Who changes a line that a mutation is of brings the mutation up to date."""
+    compile(mutation.text(PACKAGE), mutation.path, "exec")

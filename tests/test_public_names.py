@@ -32,20 +32,24 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Blame Drawing Evidence Finding Replayed Verdict Verification blame draw replay report_data
-report_schema verify verify_apart write_evidence
+AgentRun Blame Drawing Evidence Finding Replayed Symmetry Verdict Verification blame draw replay
+report_data report_schema symmetry verify verify_apart write_evidence
 
 Granted VerifiedAgent
 
 Export exported to_promela to_smv to_storm
 
+Deepening Found Growth Remedy Round deepen
+
+counter_machine
+
 Bounds Hypotheses Hypothesis SortBound Widened least_bounds
 
 CheckedCertificate check_certificate write_certificate
 
-AgentError BoundExceeded CertificateRejected DeclarationError DefinitionError InputError KeyBroken
-ModelError NoEffect NoInitialState NotVerified NothingOffered ParseError RestrictionError Span SteadError
-StoreError Undecided
+AgentError BoundExceeded CanonicalLimit CertificateRejected DeclarationError DefinitionError InputError
+KeyBroken ModelError NoEffect NoInitialState NotVerified NothingOffered ParseError RestrictionError Span
+SteadError StoreError Undecided
 """
 NAMES = LIST.split()
 

@@ -25,6 +25,9 @@ from stead_sym.bounds import Bounds, SortBound, least_bounds
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate
 from stead_sym.certificate.write import write_certificate
+from stead_sym.deepening.deepen import Deepening, Found, Round, deepen
+from stead_sym.deepening.growth import Growth
+from stead_sym.deepening.remedy import Remedy
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
 from stead_sym.deployment.deployment import Deployment
@@ -51,6 +54,7 @@ from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import (
     AgentError,
     BoundExceeded,
+    CanonicalLimit,
     DeclarationError,
     DefinitionError,
     InputError,
@@ -72,6 +76,7 @@ from stead_sym.export.model import Export, exported
 from stead_sym.export.promela import to_promela
 from stead_sym.export.smv import to_smv
 from stead_sym.export.storm import to_storm
+from stead_sym.families import counter_machine
 from stead_sym.files import load, packaged_examples
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.static import lint
@@ -143,6 +148,7 @@ from stead_sym.report.data import report_data, report_schema
 from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
 from stead_sym.symbolic.plan.explain import Explanation, explain
+from stead_sym.symmetries import Symmetry, symmetry
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
 
 if TYPE_CHECKING:
@@ -304,6 +310,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Evidence",
     "Finding",
     "Replayed",
+    "Symmetry",
     "Verdict",
     "Verification",
     "blame",
@@ -311,6 +318,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "replay",
     "report_data",
     "report_schema",
+    "symmetry",
     "verify",
     "verify_apart",
     "write_evidence",
@@ -323,6 +331,15 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "to_promela",
     "to_smv",
     "to_storm",
+    # where no bound is established
+    "Deepening",
+    "Found",
+    "Growth",
+    "Remedy",
+    "Round",
+    "deepen",
+    # families
+    "counter_machine",
     # what verdicts rest on
     "Bounds",
     "Hypotheses",
@@ -337,6 +354,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     # errors
     "AgentError",
     "BoundExceeded",
+    "CanonicalLimit",
     "CertificateRejected",
     "DeclarationError",
     "DefinitionError",

@@ -15,6 +15,7 @@
     │       ├── NothingOffered       the state offers no call and enables no event
     │       └── NoEffect             an offered call, or an enabled event, has no successor
     └── Undecided             3  a limit was reached, or a hypothesis is not established: `unknown`
+        ├── CanonicalLimit       no canonical form of a context was found within its limit
         └── NotVerified          in production: a decision that the verification does not cover
 
 Anything else that escapes is a bug of this package: it keeps its stack trace, and the status is 4.
@@ -119,3 +120,7 @@ class Undecided(SteadError):
     """A limit was reached or a hypothesis is not established: the answer is `unknown`."""
 
     exit_status = 3
+
+
+class CanonicalLimit(Undecided):
+    """A context has no canonical form within the limit: whether it is isomorphic to another is not known."""

@@ -46,15 +46,27 @@ def load_text(source: str | Path) -> tuple[str, str]:
         example = files("stead_sym").joinpath("examples", f"{source}{_SUFFIX}")
         return example.read_text(encoding="utf-8"), f"{source}{_SUFFIX}"
     if path.name == str(source) and not path.suffix:
+        if path.name and isfile(beside := path.with_suffix(_SUFFIX)):
+            raise InputError(f"{source}: neither a file nor a packaged example; did you mean {beside}?")
         hint = nearest(str(source), packaged_examples(), "")
         raise InputError(
             f"{str(source) or repr('')}: neither a file nor a packaged example;{' ' * bool(hint)}{hint}"
             f" give the path of a {_SUFFIX} file, or one of {', '.join(packaged_examples())}"
         )
+    if not exists(path) and path.name in {f"{name}{_SUFFIX}" for name in packaged_examples()}:
+        raise InputError(
+            f"{source}: cannot be read (there is no such file); the packaged example is {path.stem}"
+        )
     if not exists(path) and (hint := nearest(path.stem, _beside(path), "")):
         hint = f"{hint.removesuffix('?')}{_SUFFIX}?"
         raise InputError(f"{source}: cannot be read (there is no such file); {hint}")
     return read_text(source), str(source)  # which raises, since no text can be read there
+
+
+def load_program(source: str) -> tuple[str, str]:
+    """The text of a program in a file, or with `-` on stdin, and the name that stands for it in messages;
+    `InputError` where none can be read."""
+    return (_stdin(), "<stdin>") if source == "-" else (read_text(source), source)
 
 
 def load_json(source: str, what: str) -> object:

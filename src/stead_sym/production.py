@@ -3,7 +3,7 @@
 The decision: what a verification found out about an agent is its answers to canonical contexts. A live
 context is covered where it is isomorphic to one of those and the agent may do what it could do there, no more
 and no less; verdicts speak of these decisions and of no others. Everything else is up to ``on_unknown``, and
-by default refused.
+by default refused. A verification whose verdicts are unknown has found out nothing, and covers nothing.
 """
 
 from __future__ import annotations
@@ -17,20 +17,24 @@ from typing import Any, Literal, TypeAlias, get_args
 from stead_sym.agent.base import DecisionContext, FunctionAgent
 from stead_sym.agent.joint import Joint
 from stead_sym.agent.roles import AgentLike, wrap
+from stead_sym.agent.wording import one_line
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import AgentError, InputError, Undecided
+from stead_sym.errors import AgentError, CanonicalLimit, DeclarationError, InputError, Undecided
 from stead_sym.evidence.data import text_digest
 from stead_sym.logic.names import check_known
 from stead_sym.relational.graph import Row
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.layout import LayoutKey
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
 from stead_sym.verification import Verification
 
 OnUnknown: TypeAlias = Literal["refuse", "escalate", "ask"]
+
+_SHOWN = 40  # characters of a value in a message
 
 
 class NotVerified(Undecided):
@@ -73,10 +77,12 @@ class VerifiedAgent:
     ``on_unknown`` says what happens in a context that no verified one is isomorphic to, and where the agent
     may now do otherwise than was verified: `refuse` raises `NotVerified`; `escalate` asks the function
     ``escalate``, a person, say; `ask` takes the agent's own answer. What the last two give is `Granted` with
-    the reason why it is not covered.
+    the reason why it is not covered. A context whose canonical form takes more than ``canonical_timeout``
+    seconds is not covered either, and then nobody can be asked: `ask` raises too.
 
-    Raises `InputError` for a report of another deployment, or of an agent that was verified as one that may
-    do anything, so that there is nothing to hold it to, and where arguments do not go together.
+    Raises `InputError` for a report of another deployment, of verdicts that are unknown, or of an agent that
+    was verified as one that may do anything, so that there is nothing to hold it to, and where arguments do
+    not go together.
     """
 
     def __init__(
@@ -88,6 +94,7 @@ class VerifiedAgent:
         role: str | None = None,
         on_unknown: OnUnknown = "refuse",
         escalate: Escalate | None = None,
+        canonical_timeout: float = CANONICAL_SECONDS,
     ) -> None:
         check_known("on_unknown", on_unknown, get_args(OnUnknown))
         if (on_unknown == "escalate") != (escalate is not None):
@@ -102,11 +109,12 @@ class VerifiedAgent:
         recorded = _recorded(deployment, self.role, verified)
         self._on_unknown = on_unknown
         self._escalate = escalate
-        self._joint = Joint(deployment.schema, deployment.tools_of(self.role), recorded.known)
+        tools = deployment.tools_of(self.role)
+        self._joint = Joint(deployment.schema, tools, recorded.known, canonical_timeout)
         self._covered = self._orbits(recorded.decisions)
         self._wrapper = None
         if agent is not None:
-            self._wrapper = wrap(deployment, agent, self.role)
+            self._wrapper = wrap(deployment, agent, self.role, canonical_timeout=canonical_timeout)
             if self._wrapper is None:
                 raise InputError("an agent that may do anything has nothing to be held to; name the agent")
             if self._wrapper.known != recorded.known:
@@ -123,12 +131,14 @@ class VerifiedAgent:
         the function that is escalated to, raises passes through.
         """
         context = state if isinstance(state, DecisionContext) else self.context(state)
-        placement = self._joint.placement(context)
+        try:
+            placement = self._joint.placement(context)
+        except CanonicalLimit as limit:  # whether it is like a verified one is not known
+            return self._unknown(str(limit), context, None)
         rows = self._covered.get(placement.layout.key)
         if rows is None:
-            if self._on_unknown != "ask":
-                return self._unknown("no context like it was met", context, None)
-            return self._unknown("no context like it was met", context, self._asked(context))
+            why = f"no context like it was met{self._beyond(context)}"
+            return self._unknown(why, context, self._asked(context) if self._on_unknown == "ask" else None)
         verified = self._joint.calls(placement, rows)
         if self._wrapper is None:
             return Granted(verified)
@@ -138,14 +148,51 @@ class VerifiedAgent:
         return self._unknown(f"{_listed(verified)} was verified, now it is {_listed(calls)}", context, calls)
 
     def context(self, state: Instance) -> DecisionContext:
-        """What the agent is shown and offered in a state."""
+        """What the agent is shown and offered in a state.
+
+        Raises `DeclarationError` for a value that its finite sort does not have: verdicts are about the
+        declared ones, and whatever is called otherwise is isomorphic to one of these.
+        """
+        if not isinstance(state, Instance):
+            raise TypeError(f"{state!r} is no state; give an `Instance`, or a `DecisionContext`")
+        self._check(state)
         return DecisionContext(
             view(self.deployment, state, self.role), offer(self.deployment, state, self.role)
         )
 
+    def _check(self, state: Instance) -> None:
+        """Raise `DeclarationError` for a state that the deployment cannot be in."""
+        try:
+            active = state.active_domain
+        except ValueError:  # an instance that was not made by `Instance.of`
+            raise DeclarationError(
+                "a fact of the state has another number of arguments than its relation; use `Instance.of`"
+            ) from None
+        for sort in self.deployment.schema.sorts:
+            strangers = active[sort.name].difference(sort.values or active[sort.name])
+            if strangers:
+                raise DeclarationError(
+                    f"{min(strangers)} is no value of the finite sort {sort.name}; there are "
+                    f"{', '.join(sort.values or ())}"
+                )
+
     def _asked(self, context: DecisionContext) -> frozenset[Call]:
         assert self._wrapper is not None
         return self._wrapper.decide([context])[0].calls
+
+    def _beyond(self, context: DecisionContext) -> str:
+        """Of which sorts the context has more values than the verdicts speak of; no verified one has."""
+        found = []
+        for sort, active in context.view.active_domain.items():
+            more = sorted(self.deployment.outside(sort, active))
+            bound = self.deployment.bounds.get(sort, len(more))
+            if len(more) > bound:
+                first = ", ".join(one_line(value, _SHOWN) for value in more[:3])
+                listed = f"{first}, …" if len(more) > 3 else first
+                found.append(
+                    f"; {len(more)} of sort {sort} besides the constants ({listed}), bound is {bound}"
+                )
+        return "".join(found)
 
     def _unknown(self, why: str, context: DecisionContext, calls: frozenset[Call] | None) -> Granted:
         shown = f"{len(context.view)} facts, offering {_listed(context.calls)}"
@@ -156,7 +203,8 @@ class VerifiedAgent:
             case "refuse":
                 raise unknown
             case "ask":
-                assert calls is not None
+                if calls is None:  # the wrapper cannot ask without a canonical form
+                    raise unknown
                 return Granted(calls, unknown)
             case "escalate":
                 escalate = self._escalate
@@ -198,6 +246,7 @@ def _recorded(
         run = verified.agents[role.name]
         if run.contexts is None:
             raise _unheld(role)
+        _refuse_unknown({name: verdict.word for name, verdict in verified.verdicts.items()})
         return _Recorded(run.known, run.decisions)
     source = "the report"
     if isinstance(verified, str | Path):
@@ -222,6 +271,18 @@ def _unheld(role: AgentRole) -> InputError:
     )
 
 
+def _refuse_unknown(words: Mapping[str, Any]) -> None:
+    """Raise `InputError` for verdicts, given in words, that decisions cannot be covered by."""
+    if not words:
+        raise InputError("no specification was verified, so that no verdict covers a decision; verify one")
+    for name, word in words.items():
+        if word not in ("holds", "fails"):
+            raise InputError(
+                f"the verdict on {one_line(str(name))} is not known, so that it covers no decision; see the"
+                " reason in the report, mend that, and verify again"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class _Report:
     """Reads the decisions of a report, which is data from outside, over a deployment."""
@@ -240,7 +301,8 @@ class _Report:
             run = data["agents"][role.name]
             if run["contexts"] is None:
                 raise _unheld(role)
-            known = {str(value): str(sort) for value, sort in run["known"].items()}
+            _refuse_unknown({name: verdict["verdict"] for name, verdict in data["specs"].items()})
+            known = {value: self.deployment.schema.sort(sort).name for value, sort in run["known"].items()}
             decisions = [self._decision(item) for item in data["decisions"] if item["agent"] == role.name]
         except (KeyError, TypeError, AttributeError):
             raise self._fault(

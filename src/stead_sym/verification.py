@@ -41,6 +41,7 @@ from stead_sym.hypotheses import Hypotheses, audit
 from stead_sym.logic.names import check_known, nearest
 from stead_sym.logic.syntax import Raw, Resolved, free_variables
 from stead_sym.progress import Progress
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend
 from stead_sym.symbolic.engine import SymbolicEngine
@@ -228,6 +229,7 @@ def verify(
     wrapped: bool = True,
     findings: bool = True,
     min_mass: float | None = None,
+    canonical_timeout: float = CANONICAL_SECONDS,
     established: Callable[[Verdict, Moves], None] | None = None,
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent. ``specs`` are their names, and
@@ -259,6 +261,8 @@ def verify(
     with a trace where a reachable state breaks the definition of a deployment, `AgentError` where the agent
     selects nothing or what is not offered, and `Undecided` where more than ``max_states`` states are
     reachable.
+    Raises `CanonicalLimit` where a context's facts connect values so evenly that nauty takes longer than
+    ``canonical_timeout`` seconds to bring them into canonical form.
     """
     started = time.perf_counter()
     as_deployment(deployment)
@@ -279,7 +283,7 @@ def verify(
     restriction = (
         theorem_restriction(deployment, chosen, sizes, force) if literal else normal_restriction(deployment)
     )
-    wrappers = wrap_all(deployment, agent)
+    wrappers = wrap_all(deployment, agent, canonical_timeout=canonical_timeout)
     if not wrapped:
         wrappers = {name: _telling_apart(deployment, w, restriction) for name, w in wrappers.items()}
     built: Engine
@@ -444,7 +448,13 @@ def _telling_apart(
     if wrapper is None:
         return None
     every = {value: sort for sort, values in restriction.values.items() for value in values}
-    return CanonicalWrapper(wrapper.agent, deployment.schema, wrapper.tools, {**wrapper.known, **every})
+    return CanonicalWrapper(
+        wrapper.agent,
+        deployment.schema,
+        wrapper.tools,
+        {**wrapper.known, **every},
+        canonical_timeout=wrapper.canonical_timeout,
+    )
 
 
 def _no_run(spec: Spec, written: Resolved, unfair: Sequence[Finding]) -> Verdict:

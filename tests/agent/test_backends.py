@@ -10,6 +10,7 @@ import pytest
 from stead_sym.agent.models.backends import KINDS, open_backend
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
+from stead_sym.testing import small_model
 
 
 @pytest.mark.parametrize("words", ["", "hf", "hf:", "vllm:", "llama:", "gpt:4", "/a/folder"])
@@ -18,9 +19,12 @@ def test_words_that_name_no_backend(words):
         open_backend(words)
     assert str(caught.value) == (
         f"unknown agent {words!r}; write any, or a model as smollm2 or hf:MODEL or vllm:MODEL or"
-        " vllm:http://HOST:PORT#MODEL or llama:FILE.gguf"
+        " vllm:http://HOST:PORT#MODEL or llama:FILE.gguf, or an agent of another kind as"
+        " python:MODULE:OBJECT or openai:http://HOST/v1#MODEL"
     )
     assert len(KINDS) == 5
+    with pytest.raises(InputError, match=r"^unknown agent 'smolm2'; did you mean smollm2\?$"):
+        open_backend("smolm2")
 
 
 @pytest.mark.parametrize(
@@ -60,3 +64,15 @@ def test_importing_the_package_and_the_backends_imports_no_library_of_models():
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "[]\n"
+
+
+def test_the_small_model_says_which_extra_it_needs(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(sys, "argv", ["small_model", str(tmp_path / "made")])
+    with pytest.raises(SystemExit) as ended:
+        small_model.main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == (
+        "the small model needs the library torch, which is not installed; pip install 'stead-sym[hf]'\n"
+    )
+    assert not (tmp_path / "made").exists()

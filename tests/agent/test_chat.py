@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import math
+import re
 import threading
 import time
+from itertools import repeat
 
 import pytest
 from chat_server import Reply, calling, completion, error, first_call, serving
@@ -203,7 +206,15 @@ def test_reasoning_and_probabilities_are_kept(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "logprobs",
-    [None, {}, {"content": []}, {"content": [{"logprob": None}]}, {"content": 3}, {"content": [{}, 3]}],
+    [
+        None,
+        {},
+        {"content": []},
+        {"content": [{"logprob": None}]},
+        {"content": 3},
+        {"content": [{}, 3]},
+        *({"content": [{"logprob": odd}]} for odd in (math.nan, -math.inf, -(10**400), 3.0, True, "-1")),
+    ],
 )
 def test_probabilities_may_be_missing(logprobs):
     def told(request, number):
@@ -278,6 +289,7 @@ WRONG = {
     "a number": (said("issue_refund", {"task_id": 0}), "each has to be a text"),
     "broken JSON": (said("issue_refund", '{"task_id": "t0'), "are no JSON"),
     "JSON without end": (said("issue_refund", "[" * 100000), "are no JSON"),
+    "an argument twice": (said("issue_refund", '{"task_id": "t9", "task_id": "t0"}'), "given twice"),
     "a list": (said("issue_refund", "[]"), "it takes task_id"),
     "control characters": (said("fly\x1b[2J\n\x00", {}), "fly\\x1b[2J \\x00"),
     "no call": (lambda request, number: completion({"content": "I cannot."}), "no function was called"),
@@ -363,7 +375,18 @@ def test_a_pause_that_is_asked_for_is_bounded_by_the_deadline():
     assert seconds < 15
 
 
-@pytest.mark.parametrize("asks", ["0.01", "soon", "Thu, 01 Jan 1970 00:00:00 GMT", "nan", "-5"])
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "0.01",
+        "soon",
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "Thu, 01 Jan 99999999999999999999 00:00:00 GMT",
+        "Mon, 01 Jan 2024 00:00:00 +999999999999999",
+        "nan",
+        "-5",
+    ],
+)
 def test_a_pause_that_is_asked_for_is_kept(asks):
     _, times, seconds, _ = failing(busy(503, Retry_After=asks))
     assert times == 3
@@ -393,6 +416,48 @@ def test_a_drip_ends_at_the_deadline():
     message, _, seconds, _ = failing(dripping, Asking(deadline=1.0, tries=3, probe=False))
     assert "has not answered within 1 s" in message
     assert seconds < 15
+
+
+def endless(status):
+    """A body that is sent as fast as it is read."""
+
+    def reply(request, number):
+        return Reply(status, repeat(b" " * (1 << 16)), {"Content-Type": "application/json"})
+
+    return reply
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_a_body_without_end_is_not_read_to_its_end(status, monkeypatch):
+    monkeypatch.setattr("stead_sym.agent.models.chat._MOST_BYTES", 1 << 22)
+    sent = []
+
+    def counted(request, number):
+        body = endless(status)(request, number)
+        body.pieces = (sent.append(len(piece)) or piece for piece in body.pieces)
+        return body
+
+    message, times, _, _ = failing(counted, Asking(deadline=60.0, tries=2, probe=False))
+    assert re.match(r"openai:http://\S+#m: no answer: the answer does not end; ", message)
+    assert times == 2
+    assert sum(sent) < times * (1 << 25), "what lies between the two programs, and no more"
+
+
+def test_a_compressed_body_is_not_unpacked():
+    """A thousand times as long, it would be unpacked in one go, past all deadlines."""
+    bomb = gzip.compress(bytes(1 << 24))
+    message, _, _, _ = failing(
+        lambda request, number: Reply(
+            200, bomb, {"Content-Encoding": "gzip", "Content-Length": str(len(bomb))}
+        )
+    )
+    assert "no answer: the answer is compressed (gzip), which was not asked for; " in message
+
+
+def test_no_compressed_body_is_asked_for():
+    with serving(lambda request, number: first_call(request)) as (url, server):
+        asked(url).select(contexts(1))
+    assert {headers["accept-encoding"] for headers in server.headers} == {"identity"}
 
 
 def test_no_answer_at_all_ends_at_the_deadline():
@@ -450,7 +515,12 @@ def test_nobody_there():
 
 @pytest.mark.parametrize(
     ("status", "says"),
-    [(401, "set OPENAI_API_KEY"), (403, "set OPENAI_API_KEY"), (404, "see the server's log"), (400, "400: ")],
+    [
+        (401, "set OPENAI_API_KEY"),
+        (403, "set OPENAI_API_KEY"),
+        (404, "most end in /v1"),
+        (400, "see the server's log"),
+    ],
 )
 def test_what_is_not_temporary_is_not_tried_again(status, says):
     message, times, _, _ = failing(lambda request, number: error(status, "no\x1b[2J\nthat is 'wrong'"))

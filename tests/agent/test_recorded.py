@@ -6,12 +6,15 @@ import asyncio
 import functools
 import gc
 import itertools
+import math
 import random
 import signal
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -525,12 +528,82 @@ def test_a_timeout_of_the_function_is_an_error_of_the_function():
         recorded(own, deadline=60).select([ONE])
 
 
+async def stubborn(context):
+    """It goes on whatever it is told."""
+    while True:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(30)
+
+
+def test_a_question_that_refuses_to_end_is_left(caplog):
+    """Where it is over its deadline nobody waits for it, and what others answered is kept."""
+
+    async def function(context):
+        return await stubborn(context) if context == MANY[5] else first(context)
+
+    agent = recorded(function, deadline=0.5, concurrency=2)
+    started = time.monotonic()
+    with pytest.raises(st.AgentError, match=r"has not answered within 0.5 s"):
+        agent.select(MANY)
+    assert time.monotonic() - started < 15
+    wait_until(lambda: not threads())
+    kept = len([*agent.store.answers()])
+    assert kept >= 5
+    assert agent.select(MANY[:5]) == [{first(context)} for context in MANY[:5]]
+    del agent
+    gc.collect()
+    assert not caplog.records, "what is left behind is not complained of"
+
+
 @pytest.fixture
 def interruptible():
     """Ctrl-C does what it does in a terminal; a shell has it ignored in what it runs in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_ctrl_c_while_a_thread_begins(running, monkeypatch):
+    """It comes before there is anything to be ended, and what has begun ends all the same."""
+    asked = []
+    start = threading.Thread.start
+
+    async def function(context):
+        asked.append(context)
+        await asyncio.sleep(30)
+
+    def interrupted(thread):
+        if running:
+            start(thread)
+        if thread.name.startswith("stead-sym"):
+            raise KeyboardInterrupt
+
+    agent = recorded(function)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            agent.select(MANY)
+    assert not threads()
+    assert len(asked) <= 16
+    assert not [*agent.store.answers()]
+    assert recorded(first_async).select(MANY[:3]) == [{first(context)} for context in MANY[:3]]
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_does_not_wait_for_what_refuses_to_end():
+    import _thread
+
+    async def function(context):
+        if context == MANY[3]:
+            _thread.interrupt_main()
+        await stubborn(context)
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        recorded(function).select(MANY)
+    assert time.monotonic() - started < 20
+    wait_until(lambda: not threads())
 
 
 @pytest.mark.parametrize("kind", ["plain", "async", "in turn"])
@@ -617,6 +690,80 @@ def test_notes_are_storable():
     assert agent.answer(ONE).said.answers[0].note == "half \\ud800 of one\x00"
     [(_, answer)] = agent.store.answers()
     assert answer == agent.answer(ONE)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *((5, None), (None, None), ("", "-1"), ("", True), ("", 0.5), ("", math.nan), ("", -math.inf)),
+        *(("", 10**400), ("", -(10**400)), ("", Decimal(-1))),
+    ],
+)
+def test_what_cannot_stand_beside_an_answer_is_not_kept(said):
+    """A record that cannot be read back would make the whole store useless."""
+    agent = recorded(lambda context: st.Given((first(context),), *said))
+    with pytest.raises(st.AgentError, match=r"answers with the note .* and the log-probability .*; give a"):
+        agent.select([ONE])
+    assert not [*agent.store.answers()]
+
+
+def test_a_generator_runs_as_a_part_of_the_function():
+    def broken(context):
+        yield first(context)
+        raise Mishap("half way")
+
+    def endless(context):
+        while True:
+            yield first(context)
+
+    def slow(context):
+        yield first(context)
+        time.sleep(30)
+
+    def two(context):
+        yield from sorted(context.calls)
+
+    assert recorded(two).select(MANY[:1]) == [MANY[0].calls]
+    with pytest.raises(st.AgentError, match=r"agent test raises Mishap: half way; mend it: it was asked"):
+        recorded(broken).select([ONE])
+    with pytest.raises(st.AgentError, match=r"it answers with more than \d+ calls; mend it"):
+        recorded(endless).select([ONE])
+    started = time.monotonic()
+    with pytest.raises(st.AgentError, match=r"has not answered within 0.2 s"):
+        recorded(slow, deadline=0.2).select([ONE])
+    assert time.monotonic() - started < 10
+
+
+def test_what_a_function_does_to_its_context_stays_with_it():
+    """It gets a copy: neither the question nor what is offered changes under those who asked."""
+
+    def careless(context):
+        context.view.by_relation.clear()
+        context.view.active_domain.clear()
+        object.__setattr__(context.view, "facts", frozenset())
+        object.__setattr__(context, "calls", frozenset({st.Call("fly", ())}))
+        return st.Call("fly", ())
+
+    context = DecisionContext(st.Instance.of(desk.schema, [("Approver", ("a", "b"))]), ONE.calls)
+    agent = recorded(careless)
+    with pytest.raises(st.AgentError, match=r"agent test selects fly\(\) for"):
+        agent.select([context])
+    assert context == ONE
+    assert context.view.by_relation
+    assert context.view.active_domain
+    assert not [*agent.store.answers()]
+
+
+def test_odd_answers_are_told_on_one_line():
+    class Odd:
+        def __repr__(self):
+            return "a\nb\x1b[2J" + "x" * 1_000_000
+
+    for answer in (Odd(), [Odd()], [st.Call("fly\n\x1b[2J" + "x" * 1_000_000, ())]):
+        with pytest.raises(st.AgentError) as caught:
+            recorded(lambda context, answer=answer: answer).select([ONE])
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 1000
 
 
 def test_a_decision_under_the_key_of_another_question():

@@ -109,7 +109,7 @@ def test_no_match_is_one_clear_line():
         RuleAgent(policy, TOOLS).select([context])
     assert str(caught.value) == (
         "f.stead:7:1: policy p selects nothing for { Is(t1, open) } offering close(t1); "
-        "add a rule that matches"
+        "add a rule that matches, or a tool to wait with"
     )
 
 

@@ -51,10 +51,10 @@ def test_corrupt_rows_are_left_out_and_named(place, tmp_path, capsys):
     new = str(tmp_path / "new.sqlite")
     assert main(["decisions", "salvage", place, new]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        f"lost: decision 2 (key {kept[1].key[:12]}): is corrupt (the digest does not match)",
-        "lost: decision 3 (key another): is corrupt (the digest does not match)",
+        f"lost: decision 2 (key {kept[1].key[:12]}): is corrupt (its digest does not match)",
+        "lost: decision 3 (key another): is corrupt (its digest does not match)",
         f"lost: node 1 (key {execute(place, 'SELECT key FROM node WHERE id = 1')[0][0][:12]}): is corrupt "
-        "(the digest does not match)",
+        "(its digest does not match)",
         f"{new}: 1 decisions and {nodes - 1} nodes kept, 3 lost",
     ]
     with Store(new) as store:

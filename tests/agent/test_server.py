@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import re
 import threading
 import time
@@ -23,7 +24,7 @@ from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.connection import Patience
 from stead_sym.agent.models.vllm_server import VllmServer
 from stead_sym.agent.records.store import Store
-from stead_sym.errors import InputError, ModelError
+from stead_sym.errors import AgentError, InputError, ModelError
 from stead_sym.report.progress import progress_line
 from stead_sym.testing.byte_model import ALL, ByteModel, ByteTokenizer
 from stead_sym.testing.served_model import ServedModel, quick_logprobs, serving
@@ -161,9 +162,9 @@ def hang_up(handler, body, answered):
 @pytest.mark.parametrize(
     ("misbehaviour", "message"),
     [
-        (drip, "no whole answer within 1.5 s; see the server's log, or wait longer"),
-        (drip_head, "no answer|no whole answer within 1.5 s"),
-        (silent, "no whole answer within 1.5 s; see the server's log, or wait longer"),
+        (drip, r"no whole answer within 1\.[45]\d* s; see the server's log, or wait longer"),
+        (drip_head, r"no answer|no whole answer within 1\.[45]\d* s"),
+        (silent, r"no whole answer within 1\.[45]\d* s; see the server's log, or wait longer"),
         (half, "no answer: .*"),
         (leave_me_alone, r"429 try later; see the server's log.* \(tried for 1.5 s\)"),
         (until_next_year, r"503 Service Unavailable; see the server's log.* \(tried for 1.5 s\)"),
@@ -195,6 +196,61 @@ def test_a_misbehaviour_ends_within_its_deadline(tmp_path, misbehaviour, message
     direct = ModelAgent(Quick(), prompt)
     direct.select(CONTEXTS)
     assert agent.requests == direct.requests - paid
+
+
+ODD = (None, True, -1, 1.5, math.nan, math.inf, 10**400, "", "x", "\ud800", [], [None], [[1]], {}, {"a": 1})
+
+
+def parts(data, path=()):
+    """The paths to all parts of data."""
+    yield path
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, part in items:
+        yield from parts(part, (*path, key))
+
+
+@pytest.mark.parametrize("place", ["/v1/models", "/version", "/tokenize", COMPLETIONS])
+def test_no_odd_answer_is_a_bug(place):
+    """Each part of each kind of answer, once, as something else: the decisions are the same, or there are
+    none and an error of one line."""
+    odd = {}  # the kind of answer, the path in it, what stands there
+    shapes = {}
+
+    def alter(handler, body, answered):
+        if handler.path == "/tokenize":
+            answered = 200, {}, json.dumps({"tokens": [*Spelling().text(body["prompt"])]}).encode()
+        kind = (handler.path, "allowed_token_ids" in body)
+        data = json.loads(answered[2])
+        shapes.setdefault(kind, json.loads(answered[2]))
+        path, value = odd.pop(kind, (None, None))
+        if path == ():
+            data = value
+        elif path is not None:
+            inside = data
+            for key in path[:-1]:
+                inside = inside[key]
+            inside[path[-1]] = value
+        return answered[0], {}, json.dumps(data).encode()
+
+    some = CONTEXTS[:1]
+    ended = Counter()
+    with serving(model(), alter) as url:
+        decide(load(url), some, weigh=True)
+        for kind in [kind for kind in shapes if kind[0] == place]:
+            paths = [*parts(shapes[kind])]
+            for path in [*paths[:8], *paths[-3:]]:
+                for value in ODD:
+                    odd[kind] = path, value
+                    error = ""
+                    try:
+                        server = load(url, patience=Patience(request=5, tries=1), in_flight=1)
+                        assert decide(server, some, weigh=True)[1] == expected(some)
+                    except AgentError as caught:
+                        error = str(caught)
+                    assert error.isprintable(), (path, value)
+                    ended["told" if error else "well"] += 1
+                    assert not odd
+    assert ended["told"] > ended["well"] / 2
 
 
 def test_a_deadline_for_all(tmp_path):
@@ -368,6 +424,24 @@ def test_servers_of_different_models_are_refused(card):
 
 
 # Interruptions
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_an_interruption_while_a_thread_begins(running, monkeypatch):
+    """It comes before the `with` of the one that is to end the thread; `no_thread_is_left` looks."""
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        if running or "requests" not in thread.name:
+            start(thread)
+        if "requests" in thread.name:
+            raise KeyboardInterrupt
+
+    with serving(model()) as url:
+        server = load(url)
+        monkeypatch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            decide(server)
 
 
 def test_an_interruption_leaves_nothing_under_way(tmp_path):

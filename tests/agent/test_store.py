@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
 import signal
 import sqlite3
@@ -18,12 +20,14 @@ from store_places import execute, tamper
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.possible import Greedy
 from stead_sym.agent.records.replay import ReplayAgent, export_lines, read_answers
+from stead_sym.agent.records.said import Given, Samples
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import weight_data, weight_words
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import StoreError
 from stead_sym.files import load
@@ -98,7 +102,9 @@ import sys
 from pathlib import Path
 from test_store import CONTEXTS, prompt
 from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.records.said import Given, Samples
 from stead_sym.agent.records.store import Store
+from stead_sym.agent.records.weight import weight_data, weight_words
 from stead_sym.testing.byte_model import ByteModel
 
 log = open(sys.argv[2], "a", buffering=1)
@@ -169,13 +175,74 @@ def insert_again(path, answer):
 
 def other_selection(answer):
     """A sound record of the same key in which the model preferred other calls."""
-    turned = tuple(replace(b, logprobs=tuple(-9.0 - p for p in b.logprobs)) for b in answer.branchings)
+    turned = tuple(replace(b, logprobs=tuple(-99.0 - p for p in b.logprobs)) for b in answer.branchings)
     answer = replace(answer, said=replace(answer.said, branchings=turned))
     return answer.under(Greedy())
 
 
 def two_way(answers):
     return next(a for a in answers if len(a.branchings) == 1)
+
+
+def test_records_are_spelled_as_their_data(path):
+    kept = filled(path, CONTEXTS)
+    odd = replace(
+        kept[0], prompt=(Message("user", 'é"\\\n\x1b\u2028'),), model={"b": "é", "a": '"'}, time="—"
+    )
+    given = Samples((Given(tuple(sorted(kept[0].selected)), "why", -0.5),))
+    for answer in (*kept, odd, replace(kept[0], said=given)):
+        assert answer.spelled() == spelled(answer.data())
+
+
+def insert_row(path, table, key, text):
+    """A row with the digest that it should have."""
+    sound = hashlib.sha256(f"[{spelled(key)},{text}]".encode()).hexdigest()
+    words = f"INSERT INTO {table} (key, body, digest) VALUES (:key, :body, :digest)"
+    tamper(path, words, key=key, body=text, digest=sound)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{}", '"x"', "null", "5", "[null]", '["-1"]', "[[-1]]", "[NaN, -1]", "[true]", "[2]"),
+        *("[-1e400, 1e400]", f"[-1{'0' * 400}]"),
+    ],
+)
+def test_a_node_of_another_kind_is_named(path, text):
+    """The digest is right, so that somebody wrote it; it is no answer of a model."""
+    Store(path).close()
+    insert_row(path, "node", "key", text)
+    with (
+        Store(path) as store,
+        pytest.raises(StoreError, match="node 1 has no log-probabilities; use another"),
+    ):
+        store.get_node("key")
+
+
+def test_what_is_impossible_has_a_log_probability(path):
+    with Store(path) as store:
+        store.put_node("key", (-math.inf, -0.5))
+        assert store.get_node("key") == (-math.inf, -0.5)
+
+
+@pytest.mark.parametrize("table", ["decision", "node", "question"])
+def test_a_row_that_is_nested_without_end_is_corrupt(path, table, tmp_path):
+    Store(path).close()
+    insert_row(path, table, "key", "[" * 100_000 + "]" * 100_000)
+    with Store(path) as store:
+        read = {"decision": store.get, "node": store.get_node}.get(
+            table, lambda key: store.get_questions([key])
+        )
+        with pytest.raises(StoreError, match=f"{table} 1 is corrupt \\(it is nested without end\\); restore"):
+            read("key")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_what_is_no_path(name, tmp_path):
+    for create in (True, False):
+        with pytest.raises(StoreError) as caught:
+            Store(f"{tmp_path}/{name}", create=create)
+        assert str(caught.value).isprintable()
 
 
 def test_two_answers_for_one_key_are_named(path):
@@ -190,7 +257,7 @@ def test_two_answers_for_one_key_are_named(path):
     insert_again(path, other)
     with (
         Store(path) as store,
-        pytest.raises(StoreError, match=r"decisions \d+ and 31 are two answers for one key"),
+        pytest.raises(StoreError, match=r"decisions \d+ and \d+ are two answers for one key"),
     ):
         store.get(answer.key)
 
@@ -218,6 +285,15 @@ def test_files_that_are_no_store(tmp_path):
         Store(other)
     with pytest.raises(StoreError, match="unable to open database file"):
         Store(tmp_path / "no such folder" / "x.sqlite")
+
+
+def test_a_store_that_is_cut_off_says_how_to_keep_what_is_sound(tmp_path):
+    path = tmp_path / "decisions.sqlite"
+    with Store(path) as store:
+        ModelAgent(ByteModel(), prompt, store).select(CONTEXTS)
+    path.write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(StoreError, match=r"malformed; keep what is sound with `stead-sym decisions salvage"):
+        Store(path)
 
 
 def test_two_processes_may_share_a_file(path):
@@ -265,6 +341,22 @@ def test_a_replay_under_another_tolerance(tmp_path):
     greedy = ModelAgent(ByteModel(), prompt).select(CONTEXTS[:1])
     file = exported(tmp_path / "d.jsonl", *(answer for _, answer in agent.store.answers()))
     assert ReplayAgent(file, prompt, Greedy()).select(CONTEXTS[:1]) == greedy
+
+
+@pytest.mark.parametrize("wide_first", [False, True])
+def test_decisions_selected_in_two_ways_are_replayed_only_as_told(tmp_path, wide_first):
+    """A store that was tried with several tolerances says nothing of which one a replay is to have."""
+    store = Store()
+    narrow, wide = (ModelAgent(ByteModel(), prompt, store, rule) for rule in (Greedy(), Greedy(1e9)))
+    context = next(context for context in CONTEXTS if len(context.calls) > 1)
+    selected = [agent.select([context]) for agent in (narrow, wide)]
+    assert selected[0] != selected[1]
+    answers = [agent.answer(context) for agent in (narrow, wide)]
+    file = exported(tmp_path / "d.jsonl", *(reversed(answers) if wide_first else answers))
+    with pytest.raises(StoreError, match=r"selected in 2 ways \(greedily; with a tolerance of 1e\+09\); say"):
+        ReplayAgent(file, prompt)
+    replays = [ReplayAgent(file, prompt, rule) for rule in (Greedy(), Greedy(1e9))]
+    assert [replay.select([context]) for replay in replays] == selected
 
 
 def test_a_replay_does_not_reach_past_what_was_asked(tmp_path):
@@ -339,7 +431,7 @@ def test_answers_to_one_question_that_say_different_things_are_refused(tmp_path,
     assert greedy.select([context]) == tolerant.select([context])
     records = [agent.answer(context).data() for agent in (greedy, tolerant)]
     assert records[0]["said"]["branchings"]
-    ReplayAgent(written(tmp_path / "d.jsonl", *records), prompt)
+    ReplayAgent(written(tmp_path / "d.jsonl", *records), prompt, Greedy())
     worst = records[1]["said"]["branchings"][0]["logprobs"]
     worst[worst.index(min(worst))] -= 0.5
     assert Answer.from_data(records[1]).selected == greedy.answer(context).selected
@@ -357,7 +449,28 @@ def test_a_line_that_is_nested_without_end(tmp_path):
                 read_answers(file)
 
 
-ODD = (None, True, -1, 3, 1e400, "", "x", [], [[]], ["x", "y"], {}, {"x": []}, [["x"]], [3], [[3, "x"]])
+ODD = (
+    None,
+    True,
+    -1,
+    3,
+    1e400,
+    math.nan,
+    1e300,
+    10**400,
+    -(10**400),
+    {"tolerance": 10**400},
+    "",
+    "x",
+    [],
+    [[]],
+    ["x", "y"],
+    {},
+    {"x": []},
+    [["x"]],
+    [3],
+    [[3, "x"]],
+)
 
 
 def changed(data):
@@ -388,6 +501,8 @@ def test_no_odd_record_is_a_bug(tmp_path):
         try:
             for answer in read_answers(file):
                 list(export_lines([answer]))
+                assert weight_data(answer)
+                assert weight_words(answer)
                 ReplayAgent(file, prompt)
         except StoreError as error:
             errors.append(str(error))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.agent.records.possible import Branching, Greedy, Reached, kept
+from stead_sym.agent.records.possible import Branching, Greedy, Reached, Sampling, kept
 from stead_sym.agent.records.trie import Decoder, Trie
 from stead_sym.errors import AgentError
 
@@ -120,3 +120,48 @@ def test_calls_that_cannot_be_told_apart(found, message):
 def test_log_probabilities_that_order_nothing(said):
     with pytest.raises(AgentError, match="log-probabilities"):
         Branching((), (1, 2), said)
+
+
+def sampled(found, logprob, temperature):
+    """The probability of each sequence when each token is sampled among those that lead to one of them, and
+    whether every token of it is the likeliest there, the least of several."""
+    probabilities, greedy = {}, set()
+    for sequence in found:
+        product, likeliest = 1.0, True
+        for length, token in enumerate(sequence):
+            path = sequence[:length]
+            children = {s[length] for s in found if s[:length] == path}
+            weights = {child: math.exp(logprob(path, child) / temperature) for child in children}
+            product *= weights[token] / sum(weights.values())
+            likeliest &= token == max(sorted(children), key=lambda child: logprob(path, child))
+        probabilities[sequence] = product
+        greedy |= {sequence} if likeliest else set()
+    return probabilities, greedy
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("least", [1e-4, 0.05, 0.2, 0.6, 1.0])
+def test_sampling_keeps_the_calls_that_are_likely_enough_and_the_greedy_one(least, temperature):
+    """No others: not those that begin greedily, nor those that are the likeliest after an unlikely start."""
+    dice = random.Random(f"{least} {temperature}")
+    kept_by_rule = 0
+    for seed in range(120):
+        found = sorted(
+            {(*dice.choices((1, 2, 3), k=dice.randint(1, 4)), 0) for _ in range(dice.randint(2, 9))}
+        )
+        logprob = model(seed, dice.choice((None, 3)))
+        probabilities, greedy = sampled(found, logprob, temperature)
+        assert math.isclose(sum(probabilities.values()), 1.0)
+        decoder = Decoder(Trie(found), Sampling(least, temperature))
+        while decoder.open:
+            path, allowed = decoder.open[-1]
+            decoder.tell(path, [logprob(path, token) for token in allowed])
+        selected = {found[number]: probability for number, probability in decoder.selected.items()}
+        sure = {s for s, p in probabilities.items() if p > least * (1 + 1e-9)} | greedy
+        assert (
+            sure <= selected.keys() <= sure | {s for s, p in probabilities.items() if p > least * (1 - 1e-9)}
+        )
+        assert all(math.isclose(p, probabilities[s]) for s, p in selected.items())
+        assert {found[decoder.best]} == greedy
+        kept_by_rule += len(selected)
+    assert kept_by_rule > 120 or least > 0.5

@@ -97,7 +97,7 @@ def test_sampling_gives_more_to_the_agent(lines, capsys):
 def test_what_a_decision_weighs_is_printed(lines, store, capsys):
     main(["verify", "refund", "--replay", lines, "--tolerance", "0"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "or more of the probability is on the offered calls; 0 of" in text
+    assert "or more of the probability is on the offered ones; 0 of" in text
     assert "choices are made without the constraint too" in text
     assert "forced choice in" in text
     main(["verify", "refund", "--replay", lines, "--tolerance", "0", "--json"])
@@ -123,9 +123,11 @@ def test_less_mass_than_asked_for_is_unknown(lines, capsys):
 
 def test_a_replay_with_other_prompts_lacks_the_contexts(lines, tmp_path, capsys):
     (tmp_path / "policy.txt").write_text("Do something else.\n")
-    assert main(["verify", "refund", "--replay", lines, "--prompts", str(tmp_path)]) == 2
+    words = ["verify", "refund", "--replay", lines, "--prompts", str(tmp_path)]
+    assert main([*words, "--tolerance", "0"]) == 2
     error = capsys.readouterr().err
     assert "decisions.jsonl: no decision for" in error
+    assert " under this prompt; verify with the model and export again" in error
     assert error.count("\n") == 1
 
 
@@ -139,8 +141,11 @@ def test_list_and_show(store, capsys):
     assert "--- user\nWhat to do:" in shown
     assert "(margin " in shown
     assert shown.count("\n* ") >= 1
-    assert main(["decisions", "list", "--store", store, "--agent", "hf:other"]) == 0
-    assert capsys.readouterr().out == ""
+    for action in ("list", "export"):
+        assert main(["decisions", action, "--store", store, "--agent", "hf:other"]) == 0
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert ": no decisions of hf:other; there are those of " in err
 
 
 def test_an_export_is_all_there_is(store, lines):
@@ -178,7 +183,7 @@ def test_an_export_is_all_there_is(store, lines):
             "stead-sym: nowhere.jsonl: cannot be read (No such file or directory); name a file that",
         ),
         (["verify", "refund", "--replay", "x", "--prompts", "nowhere"], "nowhere: no prompt texts there"),
-        (["decisions", "show", "f00", "--store", "{store}"], "0 decisions have a key that begins with f00"),
+        (["decisions", "show", "f00", "--store", "{store}"], "no decisions have a key that begins with f00"),
         (["decisions", "list", "--store", "/"], "/: unable to open database file"),
         (["decisions"], "the following arguments are required: ACTION"),
     ],

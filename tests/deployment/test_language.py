@@ -257,7 +257,8 @@ REFUSED = [
     ("view @Z(x)", "unknown relation Z"),
     ("tool tick() policy p call @tack()", "unknown tool tack; did you mean tick?"),
     ("spec s forall x. P(x) & P(@y)", "unknown name y: no binder declares it and it is no constant of the "
-                                      "deployment; quantify it, or put it in a finite sort or `init`"),
+                                      "deployment; introduce it (a quantifier; in an effect `choose` "
+                                      "or `fresh`), or put it in a finite sort or `init`"),
     ("tool t(x: a) policy p call t(x) when P(@z)", "unknown name z: "),
     # sort and arity
     ("init R(c0, @c1)", "c1 is no value of sort k, which argument 2 of R takes; write k1 or k2"),

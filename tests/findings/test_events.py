@@ -53,6 +53,46 @@ def test_starvation_is_said_with_the_constraint_under_which_it_holds(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_an_event_that_is_waited_for_comes_before_a_tool_that_the_agent_passes_over(engine):
+    """Until somebody vouches, it is the agent that lets nobody in: what is missing is the event."""
+    text = """
+deployment door
+sort visitor
+relation Waits(visitor)
+relation Vouched(visitor)
+bound visitor 1
+event arrives()
+  guard ~Waits(_)
+  effect
+    fresh v: visitor
+    insert Waits(v)
+tool let_in(v: visitor)
+  guard Waits(v)
+  effect
+    delete Waits(v)
+    delete Vouched(v)
+tool wait() guard Waits(_)
+event vouch(v: visitor)
+  guard {guard}
+  effect insert Vouched(v)
+policy p
+  call let_in(v) when Vouched(v)
+  call wait()
+spec in_at_last AG forall v. (Waits(v) -> AF ~Waits(v))
+"""
+    for guard, named in (
+        ("Waits(v) & ~Vouched(v)", "vouch can happen for ever, while others act"),
+        (
+            "Waits(v)",
+            "vouch and let_in can happen for ever, while others act, or the agent selects something else",
+        ),
+    ):
+        result, _ = kinds(text.format(guard=guard), engine)
+        [finding] = [f for f in result.findings if f.kind == "starvation"]
+        assert finding.text.endswith(named)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_what_holds_or_fails_for_another_reason_is_no_starvation(engine):
     result, found = kinds(DESK.format(guard="~Open(_)", more=""), engine)
     assert result["served"].holds is True

@@ -148,3 +148,23 @@ def test_a_specification_that_is_not_checked_has_none():
     other = st.parse_deployment(EMPTY + "spec other AG forall q: state. exists o. State(o, q)")
     assert {finding.spec for finding in st.verify(other).findings} == {"s", "other"}
     assert {finding.spec for finding in st.verify(other, specs=["s"]).findings} == {"s"}
+
+
+def test_what_is_never_offered_for_want_of_a_call_says_of_which():
+    """The guard of what follows an approval is in order where nobody ever asks for one."""
+    text = """
+deployment loans
+relation Asked()
+relation Approved()
+tool ask() guard ~Asked() effect insert Asked()
+tool idle()
+event approve() guard Asked() & ~Approved() effect insert Approved()
+policy p
+  call idle()
+spec s AG ~Approved()
+"""
+    found = {f.kind: f for f in st.verify(st.parse_deployment(text, "f"), "p").findings}
+    assert found["never offered"].text == (
+        "approve is enabled in no reachable state; its guard reads what ask would change, never selected"
+    )
+    assert found["never offered"].remedy.startswith("verify an agent that gets there; or weaken its guard")

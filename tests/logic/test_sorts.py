@@ -85,7 +85,8 @@ def test_same_and_empty_are_abbreviations_unless_the_schema_has_them():
         ("@Z(c0)", "unknown relation Z; declare it with `relation Z(…)`"),
         ("N & @Rr(c0, k1)", "unknown relation Rr; declare it with `relation Rr(…)`"),
         ("P(@d)", "unknown name d: no binder declares it and it is no constant of the deployment; "
-                  "quantify it, or put it in a finite sort or `init`"),
+                  "introduce it (a quantifier; in an effect `choose` or `fresh`), or put it in a finite sort"
+                  " or `init`"),
         ("exists case. P(@caze)", "unknown name caze: no binder declares it and it is no constant of the "
                                   "deployment; did you mean case?"),
         ("exists @x: b. true", "unknown sort b; declare it with `sort b`"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from stead_sym.agent.wording import one_line
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError
 from stead_sym.progress import Progress
@@ -70,7 +71,8 @@ def calls_of(agent: Named, answer: object) -> frozenset[Call]:
         if all(map(_is_call, answer)):
             return frozenset(answer)
     raise AgentError(
-        f"agent {agent.name} answers {answer!r}, which is no collection of calls; return calls of the context"
+        f"agent {agent.name} answers {one_line(repr(answer))}, which is no collection of calls;"
+        " return calls of the context"
     )
 
 
@@ -83,7 +85,7 @@ def selected_from(agent: Named, context: DecisionContext, answer: object) -> fro
             f"agent {agent.name} selects nothing for {context}; return at least one offered call"
         )
     if not selected <= context.calls:
-        stray = ", ".join(sorted(map(str, selected - context.calls)))
+        stray = one_line(", ".join(sorted(map(str, selected - context.calls))))
         raise AgentError(f"agent {agent.name} selects {stray} for {context}; return offered calls only")
     return selected
 

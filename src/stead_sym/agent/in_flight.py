@@ -29,6 +29,8 @@ _TICK = 0.25
 """Seconds between two looks at the clock while nothing comes in."""
 _ENDING = 5.0
 """Seconds that what is cancelled gets to end."""
+_MOMENT = 0.5
+"""Seconds that a question gets to end which is cancelled while others go on."""
 
 
 class Driver(Protocol):
@@ -72,6 +74,7 @@ class InFlight:
         """See `Driver`."""
         batch = _Batch(self._own_loop(), jobs, self._most, self._rest)
         try:
+            batch.start()
             while True:
                 try:
                     item = batch.results.get(timeout=_TICK)
@@ -111,18 +114,29 @@ class _Batch(Generic[T]):
         self._most = min(most, len(jobs))
         self._rest = rest
         self._stopping = False
+        self._ended = False
+        self._running: threading.Event | None = None
         self._thread = threading.Thread(target=self._serve, name="stead-sym questions", daemon=True)
+
+    def start(self) -> None:
+        """Begin. Where that is interrupted the thread may run or not; `end` is to be called in any case."""
+        self._running = threading.Event()
         self._thread.start()
 
     def end(self) -> bool:
-        """Cancel what is left; whether it has ended."""
+        """Cancel what is left, and do not wait for long where it will not end; whether all has ended."""
         self._stopping = True
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._cancel)
-        self._thread.join(_ENDING)
-        return not self._thread.is_alive()
+        if self._running is None or not self._running.wait(_MOMENT):
+            return False
+        for stop in (self._cancel, self._loop.stop):
+            if self._thread.is_alive():
+                self._loop.call_soon_threadsafe(stop)
+            self._thread.join(_ENDING)
+        return self._ended and not self._thread.is_alive()
 
     def _serve(self) -> None:
+        assert self._running is not None
+        self._running.set()
         try:
             try:
                 self._loop.run_until_complete(self._all())
@@ -160,8 +174,24 @@ class _Batch(Generic[T]):
         left = asyncio.all_tasks() - {asyncio.current_task()}
         for task in left:
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        if left:
+            await asyncio.wait(left, timeout=_ENDING / 2)
+        self._ended = all(task.done() for task in left)
+        if not self._ended:  # they are dropped with the loop, which says nothing of it
+            self._loop.set_exception_handler(lambda loop, said: None)
         await asyncio.wait_for(self._rest(), _ENDING)
+
+
+async def in_time(work: Coroutine[Any, Any, T]) -> T:
+    """What ``work`` returns. Where that is cancelled, as at a deadline, ``work`` is cancelled too and gets a
+    moment to end; if it does not, nobody waits for it."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task}, timeout=_MOMENT)
+        raise
 
 
 async def in_thread(function: Callable[..., T], *arguments: object) -> T:

@@ -8,7 +8,7 @@ of thousands has changed, that case is worked out and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
@@ -18,8 +18,9 @@ from stead_sym.errors import DeclarationError, InputError
 from stead_sym.relational.canonical import named
 from stead_sym.relational.encoding import Encoding
 from stead_sym.relational.graph import RELATION, Row
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Fact, Instance, relation_of
 from stead_sym.relational.layout import Layout, Placement
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.parts import Parts
 from stead_sym.relational.schema import Relation, Schema, Value
 
@@ -49,10 +50,17 @@ class Joint:
     """The decision contexts over a schema in which calls of ``tools`` may be offered.
 
     The rigid values of the schema keep their names, and those of ``known``, which come with their sorts.
-    Several threads may use it.
+    nauty may take ``canonical_timeout`` seconds for a set of values that facts connect. Several threads may
+    use it.
     """
 
-    def __init__(self, schema: Schema, tools: Sequence[Tool], known: Mapping[Value, str]) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        tools: Sequence[Tool],
+        known: Mapping[Value, str],
+        canonical_timeout: float = CANONICAL_SECONDS,
+    ) -> None:
         self.schema = schema
         self._relations = {tool.name: _call_relation(tool) for tool in tools}
         self._tools = {relation.name: tool for tool, relation in self._relations.items()}
@@ -61,7 +69,7 @@ class Joint:
         for value in schema.rigid | known.keys():
             for sort in schema.listed.get(value) or (known[value],):
                 rigid[sort].add(value)
-        self._encoding = Encoding(joint, rigid)
+        self._encoding = Encoding(joint, rigid, seconds=canonical_timeout)
         self._kept: list[_Kept] = []
         self._lock = Lock()
 
@@ -69,7 +77,7 @@ class Joint:
         """The layout of the context, with the names that its values have there.
 
         Raises `InputError` where nothing is offered, `DeclarationError` for what does not fit the schema or
-        the tools.
+        the tools, `CanonicalLimit` where nauty takes too long.
         """
         if not context.calls:
             raise InputError(f"no call is offered for {context.view}; a decision needs at least one")
@@ -77,7 +85,7 @@ class Joint:
         size = len(view) + len(calls)
         if size < _LARGE:
             parts = Parts(self._encoding)  # in an order that does not hang on the hashes of strings
-            parts.change([*sorted(view), *self._facts(sorted(calls))])
+            parts.change([*self._fitting(sorted(view)), *self._facts(sorted(calls))])
             return parts.placement()
         kept = self._latest()
         if kept.view is not view:
@@ -85,7 +93,7 @@ class Joint:
             same = len(view) - len(come)
             if 2 * same < len(kept.view):
                 kept, come, same = _Kept(Parts(self._encoding)), view, 0
-            kept.parts.change(come, kept.view - view if same < len(kept.view) else ())
+            kept.parts.change(self._fitting(come), kept.view - view if same < len(kept.view) else ())
         if kept.calls is not calls:
             gone = [*self._facts(kept.calls - calls)]
             kept.parts.change(self._facts(calls - kept.calls), gone)
@@ -134,6 +142,13 @@ class Joint:
         rows = {self._row(canonical, layout, call) for call in calls}
         return frozenset[Row]().union(*map(layout.orbit, rows))
 
+    def automorphisms(self, context: DecisionContext) -> tuple[Mapping[Value, Value], ...]:
+        """Generators of Aut_B(D, A) for a context in which no two values are spelled alike, each given by the
+        values that it moves."""
+        placement = self.placement(context)
+        own = placement.names()
+        return tuple({own[v]: own[w] for v, w in g.items()} for g in placement.layout.all_generators)
+
     def fixed(self, canonical: Canonical, layout: Layout) -> bool:
         """Whether every automorphism fixes every call of a canonical context."""
         rows = {self._row(canonical, layout, call) for call in canonical.context.calls}
@@ -166,6 +181,12 @@ class Joint:
                 )
                 raise DeclarationError(f"the offered call {call} {fault}; offer calls of the wrapper's tools")
             yield Fact(relation.name, call.args)
+
+    def _fitting(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """The facts of a view, none of which may be of the relation of a tool: that would offer a call."""
+        for fact in facts:
+            relation_of(fact, self.schema)  # raises where there is none
+            yield fact
 
 
 def _call_relation(tool: Tool) -> Relation:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import inspect
 import platform
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,7 +22,7 @@ from stead_sym.agent.models.backends import open_store
 from stead_sym.agent.prompts.plain import Plain
 from stead_sym.agent.recorded import Again, Asking, RecordedAgent
 from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.said import Given
+from stead_sym.agent.records.said import Given, is_logprob
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wording import one_line
 from stead_sym.deployment.tool import Call
@@ -35,6 +37,8 @@ SOURCE = "source"
 """The name, among the versions of a record, of the digest of the function's source."""
 _CONCURRENCY = 16
 """So many questions to an `async` function are out at a time unless something else is asked for."""
+_MOST = 100_000
+"""More calls than these are an answer without end."""
 
 
 class PythonAgent(RecordedAgent):
@@ -147,11 +151,11 @@ class _Function:
         """See `recorded.Respondent`."""
         try:
             if self._apart:
-                answer = await in_thread(self._function, context)
+                answer = await in_thread(self._called, context)
             else:
-                answer = self._function(context)
+                answer = self._called(context)
                 if self._is_async and inspect.isawaitable(answer):
-                    answer = await answer
+                    answer = _listed(await answer)
         except Exception as error:  # whatever the user's function raises: it is told, and kept as the cause
             what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
             failure = AgentError(f"agent {self.name} raises {what}; mend it: it was asked about {context}")
@@ -163,11 +167,30 @@ class _Function:
         note, logprob = "", None
         if isinstance(answer, Given):
             answer, note, logprob = answer
+            if not isinstance(note, str) or not (logprob is None or is_logprob(logprob)):
+                raise AgentError(
+                    f"agent {self.name} answers with the note {one_line(repr(note))} and the log-probability"
+                    f" {one_line(repr(logprob))}; give a text, and a number that is at most 0, or None"
+                )
         selected = selected_from(self, context, (answer,) if isinstance(answer, Call) else answer)
         return Given(tuple(sorted(selected)), note, logprob)
 
+    def _called(self, context: DecisionContext) -> Any:
+        """What the function answers about a copy of the context: what it does to that stays with it."""
+        return _listed(self._function(DecisionContext(replace(context.view), context.calls)))
+
     async def rest(self) -> None:
         """Whatever the function has opened is its own."""
+
+
+def _listed(answer: Any) -> Any:
+    """An answer with the calls of a generator, whose code runs here; `ValueError` for one without end."""
+    if not isinstance(answer, Iterator):
+        return answer
+    calls = list(islice(answer, _MOST + 1))
+    if len(calls) > _MOST:
+        raise ValueError(f"it answers with more than {_MOST} calls")
+    return calls
 
 
 def _is_async(function: object) -> bool:

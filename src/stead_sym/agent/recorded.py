@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.in_flight import Driver, InFlight, InTurn
+from stead_sym.agent.in_flight import Driver, InFlight, InTurn, in_time
 from stead_sym.agent.prompts.plain import Texts
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.answer import Answer, Offered
@@ -32,7 +32,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError
 from stead_sym.progress import Progress
 from stead_sym.relational.canonical import FORM_VERSION
-from stead_sym.relational.graph import NAUTY_VERSION
+from stead_sym.relational.nauty import NAUTY_VERSION
 
 TIMES, EVERY = (6, 4, 3, 3, 2, 2, 2, 2), 16
 """How often an agent is asked about the first contexts that leave a choice; and of the later ones every so
@@ -258,7 +258,8 @@ class RecordedAgent:
             async with limit as clock:
                 for number in range(1, self.asking.tries + 1):
                     try:
-                        return await self.respondent.respond(context, sample)
+                        response = self.respondent.respond(context, sample)
+                        return await (response if clock is None else in_time(response))
                     except Again as again:
                         last = f"; the last try: {again.error.message}"
                         pause = min(_LONGEST, _PAUSE * 2 ** (number - 1))

@@ -40,5 +40,9 @@ def revised(
     if not instead:
         return wrapper.again()
     return CanonicalWrapper(
-        RevisedAgent(wrapper.agent, instead), wrapper.schema, wrapper.tools, wrapper.known
+        RevisedAgent(wrapper.agent, instead),
+        wrapper.schema,
+        wrapper.tools,
+        wrapper.known,
+        canonical_timeout=wrapper.canonical_timeout,
     )

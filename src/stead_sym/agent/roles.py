@@ -19,6 +19,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Policy
 from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.names import nearest
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 
 AgentLike: TypeAlias = Agent | Policy | CanonicalWrapper | Decider | str
 """A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
@@ -29,7 +30,12 @@ Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
 ANY = "any"
 
 
-def wrap_all(deployment: Deployment, given: AgentLike | Mapping[str, AgentLike]) -> Wrappers:
+def wrap_all(
+    deployment: Deployment,
+    given: AgentLike | Mapping[str, AgentLike],
+    *,
+    canonical_timeout: float = CANONICAL_SECONDS,
+) -> Wrappers:
     """The wrapper of each agent of the deployment.
 
     ``given`` is for the only agent, or a mapping from the names of several; a text, the name of a policy or
@@ -45,16 +51,29 @@ def wrap_all(deployment: Deployment, given: AgentLike | Mapping[str, AgentLike])
                 raise InputError(
                     f"agent {role.name} is given nothing; name a policy of it, a model, or `{ANY}`"
                 )
-        return MappingProxyType({role.name: wrap(deployment, given[role.name], role) for role in roles})
+        return MappingProxyType(
+            {
+                role.name: wrap(deployment, given[role.name], role, canonical_timeout=canonical_timeout)
+                for role in roles
+            }
+        )
     if len(roles) > 1 and not isinstance(given, str):
         names = ", ".join(role.name for role in roles)
         raise InputError(f"there are several agents ({names}); say which is which, with a mapping of names")
-    return MappingProxyType({role.name: wrap(deployment, given, role) for role in roles})
+    return MappingProxyType(
+        {role.name: wrap(deployment, given, role, canonical_timeout=canonical_timeout) for role in roles}
+    )
 
 
-def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None) -> CanonicalWrapper | None:
+def wrap(
+    deployment: Deployment,
+    agent: AgentLike,
+    role: AgentRole | None = None,
+    *,
+    canonical_timeout: float = CANONICAL_SECONDS,
+) -> CanonicalWrapper | None:
     """The canonical wrapper around one agent, in its role, by default that of the first agent; None for the
-    one that selects everything offered.
+    one that selects everything offered. ``canonical_timeout`` is for a wrapper that is made here.
 
     Raises `DeclarationError` for a policy that the deployment has not, `TypeError` for what is no agent.
     """
@@ -69,7 +88,13 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
         case "any" | Everything():
             return None
         case str(name):
-            return wrap(deployment, deployment.policy(name, role), role)
+            if ":" in name:
+                raise DeclarationError(
+                    f"{name} is no policy; a model is `ModelAgent(open_backend({name!r}),"
+                    " Prompt.of(deployment))`"
+                )
+            policy = deployment.policy(name, role)
+            return wrap(deployment, policy, role, canonical_timeout=canonical_timeout)
         case Policy(name):
             if agent != deployment.policy(name, role):
                 raise DeclarationError(
@@ -86,7 +111,9 @@ def wrap(deployment: Deployment, agent: AgentLike, role: AgentRole | None = None
             base = PythonAgent(agent)
         case _:
             raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")
-    return CanonicalWrapper(base, deployment.schema, deployment.tools_of(role), known)
+    return CanonicalWrapper(
+        base, deployment.schema, deployment.tools_of(role), known, canonical_timeout=canonical_timeout
+    )
 
 
 def named(deciding: Mapping[str, str]) -> str:

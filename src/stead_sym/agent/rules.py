@@ -63,7 +63,9 @@ class RuleAgent:
             if matches := self.matches(rule, context):
                 return matches
         raise AgentError(
-            f"policy {self.name} selects nothing for {context}; add a rule that matches", self.policy.span
+            f"policy {self.name} selects nothing for {context};"
+            " add a rule that matches, or a tool to wait with",
+            self.policy.span,
         )
 
     def matches(self, rule: Rule, context: DecisionContext) -> frozenset[Call]:

@@ -30,6 +30,7 @@ from stead_sym.errors import AgentError, DeclarationError
 from stead_sym.relational.graph import Row
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.layout import LayoutKey, Placement
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Schema, Value
 
 
@@ -75,7 +76,8 @@ class CanonicalWrapper:
     B = ``rigid`` holds the rigid values of ``schema`` and ``known``, further constants that the agent
     knows by name, with their sorts: for a `RuleAgent`, those that its policy mentions. A verdict needs B ⊆ C.
     An identifier of another sort that is spelled like one of B is renamed like any other. ``tools``
-    are the tools that may be offered. Answers are kept: a wrapper asks its base agent once per
+    are the tools that may be offered. ``canonical_timeout`` is how many seconds nauty may take for a set of
+    values that facts connect. Answers are kept: a wrapper asks its base agent once per
     canonical context for as long as it lives.
     """
 
@@ -85,6 +87,8 @@ class CanonicalWrapper:
         schema: Schema,
         tools: Sequence[Tool],
         known: Mapping[Value, str] = MappingProxyType({}),
+        *,
+        canonical_timeout: float = CANONICAL_SECONDS,
     ) -> None:
         if not isinstance(known, Mapping):
             raise TypeError("the values that an agent knows come with their sorts; give a mapping to these")
@@ -97,7 +101,8 @@ class CanonicalWrapper:
         self.tools = tuple(tools)
         self.known = known
         self.rigid = schema.rigid | known.keys()
-        self._joint = Joint(schema, tools, known)
+        self.canonical_timeout = canonical_timeout
+        self._joint = Joint(schema, tools, known, canonical_timeout)
         self._lock = Lock()
         self._decided: dict[LayoutKey, _Known] = {}
         self._asking: dict[LayoutKey, Event] = {}
@@ -135,7 +140,8 @@ class CanonicalWrapper:
         """Π^can at each context; what is new is put to the base agent in one `Agent.select`.
 
         Raises `AgentError` for an answer that is empty or not offered, `DeclarationError` for a
-        context that does not fit the schema or the tools, `InputError` for one that offers nothing.
+        context that does not fit the schema or the tools, `InputError` for one that offers nothing, and
+        `CanonicalLimit` for one whose canonical form is not found in time.
         Whatever the base agent raises passes through; then nothing of the batch is kept.
         """
         placed = [self._joint.placement(context) for context in contexts]
@@ -160,6 +166,11 @@ class CanonicalWrapper:
         """{ α(a) : a in ``calls``, α ∈ Aut_B(D, A) }: the calls that the deployment may make in a canonical
         context in which its base agent selects these. Nothing is asked."""
         return self._joint.calls(*self._joint.placed_orbit(context, calls))
+
+    def automorphisms(self, context: DecisionContext) -> tuple[Mapping[Value, Value], ...]:
+        """Generators of Aut_B(D, A), each given by the values that it moves; no two values of the context are
+        spelled alike. Nothing is asked."""
+        return self._joint.automorphisms(context)
 
     def _settle(self, placed: Mapping[LayoutKey, Placement]) -> None:
         """Have an answer to every context. What another thread asks already is waited for; where that fails

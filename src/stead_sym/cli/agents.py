@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backend import Backend
 from stead_sym.agent.models.backends import KINDS, is_server, open_backend, open_store
+from stead_sym.agent.models.catalogue import CATALOGUE
 from stead_sym.agent.models.connection import Patience
 from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.prompts.paper import PAPER_PROMPTS, VARIABLE
@@ -133,6 +134,8 @@ def refuse_without_model(options: argparse.Namespace) -> None:
         if getattr(options, name, None) is not None and not kinds & fitting:
             answers = fitting >= _ANSWERING and not fitting >= _ANY_MODEL
             whom = "an agent that answers" if answers else "a language model"
+            if fitting == _DECODED:
+                whom = "a language model whose tokens are decoded here"
             kind = PYTHON if answers else KINDS[0]
             flag = name.replace("_", "-")
             raise InputError(f"--{flag} is for {whom}; add --agent {kind}, or leave it out")
@@ -185,6 +188,9 @@ def _agent(
                 given=asked_with(options),
                 temperature=options.temperature,
             )
+        case "agent" if word in {policy.name for policy in role.policies} and word not in CATALOGUE:
+            prefix = f"{role.name}=" if role.name else ""
+            raise InputError(f"{word} is a policy; write --policy {prefix}{word}")
         case "agent" if word != ANY:
             prompt, store = Prompt.of(deployment, options.prompts, role), _store(options)
             return ModelAgent(_backend(word, options), prompt, store, chosen_rule(options))

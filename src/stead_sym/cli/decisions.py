@@ -7,6 +7,7 @@ part of an export.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from typing import assert_never
 
@@ -62,7 +63,7 @@ def _show(options: argparse.Namespace) -> int:
         found = [answer for answer in _chosen(store, None) if answer.key.startswith(options.key)]
         if len(found) != 1:
             raise StoreError(
-                f"{store.name}: {len(found)} decisions have a key that begins with {options.key};"
+                f"{store.name}: {len(found) or 'no'} decisions have a key that begins with {options.key};"
                 " `stead-sym decisions list` has the keys"
             )
         print("\n".join(map(printable_lines, _lines(found[0]))))
@@ -87,7 +88,16 @@ def _salvage(options: argparse.Namespace) -> int:
 
 
 def _chosen(store: Store, model: str | None) -> Iterator[Answer]:
-    return (answer for _, answer in store.answers() if model in (None, _model(answer)))
+    """The decisions of a model, or all for None; stderr says where there are none of it, and of which there
+    are."""
+    met: dict[str, None] = {}
+    for _, answer in store.answers():
+        met[_model(answer)] = None
+        if model in (None, _model(answer)):
+            yield answer
+    if model is not None and model not in met:
+        there = f"there are those of {', '.join(met)}" if met else "there are none at all"
+        print(printable(f"stead-sym: {store.name}: no decisions of {model}; {there}"), file=sys.stderr)
 
 
 def _model(answer: Answer) -> str:

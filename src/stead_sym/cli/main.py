@@ -25,11 +25,14 @@ from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.diff import add_diff
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
+from stead_sym.cli.machine import add_counter_machine
 from stead_sym.cli.models import add_models
 from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
+from stead_sym.cli.symmetry import add_symmetry
 from stead_sym.cli.verify import add_verify
 from stead_sym.errors import InputError, SteadError
+from stead_sym.logic.names import nearest
 from stead_sym.report.streams import print_bug, print_error
 
 _BUG = 4
@@ -103,6 +106,14 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Words that no argument takes are told by the subcommand that they were given to."""
+        found, left = super().parse_known_args(args, namespace)
+        if left and self._subparsers is None:
+            hint = nearest(left[0].partition("=")[0], self._option_string_actions, "")
+            self.error(f"unrecognized arguments: {' '.join(left)}{f' ({hint})' if hint else ''}")
+        return found, left
+
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; see `{self.prog} --help`")
 
@@ -133,6 +144,11 @@ def _parser() -> argparse.ArgumentParser:
 
     add_blame(
         commands.add_parser("blame", help="without which decisions would a failing specification hold?")
+    )
+    add_symmetry(
+        commands.add_parser(
+            "symmetry", help="does a verdict hang on choices among records that nothing tells apart?"
+        )
     )
     add_replay(
         commands.add_parser(
@@ -168,4 +184,8 @@ def _parser() -> argparse.ArgumentParser:
     add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
 
     add_examples(commands.add_parser("examples", help="list the packaged examples"))
+
+    add_counter_machine(
+        commands.add_parser("counter-machine", help="print the deployment that runs a counter machine")
+    )
     return parser

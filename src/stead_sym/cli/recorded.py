@@ -27,6 +27,7 @@ from stead_sym.agent.records.store import Store
 from stead_sym.agent.wording import one_line
 from stead_sym.cli.options import positive, seconds
 from stead_sym.errors import InputError
+from stead_sym.logic.names import nearest
 
 PYTHON = "python:MODULE:OBJECT"
 RECORDED_KINDS = (PYTHON, KIND)
@@ -127,7 +128,8 @@ def _object(word: str) -> Any:
     try:
         return reduce(getattr, path.split("."), loaded)
     except AttributeError:
-        raise InputError(f"{word}: the module {module} has no {path}; name what it has") from None
+        hint = nearest(path, vars(loaded), "name what it has")
+        raise InputError(f"{word}: the module {module} has no {path}; {hint}") from None
 
 
 def _unloadable(word: str, error: Exception) -> InputError:

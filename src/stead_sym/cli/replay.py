@@ -91,7 +91,7 @@ def _recorded(deployment: Deployment, written: Written) -> Wrappers:
 
 def _evidence(deployment: Deployment, options: argparse.Namespace) -> Iterator[Written]:
     """All the evidence in the file that is asked for."""
-    data = load_json(options.evidence, "a report of `verify --json`")
+    data = load_json(options.evidence, "a report of `verify --json`, or a file of `verify --evidence`")
     if isinstance(data, dict) and "specs" in data:
         reports: Mapping[str, Any] = data["specs"] if isinstance(data["specs"], dict) else {}
         parts: list[tuple[str, str | None, Mapping[str, Any]]] = [

@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from stead_sym.bounds import LIMIT
 from stead_sym.certificate.write import is_certifiable, write_certificate
 from stead_sym.certificate.write import prepare as prepare_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
-from stead_sym.cli.limits import add_limits, display, in_child, wants_child
+from stead_sym.cli.deepen import verify_deepening
+from stead_sym.cli.limits import add_canonical_timeout, add_limits, display, in_child, wants_child
 from stead_sym.cli.options import (
     add_domain,
     add_file,
@@ -71,6 +73,19 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
     )
     add_limits(parser)
+    add_canonical_timeout(parser)
+    parser.add_argument(
+        "--deepen",
+        action="store_true",
+        help="raise the bounds step by step: what fails on the way is a verdict, nothing is"
+        " ever said to hold, and why no bound is kept is explained",
+    )
+    parser.add_argument(
+        "--max-bound",
+        type=positive,
+        metavar="N",
+        help=f"raise no bound past N, with --deepen (default: {LIMIT})",
+    )
     parser.add_argument(
         "--findings",
         choices=("on", "off"),
@@ -105,6 +120,8 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 def _verify(options: argparse.Namespace) -> int:
     _refuse_conflicts(options)
+    if options.deepen:
+        return verify_deepening(options)
     if wants_child(options):
         return _verify_in_child(options)
     deployment = load(options.file)
@@ -131,6 +148,7 @@ def _verify(options: argparse.Namespace) -> int:
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
                 min_mass=options.min_mass,
+                canonical_timeout=options.canonical_timeout,
                 established=_teller(deployment, questions, options),
             )
             if options.certify is not None and is_certifiable(result):
@@ -209,6 +227,8 @@ def _told_of_memory(options: argparse.Namespace) -> Iterator[None]:
 
 def _refuse_conflicts(options: argparse.Namespace) -> None:
     """Raise `InputError` for arguments that do not go together."""
+    if options.max_bound is not None and not options.deepen:
+        raise InputError("--max-bound is how far --deepen goes; add --deepen, or leave it out")
     if options.strict and options.findings == "off":
         raise InputError("--strict fails on findings; leave out --findings off, or --strict")
     if options.certify is not None and options.engine != "symbolic":

@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias, assert_never
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.tree import Evaluated, Node, Parts, Reason, Run, Unshown, Values, negation
 from stead_sym.logic.evaluate import declared
+from stead_sym.logic.evaluate import holds as evaluated
 from stead_sym.logic.syntax import (
     TRUE,
     And,
@@ -80,6 +81,33 @@ def explain(model: Model, sentence: Expanded, state: Instance, holds: bool) -> N
     Every run in it is real: each step is a transition of the restriction under the agent.
     """
     return _Walk(model).node(sentence, state, {}, holds)
+
+
+def seen(formula: Expanded, state: Instance, assignment: Mapping[str, Value], holds: bool) -> Node:
+    """Why a first-order formula holds, or fails, in a state under an assignment; ``holds`` says which."""
+    return _Walk(_Seen()).node(formula, state, assignment, holds)
+
+
+class _Seen:
+    """The model of what is seen in a state: a first-order formula asks for no run."""
+
+    is_constrained = False
+
+    def holds(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
+        return evaluated(formula, state, assignment)
+
+    def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> Step:
+        raise AssertionError(f"{formula} is no claim about runs")
+
+    def until(
+        self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value]
+    ) -> tuple[Step, ...]:
+        raise AssertionError(f"{right} is no claim about runs")
+
+    def forever(
+        self, body: Expanded, state: Instance, assignment: Mapping[str, Value]
+    ) -> tuple[tuple[Step, ...], int]:
+        raise AssertionError(f"{body} is no claim about runs")
 
 
 class _Walk:

@@ -16,10 +16,9 @@ from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.tool import Assign, Insert, Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.finding import Finding
-from stead_sym.findings.ranges import deleting
+from stead_sym.findings.ranges import changed_by, relations_in
 from stead_sym.logic.syntax import (
     TRUE,
-    Atom,
     Binder,
     Exists,
     Expanded,
@@ -41,11 +40,11 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
     says that the events leave room for it."""
     if deployment.fair or not any(_asks_for_progress(spec.formula) for spec in deployment.specs):
         return
-    changing = {name for tool in deployment.tools_and_events for name in _changed(tool)}
+    changing = {name for tool in deployment.tools_and_events for name in changed_by(tool)}
     for event in deployment.events:
-        read = {part.relation for part in subformulas(event.guard) if isinstance(part, Atom)}
+        read = relations_in(event.guard)
         unbounded = any(deployment.schema.sort(param.sort).values is None for param in event.params)
-        if not unbounded and not read & changing and event.guard != Truth(False):
+        if not unbounded and changing.isdisjoint(read) and event.guard != Truth(False):
             yield Finding(
                 "endless event",
                 event.span,
@@ -95,14 +94,25 @@ def starved(
 ) -> Iterator[Finding]:
     """The specifications that fail, and hold once some tool or event is not enabled for ever; each with the
     first such constraint of `_TRIED`. Tools that only agents have which may select anything are left out:
-    such an agent may well never select them."""
+    such an agent may well never select them. Tools that an agent passes over in some state come last, since
+    it may be the agent that keeps them waiting, and the finding says so."""
     if not deployment.events and len(deployment.agents) == 1:
         return
     failing = [spec for spec in specs if _asks_for_progress(spec.formula) and not engine.holds(spec.formula)]
+    if not failing:
+        return
     waiting: dict[Formula, list[str]] = {}
     decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
-    for tool in deployment.tools_and_events:
+    passed = {
+        tool.name
+        for tool in deployment.tools
+        if engine.calling(tool.name, TRUE, selected=True).count
+        < engine.calling(tool.name, TRUE, selected=False).count
+    }
+    for tool in sorted(deployment.tools_and_events, key=lambda tool: tool.name in passed):
         if not tool.event and tool.name not in decided:
+            continue
+        if not any(effect.statements for effect in tool.effects):  # to wait is not to be kept waiting
             continue
         if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
             waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
@@ -112,13 +122,14 @@ def starved(
         fairly = engine.under((*deployment.fair, constraint))
         if not fairly.is_fair_everywhere:
             continue
+        instead = ", or the agent selects something else" if passed.intersection(names) else ""
         for spec in [spec for spec in failing if fairly.holds(spec.formula)]:
             failing.remove(spec)
             yield Finding(
                 "starvation",
                 spec.span,
                 f"{spec.name} fails; holds under `fair {constraint}`: in every run that refutes it"
-                f" {' and '.join(names)} can happen for ever, while others act",
+                f" {' and '.join(names)} can happen for ever, while others act{instead}",
                 "add that line if this cannot go on for ever, or let the others wait in their guards",
                 spec.name,
             )
@@ -142,10 +153,3 @@ def _asks_for_progress(formula: Formula) -> bool:
         and not (isinstance(part, Until) and part.weak)
         for part in subformulas(formula)
     )
-
-
-def _changed(tool: Tool) -> Iterator[str]:
-    """The relations that the tool may change."""
-    for effect in tool.effects:
-        yield from deleting(effect)
-        yield from (s.atom.relation for s in effect.statements if isinstance(s, Insert))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert
+from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool
 from stead_sym.findings.finding import Finding
 from stead_sym.logic.syntax import (
     And,
@@ -203,3 +203,15 @@ def _says_never(formula: Formula, name: str) -> bool:
             return name in free_variables(body)
         case _:
             return False
+
+
+def changed_by(tool: Tool) -> Iterator[str]:
+    """The relations that the tool may change."""
+    for effect in tool.effects:
+        yield from deleting(effect)
+        yield from (s.atom.relation for s in effect.statements if isinstance(s, Insert))
+
+
+def relations_in(formula: Formula) -> tuple[str, ...]:
+    """The relations that the formula reads, each once, in the order in which they stand there."""
+    return tuple(dict.fromkeys(part.relation for part in subformulas(formula) if isinstance(part, Atom)))

@@ -25,6 +25,7 @@ from stead_sym.findings.events import starved
 from stead_sym.findings.finding import Finding, Kind
 from stead_sym.findings.forced import forced_choices
 from stead_sym.findings.occurrences import Occurrence, Path, met, occurrences, replaced
+from stead_sym.findings.ranges import changed_by, relations_in
 from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import (
     TRUE,
@@ -264,18 +265,35 @@ class _Vacuity:
 
 
 def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
+    offers = {
+        tool.name: engine.calling(tool.name, TRUE, selected=False).count
+        for tool in deployment.tools_and_events
+    }
+    avoided = [
+        tool
+        for tool in deployment.tools
+        if offers[tool.name] and not engine.calling(tool.name, TRUE, selected=True).count
+    ]
     for tool in deployment.tools_and_events:
         callers = [wrappers[role.name] for role in deployment.agents if tool.name in role.tools]
         agent = " or ".join("any agent" if w is None else w.agent.name for w in callers)
         offered = "enabled" if tool.event else "offered"
-        if not engine.calling(tool.name, TRUE, selected=False).count:
+        if not offers[tool.name]:
+            read = relations_in(tool.guard)
+            before = [other.name for other in avoided if not set(changed_by(other)).isdisjoint(read)]
+            why = (
+                f"; its guard reads what {' and '.join(before)} would change, never selected"
+                if before
+                else ""
+            )
+            mend = "verify an agent that gets there; or " if before else ""
             yield Finding(
                 "never offered",
                 tool.span,
-                f"{tool.name} is {offered} in no reachable state",
-                "weaken its guard, let some effect make it true, or remove the tool",
+                f"{tool.name} is {offered} in no reachable state{why}",
+                f"{mend}weaken its guard, let some effect make it true, or remove the tool",
             )
-        elif not engine.calling(tool.name, TRUE, selected=True).count:
+        elif tool in avoided:
             yield Finding(
                 "never selected",
                 tool.span,

@@ -15,10 +15,9 @@ from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Ensure, Fr
 from stead_sym.errors import Span
 from stead_sym.findings.events import endless_events, keys_at_risk, no_room_initially
 from stead_sym.findings.finding import Finding, in_order
-from stead_sym.findings.ranges import misses_inactive, reads_once_ever
+from stead_sym.findings.ranges import misses_inactive, reads_once_ever, relations_in
 from stead_sym.logic.syntax import (
     And,
-    Atom,
     Binder,
     Const,
     Exists,
@@ -214,8 +213,7 @@ def _hidden_relations(d: Deployment) -> Iterator[Finding]:
         shown = {line.relation for line in agent.views}
         for policy, whole in zip(written[agent.name], agent.policies, strict=False):
             for rule, expanded in zip(policy.rules, whole.rules, strict=True):
-                read = [part.relation for part in subformulas(expanded.when) if isinstance(part, Atom)]
-                for relation in dict.fromkeys(read):
+                for relation in relations_in(expanded.when):
                     if shown and relation not in shown:
                         yield Finding(
                             "hidden relation",

@@ -280,9 +280,11 @@ class _Inference:
                 f"no sort of numbers has {name}; declare one as `sort n = 0..{name}`", span
             )
         if not sorts:
-            hint = nearest(
-                name, (*scope, *self.names.constants), "quantify it, or put it in a finite sort or `init`"
+            mend = (
+                "introduce it (a quantifier; in an effect `choose` or `fresh`), or put it in a finite sort or"
+                " `init`"
             )
+            hint = nearest(name, (*scope, *self.names.constants), mend)
             raise DeclarationError(
                 f"unknown name {name}: no binder declares it and it is no constant of the deployment; {hint}",
                 span,

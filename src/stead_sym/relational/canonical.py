@@ -19,19 +19,20 @@ SERVICE_2, and whoever has nothing to do with the case comes later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from typing import Protocol, Self, TypeVar
 
 from stead_sym.errors import DeclarationError
 from stead_sym.relational.encoding import Encoding
-from stead_sym.relational.graph import NAUTY_VERSION, closure
+from stead_sym.relational.graph import closure
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.layout import Layout, Placement
+from stead_sym.relational.nauty import CANONICAL_SECONDS, NAUTY_VERSION
 from stead_sym.relational.parts import Parts
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Schema, Value
 
 FORM_VERSION: str = f"by role, nauty {NAUTY_VERSION}"
 """What canonical names depend on besides the instance: how they are numbered, and nauty's version. A
@@ -43,13 +44,20 @@ class CanonicalForm:
     """can_B(D) with one witness σ ∈ Lab_B(D) and generators of Aut_B(D) (Definition "Canonical instance").
 
     ``instance`` is σ(D); two instances have equal ones iff they are B-isomorphic. ``labelling`` is σ
-    on ad(D), the identity on B ∩ ad(D). ``generators`` are permutations of ad(D), each given by the
+    on ad(D), the identity on B ∩ ad(D). `generators` are permutations of ad(D), each given by the
     values it moves. Which of the witnesses σ is, and the choice of generators, are arbitrary.
     """
 
     instance: Instance
     labelling: Mapping[Value, Value] = field(compare=False)
-    generators: tuple[Mapping[Value, Value], ...] = field(compare=False)
+    _layout: Layout = field(compare=False, repr=False)
+    _own: Sequence[Value] = field(compare=False, repr=False)
+
+    @cached_property
+    def generators(self) -> tuple[Mapping[Value, Value], ...]:
+        """Generators of Aut_B(D); of many records alike as many, so that they are made when asked for."""
+        own = self._own
+        return tuple({own[v]: own[w] for v, w in g.items()} for g in self._layout.all_generators)
 
     @cached_property
     def inverse(self) -> Mapping[Value, Value]:
@@ -57,15 +65,19 @@ class CanonicalForm:
         return {canonical: value for value, canonical in self.labelling.items()}
 
 
-def canonical_form(instance: Instance, rigid: Set[Value]) -> CanonicalForm:
+def canonical_form(
+    instance: Instance, rigid: Set[Value], *, canonical_timeout: float = CANONICAL_SECONDS
+) -> CanonicalForm:
     """The canonical form of ``instance`` relative to B = ``rigid``.
 
     The values of sort s outside B are called ``S_1``, ``S_2``, …, with s in upper case, in the order in which
     a listing mentions them (see the module). Raises `DeclarationError` where a value stands at positions of
-    two sorts, or of another sort than the one that lists it.
+    two sorts, or of another sort than the one that lists it, and `CanonicalLimit` where nauty takes longer
+    than ``canonical_timeout`` seconds for a set of values that facts connect.
     """
     _refuse_mixed(instance)
-    encoding = Encoding(instance.schema, {sort.name: rigid for sort in instance.schema.sorts})
+    schema = instance.schema
+    encoding = Encoding(schema, {sort.name: rigid for sort in schema.sorts}, seconds=canonical_timeout)
     parts = Parts(encoding)
     parts.change(sorted(instance.facts))  # so that nothing below depends on the hashes of strings
     return form_of(encoding, parts.placement())
@@ -73,18 +85,13 @@ def canonical_form(instance: Instance, rigid: Set[Value]) -> CanonicalForm:
 
 def form_of(encoding: Encoding, placement: Placement) -> CanonicalForm:
     """The canonical form of the facts whose placement this is, each of whose values is of one sort."""
-    layout, own = placement.layout, placement.names()
-    form, names = named(encoding, layout)
+    own = placement.names()
+    form, names = named(encoding, placement.layout)
     relations = zip(encoding.schema.relations, form, strict=True)
-    instance = Instance(
-        encoding.schema,
-        frozenset(Fact(relation.name, args) for relation, tuples in relations for args in tuples),
-    )
-    labelling = dict(zip(own, names, strict=True))
-    kept = {value for fact in instance.facts for value in fact.args}.intersection(encoding.fixed)
-    labelling |= {value: value for value in kept}
-    generators = ({own[v]: own[w] for v, w in g.items()} for g in layout.all_generators)
-    return CanonicalForm(instance, labelling, tuple(generators))
+    facts = chain.from_iterable(map(Fact, repeat(relation.name), tuples) for relation, tuples in relations)
+    kept = set(encoding.fixed).intersection(chain.from_iterable(chain.from_iterable(form)))
+    labelling = dict(zip(own, names, strict=True)) | {value: value for value in kept}
+    return CanonicalForm(Instance(encoding.schema, frozenset(facts)), labelling, placement.layout, own)
 
 
 def named(encoding: Encoding, layout: Layout) -> tuple[list[list[tuple[Value, ...]]], list[Value]]:
@@ -141,13 +148,31 @@ def orbit(items: Iterable[Item], generators: Iterable[Mapping[Value, Value]]) ->
 
 def _refuse_mixed(instance: Instance) -> None:
     """Raise an error where a value is of two sorts; a numeral that several sorts list may be."""
-    values: dict[Value, str] = {}
-    listed = instance.schema.listed
-    for fact in instance.facts:
-        for sort, value in zip(instance.schema.relation(fact.relation).sorts, fact.args, strict=True):
-            owners = listed.get(value) or (values.setdefault(value, sort),)
-            if sort not in owners:
-                raise DeclarationError(
-                    f"the value {value} is in two sorts, {' and '.join(sorted((sort, owners[0])))} "
-                    f"(see {fact}); give one of them another name"
-                )
+    schema = instance.schema
+    listed = schema.listed
+    tuples: dict[str, list[tuple[Value, ...]]] = {}
+    for relation, args in instance.facts:
+        tuples.setdefault(relation, []).append(args)
+    standing: dict[str, set[Value]] = {}
+    for relation, found in tuples.items():
+        for sort, column in zip(schema.relation(relation).sorts, zip(*found, strict=True), strict=True):
+            standing.setdefault(sort, set()).update(column)
+    own: dict[Value, str] = {}
+    for sort, values in standing.items():
+        doubtful = (values & own.keys()) | {
+            value for value in listed.keys() & values if sort not in listed[value]
+        }
+        if doubtful:
+            value = min(doubtful)
+            first = own.get(value) or listed[value][0]
+            fact = min(fact for fact in instance.facts if _stands(schema, fact, value, sort))
+            raise DeclarationError(
+                f"the value {value} is in two sorts, {' and '.join(sorted((sort, first)))} "
+                f"(see {fact}); give one of them another name"
+            )
+        own.update(dict.fromkeys(values - listed.keys(), sort))
+
+
+def _stands(schema: Schema, fact: Fact, value: Value, sort: str) -> bool:
+    """Whether a value stands in a fact at a position of this sort."""
+    return (sort, value) in zip(schema.relation(fact.relation).sorts, fact.args, strict=True)

@@ -11,6 +11,7 @@ from itertools import count
 
 from stead_sym.relational.graph import Row
 from stead_sym.relational.layout import Hub, Layout, lay_out
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Schema, Value
 from stead_sym.relational.shapes import Shape, Shapes
 
@@ -28,11 +29,17 @@ class Encoding:
 
     Relations and sorts have their places in the schema. ``rigid`` has, per sort, the values that keep their
     names there; of F of them in all the codes are -F to -1, in the order of the names. ``prefixes`` are the
-    canonical names of each sort without their numbers.
+    canonical names of each sort without their numbers. ``seconds`` is how long nauty may take for one part.
     """
 
     def __init__(
-        self, schema: Schema, rigid: Mapping[str, Iterable[Value]], *, small: int = SMALL, hub: int = HUB
+        self,
+        schema: Schema,
+        rigid: Mapping[str, Iterable[Value]],
+        *,
+        small: int = SMALL,
+        hub: int = HUB,
+        seconds: float = CANONICAL_SECONDS,
     ) -> None:
         self.schema = schema
         self.small = small
@@ -44,7 +51,7 @@ class Encoding:
         codes = {value: place - len(self.fixed) for place, value in enumerate(self.fixed)}
         self.rigid = [{value: codes[value] for value in rigid.get(sort.name, ())} for sort in schema.sorts]
         self.prefixes = _prefixes(schema, self.fixed)
-        self.shapes = Shapes(self.columns)
+        self.shapes = Shapes(self.columns, seconds)
         self.layouts: dict[object, Layout] = {}
         self._hubs: dict[Hub, int] = {}
         self._next_hub = count(-len(self.fixed) - 1, -1)

@@ -1,5 +1,4 @@
-"""The coloured graph of a set of rows, its canonical order and its automorphisms: the one file that imports
-pynauty.
+"""The coloured graph of a set of rows, its canonical order and its automorphisms.
 
 The decision: data come here as numbers. A *row* is a fact P(u1, …, uq) as a tuple of codes: of P, which is
 `RELATION` plus the place of P in its schema, and of the arguments, 0 or more for a value that may be renamed
@@ -28,16 +27,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-import pynauty
-
-NAUTY_VERSION: str = pynauty.__version__
-"""The version of pynauty, whose first numbers are those of nauty."""
+from stead_sym.relational.nauty import search
 
 Row: TypeAlias = tuple[int, ...]
 Permutation: TypeAlias = Mapping[int, int]
 """A permutation of free values, given by those that it moves."""
 
-_Profile: TypeAlias = tuple[tuple[Row, int, int], ...]  # pattern, position, minus how often
+Profile: TypeAlias = tuple[tuple[Row, int, int], ...]  # pattern, position, minus how often
 RELATION = -(1 << 40)
 """The code of the first relation of a schema: no other code is so small."""
 
@@ -90,6 +86,19 @@ def pattern(row: Row) -> tuple[Row, dict[int, int]]:
     return tuple(codes), first
 
 
+def profiles(rows: Iterable[Row], sorts: Sequence[int]) -> list[tuple[int, Profile]]:
+    """The sort and the profile of each free value, 0 to ``len(sorts)`` - 1."""
+    occurrences: list[Counter[tuple[Row, int]]] = [Counter() for _ in sorts]
+    for row in rows:
+        colour, first = pattern(row)
+        for value, position in first.items():
+            occurrences[value][colour, position] += 1
+    return [
+        (sort, (*sorted((colour, position, -often) for (colour, position), often in found.items()), END))
+        for sort, found in zip(sorts, occurrences, strict=True)
+    ]
+
+
 def solve(rows: Collection[Row], sorts: Sequence[int]) -> tuple[list[int], list[Permutation]]:
     """The free values, which are 0 to ``len(sorts)`` - 1, in canonical order, and generators of the group of
     automorphisms of the rows.
@@ -98,11 +107,15 @@ def solve(rows: Collection[Row], sorts: Sequence[int]) -> tuple[list[int], list[
     are ordered by sort and profile before all else; of two profiles that begin alike the longer comes
     first, and what stands in more rows comes before what stands in fewer.
     """
+    cells: dict[tuple[int, Profile], set[int]] = {}
+    for value, colour in enumerate(profiles(rows, sorts)):
+        cells.setdefault(colour, set()).add(value)
+    if len(cells) == len(sorts):  # every value has a colour of its own
+        return [value for colour in sorted(cells) for value in cells[colour]], []
     graph = _Graph(len(sorts))
     for row in rows:
         graph.add(row, sorts)
-    colours = [(sorts[value], graph.profile(value)) for value in range(len(sorts))]
-    return graph.solve(colours)
+    return graph.solve([cells[colour] for colour in sorted(cells)])
 
 
 class _Graph:
@@ -112,12 +125,9 @@ class _Graph:
         self.free = free
         self.patterns: list[Row] = []  # of the vertices that are not values
         self.adjacent: dict[int, list[int]] = {}
-        self.occurrences: list[Counter[tuple[Row, int]]] = [Counter() for _ in range(free)]
 
     def add(self, row: Row, sorts: Sequence[int]) -> None:
         colour, first = pattern(row)
-        for value, position in first.items():
-            self.occurrences[value][colour, position] += 1
         if len(first) < 2:
             return
         neighbours = self._vertex((*colour, -1))
@@ -136,26 +146,10 @@ class _Graph:
         self.patterns.append(colour)
         return self.adjacent.setdefault(vertex, [])
 
-    def profile(self, value: int) -> _Profile:
-        found = self.occurrences[value].items()
-        return (*sorted((colour, position, -often) for (colour, position), often in found), END)
-
-    def solve(self, colours: Sequence[tuple[int, _Profile]]) -> tuple[list[int], list[Permutation]]:
-        cells: dict[tuple[int, _Profile], set[int]] = {}
-        for value, colour in enumerate(colours):
-            cells.setdefault(colour, set()).add(value)
-        if len(cells) == self.free:  # every value has a colour of its own
-            return [value for colour in sorted(cells) for value in cells[colour]], []
+    def solve(self, cells: Sequence[set[int]]) -> tuple[list[int], list[Permutation]]:
         classes: dict[Row, set[int]] = {}
         for vertex, own in enumerate(self.patterns, self.free):
             classes.setdefault(own, set()).add(vertex)
-        graph = pynauty.Graph(
-            self.free + len(self.patterns),
-            adjacency_dict=self.adjacent,
-            vertex_coloring=[cells[c] for c in sorted(cells)] + [classes[c] for c in sorted(classes)],
-        )
-        # pynauty's label lists, for each canonical position, the vertex that takes it. Positions go
-        # by colour class in the order given, so the values come first.
-        order: list[int] = pynauty.canon_label(graph)[: self.free]
-        permutations: list[list[int]] = pynauty.autgrp(graph)[0]
-        return order, [{v: p[v] for v in range(self.free) if p[v] != v} for p in permutations]
+        size = self.free + len(self.patterns)
+        order, permutations = search(size, self.adjacent, [*cells, *[classes[c] for c in sorted(classes)]])
+        return order[: self.free], [{v: p[v] for v in range(self.free) if p[v] != v} for p in permutations]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from stead_sym.errors import DeclarationError
 from stead_sym.html import paragraph, table
-from stead_sym.relational.schema import Schema, Value
+from stead_sym.relational.schema import Relation, Schema, Value
 
 
 class Fact(NamedTuple):
@@ -44,11 +44,7 @@ class Instance:
         `TypeError` for what is no relation with a tuple of values."""
         instance = cls(schema, frozenset(map(_fact, facts)))
         for fact in instance.facts:
-            relation = schema.relation(fact.relation)
-            if len(fact.args) != relation.arity:
-                raise DeclarationError(
-                    f"{fact} has {len(fact.args)} arguments; {relation.name} takes {relation.arity}"
-                )
+            relation = relation_of(fact, schema)
             for sort, value in zip(map(schema.sort, relation.sorts), fact.args, strict=True):
                 if sort.rigid and value not in (sort.values or ()):
                     raise DeclarationError(
@@ -120,6 +116,16 @@ def _fact(pair: Fact | tuple[str, tuple[Value, ...]]) -> Fact:
         case (str(relation), tuple(args)) if all(isinstance(value, str) for value in args):
             return Fact(relation, args)
     raise TypeError(f"{pair!r} is no fact; give a relation with a tuple of values, each a text")
+
+
+def relation_of(fact: Fact, schema: Schema) -> Relation:
+    """The relation of a fact; `DeclarationError` where the schema has none, or one of another arity."""
+    relation = schema.relation(fact.relation)
+    if len(fact.args) != relation.arity:
+        raise DeclarationError(
+            f"{fact} has {len(fact.args)} arguments; {relation.name} takes {relation.arity}"
+        )
+    return relation
 
 
 def broken_keys(schema: Schema, facts: Iterable[Fact]) -> Iterator[tuple[Fact, Fact]]:

@@ -7,8 +7,8 @@ pairs, so that data in which identifiers of two sorts are spelled alike need no 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from itertools import count
+from collections.abc import Collection, Iterable, Iterator
+from itertools import count, repeat
 
 from stead_sym.relational.encoding import Encoding
 from stead_sym.relational.graph import RELATION, Row, moved
@@ -25,7 +25,7 @@ class Parts:
 
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
-        self._numbers: list[dict[Value, int]] = [{} for _ in encoding.schema.sorts]
+        self._numbers = [dict(codes) for codes in encoding.rigid]  # of the values of each sort
         self._names: dict[int, Hub] = {}
         self._next = count()
         self._rows: dict[int, set[Row]] = {}  # of each value
@@ -37,7 +37,6 @@ class Parts:
         self._touched: set[int] = set()
         self._touched_rows: set[Row] = set()
         self._placement: Placement | None = None
-        self._kinds: dict[str, tuple[int, list[tuple[int, dict[Value, int], dict[Value, int]]]]] = {}
 
     def change(self, come: Iterable[Fact] = (), go: Iterable[Fact] = ()) -> None:
         """Add the facts that come, which are not there, and take away those that go, which are.
@@ -45,10 +44,11 @@ class Parts:
         Raises `DeclarationError` for an unknown relation and `ValueError` for a wrong number of arguments.
         """
         self._placement = None
-        for fact in go:
-            self._go(self._row(fact))
-        for fact in come:
-            self._come(self._row(fact))
+        for rows, _ in self._numbered(go):
+            for row in rows:
+                self._go(row)
+        for rows, columns in self._numbered(come):
+            self._come(rows, columns)
 
     def placement(self) -> Placement:
         """The layout, with the names that its values have now; it stays as it is when facts change."""
@@ -75,41 +75,37 @@ class Parts:
         )
         return Placement(layout, tuple(tuple(self._copies[block.own]) for block in layout.blocks))
 
-    def _row(self, fact: Fact) -> Row:
-        """The row of a fact. A value without a number gets one."""
-        relation, args = fact
-        kinds = self._kinds.get(relation)
-        if kinds is None:
-            self.encoding.schema.relation(relation)  # raises where there is none
-            place = self.encoding.places[relation]
-            sorts = [(s, self.encoding.rigid[s], self._numbers[s]) for s in self.encoding.columns[place]]
-            kinds = self._kinds[relation] = (RELATION + place, sorts)
-        row = [kinds[0]]
-        for (sort, rigid, numbers), value in zip(kinds[1], args, strict=True):
-            code = rigid.get(value)
-            if code is None:
-                code = numbers.get(value)
-                if code is None:
-                    code = numbers[value] = next(self._next)
+    def _numbered(self, facts: Iterable[Fact]) -> Iterator[tuple[list[Row], list[list[int]]]]:
+        """The rows of the facts of each relation, and the columns of their arguments. A value without a
+        number gets one. It goes column by column, as work for each fact is what a large context costs."""
+        relations: dict[str, list[tuple[Value, ...]]] = {}
+        for relation, args in facts:
+            relations.setdefault(relation, []).append(args)
+        encoding = self.encoding
+        for relation, tuples in relations.items():
+            encoding.schema.relation(relation)  # raises where there is none
+            place = encoding.places[relation]
+            columns: list[list[int]] = []
+            for sort, column in zip(encoding.columns[place], zip(*tuples, strict=True), strict=True):
+                numbers = self._numbers[sort]
+                new = [value for value in dict.fromkeys(column) if value not in numbers]
+                for value, code in zip(new, self._next, strict=False):
+                    numbers[value] = code
                     self._names[code] = (sort, value)
                     self._rows[code] = set()
-            row.append(code)
-        return tuple(row)
+                columns.append([numbers[value] for value in column])
+            code = RELATION + place
+            yield [*zip(repeat(code), *columns)] if columns else [(code,)] * len(tuples), columns
 
-    def _come(self, row: Row) -> None:
-        hub, free = self.encoding.hub, False
-        for code in row:
-            if code >= 0:
-                free = True
-                rows = self._rows[code]
-                rows.add(row)
-                self._touched.add(code)
-                if len(rows) == hub + 1:
-                    self._touched_rows |= rows
-        if free:
-            self._touched_rows.add(row)
-        else:
-            self._ground.add(row)
+    def _come(self, rows: list[Row], columns: list[list[int]]) -> None:
+        if not any(min(column) >= 0 for column in columns):
+            self._ground.update(row for row in rows if max(row) < 0)
+        for column in columns:
+            for code, row in zip(column, rows, strict=True):
+                if code >= 0:
+                    self._rows[code].add(row)
+                    self._touched.add(code)
+        self._touched_rows.update(row for row in rows if max(row) >= 0)
 
     def _go(self, row: Row) -> None:
         values = _values(row)
@@ -119,9 +115,6 @@ class Parts:
         for value in values:
             rows = self._rows[value]
             rows.remove(row)
-            if len(rows) == self.encoding.hub:
-                self._touched_rows |= rows
-                self._touched.update(*map(_values, rows))
             if not rows:
                 del self._rows[value]
                 sort, name = self._names.pop(value)
@@ -132,12 +125,17 @@ class Parts:
     def _settle(self) -> None:
         """Bring hubs and parts up to date."""
         encoding, hubs = self.encoding, self._hubs
-        seeds = self._touched
+        seeds, nothing = self._touched, set[Row]()
         for value in list(seeds):
-            if len(self._rows.get(value, ())) > encoding.hub:
-                hubs[value] = encoding.hub_code(self._names[value])
-            else:
-                hubs.pop(value, None)
+            rows = self._rows.get(value, nothing)
+            if len(rows) > encoding.hub:
+                if value not in hubs:
+                    hubs[value] = encoding.hub_code(self._names[value])
+                    self._touched_rows |= rows
+            elif hubs.pop(value, None) is not None:
+                self._touched_rows |= rows
+                seeds.update(*map(_values, rows))
+        for value in list(seeds):
             found = self._parts.get(value)
             if found is not None:
                 part, inside = found
@@ -156,25 +154,24 @@ class Parts:
                 self._hub_rows.add(row)
         for value in sorted(seeds):
             if value in self._rows and value not in hubs and value not in self._parts:
-                part, inside = self._part(self._coded(self._connected(value)))
+                found = part, inside = self._part(self._coded(self._connected(value)))
                 self._copies.setdefault(part.shape, {})[part] = None
-                for one in inside:
-                    self._parts[one] = part, inside
+                self._parts.update(dict.fromkeys(inside, found))
         self._touched, self._touched_rows = set(), set()
 
     def _connected(self, value: int) -> set[Row]:
         """The rows of all values that a value is connected with."""
         rows: set[Row] = set()
-        seen = {value}
+        hubs, seen = self._hubs, {value}
         waiting = [value]
         while waiting:
-            for row in self._rows[waiting.pop()]:
-                if row not in rows:
-                    rows.add(row)
-                    for code in row:
-                        if code >= 0 and code not in seen and code not in self._hubs:
-                            seen.add(code)
-                            waiting.append(code)
+            more = self._rows[waiting.pop()] - rows
+            rows |= more
+            for row in more:
+                for code in row:
+                    if code >= 0 and code not in seen and code not in hubs:
+                        seen.add(code)
+                        waiting.append(code)
         return rows
 
     def _part(self, rows: Collection[Row]) -> tuple[Part, tuple[int, ...]]:

@@ -156,8 +156,9 @@ class Schema:
         for relation in self.relations:
             for name in relation.sorts:
                 if name not in names:
+                    there = f", or name one of {', '.join(s.name for s in self.sorts)}" if names else ""
                     raise DeclarationError(
-                        f"relation {relation.name} uses the unknown sort {name}; write `sort {name}`",
+                        f"relation {relation.name} uses the unknown sort {name}; write `sort {name}`{there}",
                         relation.span,
                     )
         owner: dict[Value, Sort] = {}

@@ -14,6 +14,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from stead_sym.relational.graph import RELATION, Permutation, Row, moved, solve
+from stead_sym.relational.large import LARGE, solve_large
+from stead_sym.relational.nauty import CANONICAL_SECONDS
+
+_FEW = 8  # rows, up to which they are first looked up as they are, without `_keyed`
+_AS_MET = 100_000  # of those that are remembered, then forgotten all at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +51,22 @@ class Shape:
 class Shapes:
     """The shapes of sets of rows over one schema, remembered up to ``most`` rows, then forgotten all at once.
 
-    ``columns`` has, per relation, the numbers of the sorts of its columns. Safe under threads: what two of
+    ``columns`` has, per relation, the numbers of the sorts of its columns; ``seconds`` is how long nauty may
+    take for one set (`nauty.search_apart`). Safe under threads: what two of
     them work out at once is the same.
     """
 
-    def __init__(self, columns: Sequence[Sequence[int]], most: int = 500_000) -> None:
+    def __init__(
+        self, columns: Sequence[Sequence[int]], seconds: float = CANONICAL_SECONDS, most: int = 500_000
+    ) -> None:
         sorts = 1 + max((sort for column in columns for sort in column), default=0)
         # A relation for the tags of each sort stands after the others.
         self._columns = [*columns, *[(sort, sort) for sort in reversed(range(sorts))]]
+        self._seconds = seconds
         self._most = most
         self._remembered = 0
         self._found: dict[tuple[Row, ...], tuple[Shape, tuple[int, ...]]] = {}
+        self._as_met: dict[tuple[Row, ...], tuple[Shape, tuple[int, ...]]] = {}
         self._shapes: dict[Shape, Shape] = {}
 
     def tag(self, sort: int, tag: int, value: int) -> Row:
@@ -64,12 +74,28 @@ class Shapes:
         return (RELATION + len(self._columns) - 1 - sort, -1 - tag, value)
 
     def shape(self, rows: Collection[Row]) -> tuple[Shape, list[int]]:
-        """The shape of the rows, and their free values in the order of its values."""
-        key, values = _keyed(rows)
-        found = self._found.get(key)
-        if found is None:
-            found = self._work_out(key, len(values))
-        shape, order = found
+        """The shape of the rows, and their free values in the order of its values. Raises `CanonicalLimit`
+        where nauty does not find it in time."""
+        if len(rows) > _FEW:
+            key, values = _keyed(rows)
+            shape, order = self._found.get(key) or self._work_out(key, len(values))
+            return shape, [values[i] for i in order]
+        number: dict[int, int] = {}
+        as_met = tuple(
+            [
+                tuple([code if code < 0 else number.setdefault(code, len(number)) for code in row])
+                for row in sorted(rows)
+            ]
+        )
+        known = self._as_met.get(as_met)
+        values = [*number]
+        if known is None:
+            key, others = _keyed(as_met)
+            shape, order = self._found.get(key) or self._work_out(key, len(others))
+            if len(self._as_met) >= _AS_MET:
+                self._as_met = {}
+            known = self._as_met[as_met] = shape, tuple([others[i] for i in order])
+        shape, order = known
         return shape, [values[i] for i in order]
 
     def _work_out(self, key: tuple[Row, ...], free: int) -> tuple[Shape, tuple[int, ...]]:
@@ -78,7 +104,10 @@ class Shapes:
             for sort, code in zip(self._columns[row[0] - RELATION], row[1:], strict=True):
                 if code >= 0:
                     sorts[code] = sort
-        order, generators = solve(key, sorts)
+        if len(key) > LARGE:
+            order, generators = solve_large(self, key, sorts, self._seconds)
+        else:
+            order, generators = solve(key, sorts)
         place = {value: i for i, value in enumerate(order)}
         shape = Shape(
             tuple(sorted(moved(row, place) for row in key)),

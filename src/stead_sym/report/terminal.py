@@ -125,7 +125,7 @@ def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
         yield "bounded", f"{', '.join(seen)} in use at most"
     if hypotheses.widened:
         contexts = _plural(len(hypotheses.widened), "context")
-        yield "widened", f"{contexts}, where one of several calls alike is selected (--hypotheses)"
+        yield "widened", f"{contexts}, where one of several calls alike is selected (stead-sym symmetry)"
     if hypotheses.missing:
         names = ", ".join(missing.name for missing in hypotheses.missing)
         yield "missing", f"not established: {names} (--hypotheses)"
@@ -159,7 +159,8 @@ def _weight(weighed: Weight, agent: str) -> str:
     whose = f"{agent}: " if agent else ""
     parts = []
     if weighed.mass is not None:
-        parts.append(f"{percent(weighed.mass)} or more of the probability is on the offered calls")
+        mass = percent(weighed.mass)
+        parts.append(f"where calls part, {mass} or more of the probability is on the offered ones")
     if weighed.known:
         parts.append(f"{weighed.same} of {weighed.known} choices are made without the constraint too")
     if weighed.sampling is not None:

@@ -6,7 +6,7 @@ The decision: nothing clever, no graph, no early cut; usable up to six values or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from itertools import permutations, product
+from itertools import chain, permutations, product
 
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -32,3 +32,20 @@ def isomorphisms(left: Instance, right: Instance, fixed: Set[Value]) -> Iterator
 def automorphisms(instance: Instance, fixed: Set[Value]) -> list[Mapping[Value, Value]]:
     """Aut_C(D): the witnesses of D ≃_C D."""
     return list(isomorphisms(instance, instance, fixed))
+
+
+def least_labelling(instance: Instance, rigid: Set[Value]) -> Instance:
+    """can_B(D) (Definition "Canonical instance"): the least of all B-labellings, for B = ``rigid``.
+
+    ν^S_i is the i-th of ``S.1``, ``S.2``, …, which neither B nor D should hold; instances are ordered by the
+    sorted list of their facts.
+    """
+    own, names = [], []
+    for sort, values in instance.active_domain.items():
+        own += sorted(values - rigid)
+        names.append([f"{sort}.{i}" for i in range(1, len(values - rigid) + 1)])
+    labellings = (
+        instance.rename(dict(zip(own, chain.from_iterable(images), strict=True)))
+        for images in product(*map(permutations, names))
+    )
+    return min(labellings, key=lambda labelling: sorted(labelling.facts))

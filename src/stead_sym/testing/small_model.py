@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.models.tokenizer import library
 from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -24,6 +25,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors, view
 from stead_sym.deployment.tool import Call
+from stead_sym.errors import ModelError
 from stead_sym.files import load
 from stead_sym.relational.schema import Value
 
@@ -216,6 +218,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--train", type=float, default=0.0, metavar="SECONDS")
     options = parser.parse_args()
+    try:
+        for module in ("torch", "transformers", "tokenizers"):
+            library(module, "the small model")
+    except ModelError as error:
+        parser.exit(error.exit_status, f"{error}\n")
     prompt = Prompt.of(load("refund"))
     examples = list(refund_examples(prompt, "approving", options.seed, 20))
     texts = [text for messages, answer in examples for text in (*(m.content for m in messages), answer)]

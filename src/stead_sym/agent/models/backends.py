@@ -15,6 +15,7 @@ from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wording import without_credentials
 from stead_sym.errors import InputError, StoreError
+from stead_sym.logic.names import nearest
 
 KINDS = (*CATALOGUE, "hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL", "llama:FILE.gguf")
 """What `open_backend` takes. MODEL is a folder, or the name of a model on the Hugging Face hub or in the
@@ -63,7 +64,9 @@ def open_backend(
 
         return VllmOffline.load(_folder(model, "vllm", say), options, called=model)
     shown = without_credentials(words)
-    raise InputError(f"unknown agent {shown!r}; write any, or a model as {' or '.join(KINDS)}")
+    others = "or an agent of another kind as python:MODULE:OBJECT or openai:http://HOST/v1#MODEL"
+    listed = f"write any, or a model as {' or '.join(KINDS)}, {others}"
+    raise InputError(f"unknown agent {shown!r}; {nearest(words, CATALOGUE, listed)}")
 
 
 def is_server(words: str) -> bool:

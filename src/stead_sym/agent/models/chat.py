@@ -15,7 +15,7 @@ import base64
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any
@@ -28,7 +28,7 @@ from stead_sym.agent.models.tokenizer import library
 from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.agent.prompts.template import Template
 from stead_sym.agent.recorded import Again, Asking, RecordedAgent
-from stead_sym.agent.records.said import Given
+from stead_sym.agent.records.said import Given, is_logprob
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wording import one_line, without_credentials
 from stead_sym.errors import InputError, ModelError
@@ -51,6 +51,8 @@ _REFUSING = {
     "max_completion_tokens": ("max_completion_tokens", "max_tokens", "context length", "max_model_len"),
 }
 """What a server may do without, with words of the refusal of one that has to."""
+_MOST_BYTES = 1 << 26
+"""No answer is longer than this."""
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 
@@ -120,11 +122,14 @@ class Chat:
             self._opened = self._openai.AsyncOpenAI(
                 api_key=self._key,
                 base_url=self.url,
-                default_headers=self._headers,
+                # What is compressed may be of any length when it is not any more.
+                default_headers={"Accept-Encoding": "identity", **(self._headers or {})},
                 max_retries=0,
                 timeout=self._openai.Timeout(600.0, connect=10.0),
                 # A server that moves is told of, not followed: the prompt is for the one that was named.
-                http_client=self._openai.DefaultAsyncHttpxClient(follow_redirects=False),
+                http_client=self._openai.DefaultAsyncHttpxClient(
+                    follow_redirects=False, event_hooks={"response": [_bounded]}
+                ),
             )
         return self._opened
 
@@ -193,7 +198,7 @@ class Chat:
                 self._optional = {n: value for n, value in self._optional.items() if n not in unwanted}
                 return await self._post(body)
             raise self._failure(response.status_code, said, response.headers) from None
-        except self._openai.APIConnectionError as error:
+        except (self._openai.APIConnectionError, _Unread) as error:
             reason = self._clean(str(error.__cause__ or error) or type(error).__name__)
             failure = ModelError(
                 f"{self.name}: no answer: {reason}; start the server, or correct the address"
@@ -214,6 +219,8 @@ class Chat:
             return ModelError(f"{words}: the server sends to {where}; name the address that answers")
         if status in (401, 403):
             return ModelError(f"{words}; set OPENAI_API_KEY to a key for this server")
+        if status == 404:
+            return ModelError(f"{words}; correct the model's name, or the address: most end in /v1")
         if status not in _TEMPORARY:
             return ModelError(f"{words}; see the server's log")
         pause = retry_after(headers.get("retry-after"))
@@ -238,6 +245,29 @@ class Chat:
         for secret in self._secrets:
             said = said.replace(secret, "***")
         return said
+
+
+class _Unread(Exception):
+    """An answer is not read to its end; the text says why."""
+
+
+async def _bounded(response: Any) -> None:
+    """Have a response of the client end with `_Unread` where it is too long, or compressed against all
+    words."""
+    coding = response.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise _Unread(f"the answer is compressed ({coding}), which was not asked for")
+    pieces = response.aiter_raw
+
+    async def bounded(*arguments: Any) -> AsyncIterator[bytes]:
+        left = _MOST_BYTES
+        async for piece in pieces(*arguments):
+            left -= len(piece)
+            if left < 0:
+                raise _Unread("the answer does not end")
+            yield piece
+
+    response.aiter_raw = bounded
 
 
 def _with_tools(prompt: Prompt) -> Prompt:
@@ -279,11 +309,7 @@ def _logprob(choice: Mapping[str, Any]) -> float | None:
     """The log-probability of all tokens of an answer together; None where the server does not tell."""
     match choice.get("logprobs"):
         case {"content": [_, *_] as tokens}:
-            said = [
-                float(one)
-                for token in tokens
-                if isinstance(token, dict) and isinstance(one := token.get("logprob"), int | float)
-            ]
-            if len(said) == len(tokens) and all(map(math.isfinite, said)):
+            said: list[Any] = [token.get("logprob") for token in tokens if isinstance(token, dict)]
+            if len(said) == len(tokens) and all(map(is_logprob, said)):
                 return math.fsum(said)
     return None

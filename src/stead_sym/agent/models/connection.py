@@ -12,7 +12,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -27,6 +27,8 @@ EXTRA = "server"
 _BUSY = (429, 503)
 _BROKEN = (408, 500, 502, 504)
 _MOST_BYTES = 1 << 28
+_MOMENT = 2.0
+"""Seconds that a thread gets to begin where nobody wants it any more."""
 
 Result = TypeVar("Result")
 
@@ -84,15 +86,24 @@ class Talk:
         self._thread = threading.Thread(target=self._run, name="requests of stead-sym", daemon=True)
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        self._begun.result()
+        try:
+            self._thread.start()
+            self._begun.result()
+        except BaseException:  # Ctrl-C comes at any time; the thread may run then or not
+            wait([self._begun], timeout=_MOMENT)
+            self._end()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.loop.call_soon_threadsafe(self._ending.set)
-        self._thread.join()
+        self._end()
+
+    def _end(self) -> None:
+        if self._begun.done() and self._begun.exception() is None:
+            self.loop.call_soon_threadsafe(self._ending.set)
+            self._thread.join()
 
     def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Run ``work`` in the loop."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
-from stead_sym.agent.models.encoding import Encoder
+from stead_sym.agent.models.encoding import Encoded, Encoder
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.errors import ModelError
@@ -36,8 +36,8 @@ class Vocabulary(Protocol):
     @property
     def special(self) -> frozenset[int]: ...
 
-    def encoded(self, text: str, /) -> Tokens:
-        """The tokens of a text, control tokens where it spells them."""
+    def encoded(self, text: str, /) -> Encoded:
+        """The tokens of a text, control tokens where it spells them; these are what is watched for."""
         ...
 
     def plain(self, text: str, /) -> Tokens:
@@ -53,9 +53,9 @@ class HubVocabulary:
         self.control = frozenset(number for number, token in added.items() if token.content.strip())
         self.special = frozenset(number for number in self.control if added[number].special)
         self._tokenizer = tokenizer
-        self._encoder = Encoder(tokenizer)
+        self._encoder = Encoder(tokenizer, self.control)
 
-    def encoded(self, text: str) -> Tokens:
+    def encoded(self, text: str) -> Encoded:
         """See `Vocabulary`."""
         return self._encoder.encode(text)
 
@@ -83,25 +83,26 @@ class ControlTokens:
     def prompt(self, messages: Sequence[Message], render: Render) -> Tokens:
         """The tokens of a prompt; `ModelError` where the template does not write each message once, and a
         message spells a control token."""
-        tokens = self._vocabulary.encoded(render(messages))
+        encoded = self._vocabulary.encoded(render(messages))
         roles = tuple(message.role for message in messages)
         if roles not in self._of_template:
             pieces = self._pieces([Message(role, "") for role in roles], render)
-            self._of_template[roles] = self._among([t for p in pieces for t in self._vocabulary.encoded(p)])
-        if self._among(tokens) == self._of_template[roles]:
-            return tokens
+            parts = (self._vocabulary.encoded(piece).watched for piece in pieces)
+            self._of_template[roles] = tuple(token for part in parts for token in part)
+        if encoded.watched == self._of_template[roles]:
+            return encoded.tokens
         first, *others = self._pieces(messages, render)
-        apart = list(self._vocabulary.encoded(first))
+        apart = list(self._vocabulary.encoded(first).tokens)
         for message, piece in zip(messages, others, strict=True):
             apart += [
                 *self._plain(message.content, self._vocabulary.control),
-                *self._vocabulary.encoded(piece),
+                *self._vocabulary.encoded(piece).tokens,
             ]
         return tuple(apart)
 
     def text(self, text: str) -> Tokens:
         """The tokens of a text, none of them special."""
-        tokens = self._vocabulary.encoded(text)
+        tokens = self._vocabulary.encoded(text).tokens
         return (
             tokens
             if self._vocabulary.special.isdisjoint(tokens)
@@ -138,6 +139,3 @@ class ControlTokens:
     @staticmethod
     def _holds(tokens: Tokens, refused: Collection[int]) -> bool:
         return any(token in refused for token in tokens)
-
-    def _among(self, tokens: Sequence[int]) -> Tokens:
-        return tuple(filter(self._vocabulary.control.__contains__, tokens))

@@ -18,11 +18,8 @@ from contextlib import closing
 from typing import NamedTuple
 
 from stead_sym.agent.models.backend import Request
-from stead_sym.agent.records.possible import Tokens
+from stead_sym.agent.records.possible import SLACK, Tokens
 from stead_sym.errors import ModelError
-
-_SLACK = 1e-3
-"""Rounding between the numbers that an engine samples by and those that it reports."""
 
 
 class Question(NamedTuple):
@@ -85,11 +82,11 @@ def checked(name: str, question: Question, sampled: Sampled) -> dict[int, float]
             "logprob_token_ids"
         )
     asked = {token: logprobs[token] for token in question.asked}
-    if max(asked.values()) > _SLACK:
+    if max(asked.values()) > SLACK:
         raise ModelError(
             f"{name} reports logits for log-probabilities; start it with --logprobs-mode raw_logprobs"
         )
-    if token not in logprobs or max(asked.values()) > logprobs[token] + _SLACK:
+    if token not in logprobs or max(asked.values()) > logprobs[token] + SLACK:
         raise ModelError(
             f"{name} does not decode greedily: it sampled token {token}, another allowed one is likelier; "
             "switch off what changes its sampling"

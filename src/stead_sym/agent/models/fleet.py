@@ -100,7 +100,11 @@ class Fleet(Generic[Tag]):
 
     def __enter__(self) -> Self:
         self._talk.__enter__()
-        self._talk.start(self._tick())
+        try:
+            self._talk.start(self._tick())
+        except BaseException:  # Ctrl-C comes at any time
+            self._talk.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(

@@ -65,7 +65,7 @@ def _call(made: Any, calls: Collection[Call], tools: Sequence[Tool]) -> Call:
         raise Refused(f"the function {_quoted(name)} is not offered")
     arguments = function.get("arguments")
     try:
-        given = json.loads(arguments) if isinstance(arguments, str) else arguments
+        given = json.loads(arguments, object_pairs_hook=_once) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
         raise Refused(f"the arguments of {name} are no JSON: {_quoted(arguments)}") from None
     given = {} if given is None and not tool.params else given
@@ -80,6 +80,14 @@ def _call(made: Any, calls: Collection[Call], tools: Sequence[Tool]) -> Call:
     if call not in calls:
         raise Refused(f"{_quoted(call)} is not offered")
     return call
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object that names nothing twice: readers differ in which of two values they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Refused("an argument is given twice")
+    return found
 
 
 def _function(tool: Tool, offered: Sequence[tuple[str, ...]]) -> dict[str, Any]:

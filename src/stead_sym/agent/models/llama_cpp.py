@@ -26,6 +26,7 @@ from stead_sym.agent.models.catalogue import Say
 from stead_sym.agent.models.chat_template import ChatTemplate
 from stead_sym.agent.models.control_tokens import ControlTokens
 from stead_sym.agent.models.convert import float32_gguf, llama_library
+from stead_sym.agent.models.encoding import Encoded
 from stead_sym.agent.models.engine_options import EngineOptions
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest, digest_file
@@ -56,9 +57,9 @@ class LlamaVocabulary:
         self.control = frozenset(number for number in known if vocabulary.get_text(number).strip())
         self.special = frozenset(number for number in self.control if kinds[number] & _CONTROL)
 
-    def encoded(self, text: str) -> Tokens:
+    def encoded(self, text: str) -> Encoded:
         """See `control_tokens.Vocabulary`."""
-        return tuple(self._vocabulary.tokenize(text, False, True))
+        return Encoded.of(self._vocabulary.tokenize(text, False, True), self.control)
 
     def plain(self, text: str) -> Tokens:
         """See `control_tokens.Vocabulary`. Tokens that are no special ones are still found in a text."""

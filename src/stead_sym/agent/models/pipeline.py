@@ -25,7 +25,7 @@ from stead_sym.agent.records.known import known, of_another_question
 from stead_sym.agent.records.possible import Branching, Rule
 from stead_sym.agent.records.said import Decoding, Unforced
 from stead_sym.agent.records.store import Store
-from stead_sym.relational.graph import NAUTY_VERSION
+from stead_sym.relational.nauty import NAUTY_VERSION
 
 _TOGETHER = 128  # contexts that are looked up in the store at a time
 _POLL = 0.05  # seconds between looks at what others are asking, at first
@@ -184,27 +184,24 @@ class Pipeline:
         walks = list(walks)
         while walks:
             nodes = {
-                walk.keys.node(path, allowed): (walk, path)
+                walk.keys.node(path, allowed): (walk, Request(walk.prompt, path, allowed))
                 for walk in walks
                 for path, allowed in walk.decoder.open
                 if path not in walk.sent
             }
             known = self._store.get_nodes(nodes)
             for key, logprobs in known.items():
-                walk, path = nodes[key]
-                walk.decoder.tell(path, logprobs)
-            for key in [key for key in nodes if key not in known]:
-                walk, path = nodes[key]
-                self._ask(walk, Request(walk.prompt, path, dict(walk.decoder.open)[path]))
+                walk, request = nodes[key]
+                walk.decoder.tell(request.path, logprobs)
+            for key, (walk, request) in nodes.items():
+                if key not in known:
+                    walk.sent[request.path] = key
+                    self._submit(walk, request, request)
             for walk in walks:
                 if not walk.decoder.open:
                     self._end(walk)
             told = dict.fromkeys(nodes[key][0] for key in known)
             walks = [walk for walk in told if walk.decoder.open]
-
-    def _ask(self, walk: Walk, request: Request) -> None:
-        walk.sent.add(request.path)
-        self._submit(walk, request, request)
 
     def _end(self, walk: Walk) -> None:
         """All of a walk's nodes are told: weigh the greedy choice, where that is wanted."""
@@ -238,14 +235,14 @@ class Pipeline:
                 self.requests += 1
                 _, path, allowed = request
                 branching = Branching(path, allowed, tuple(map(float, said)))  # raises where it is no answer
-                nodes[walk.keys.node(path, allowed)] = branching.logprobs
+                nodes[walk.sent[path]] = branching.logprobs
                 told.append((walk, branching))
         finally:
             if nodes:
                 self._store.put_nodes(nodes)
         for walk, branching in told:
             walk.asked = True
-            walk.decoder.tell(branching.path, branching.logprobs)
+            walk.decoder.take(branching)
         self._advance(dict.fromkeys(walk for walk, _ in told))
 
     def _store_finished(self) -> Iterator[tuple[DecisionContext, Answer]]:

@@ -29,7 +29,7 @@ def retry_after(header: str | None) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(header).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):  # the second for a day or a year beyond all dates
             return None
     return max(0.0, seconds) if math.isfinite(seconds) else None
 

@@ -17,7 +17,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeGuard
 
 from stead_sym.agent.models.addresses import Address
 from stead_sym.agent.models.asking import Question, Said
@@ -146,7 +146,7 @@ class VllmServer:
                     {"model": models[0], "prompt": _SPOKEN, "add_special_tokens": False},
                     optional=True,
                 ).get("tokens")
-                if theirs is not None and tuple(theirs) != found.text(_SPOKEN):
+                if theirs is not None and theirs != [*found.text(_SPOKEN)]:
                     raise ModelError(
                         f"the tokenizer of {_name([one], models[0])} is another than the one that is here; "
                         "put that of the served model there, or name it"
@@ -266,7 +266,7 @@ class ServerAsking:
         try:
             [token], [likely] = choice["logprobs"]["tokens"], choice["logprobs"]["top_logprobs"]
             said = Sampled(_token(token), {_token(key): float(value) for key, value in likely.items()})
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
             raise ModelError(
                 f"{name}: the answer is no completion with token ids and log-probabilities; use a vLLM server"
             ) from None
@@ -277,12 +277,11 @@ class ServerAsking:
 
     def written(self, number: int, written: Written, choice: Mapping[str, Any]) -> tuple[int, Said]:
         """How far the model writes a call by itself."""
-        try:
-            choices = [int(token) for token in choice["token_ids"]]
-        except (KeyError, TypeError, ValueError):
+        choices = choice.get("token_ids")
+        if not _are_tokens(choices):
             raise ModelError(
                 f"{self._server.name}: the answer is no completion with token ids; use a vLLM server"
-            ) from None
+            )
         return number, unforced(written.tokens, choices, self._server.tokenizer.spelled)
 
     def choices(self, said: Mapping[str, Any], number: int) -> list[Mapping[str, Any]]:
@@ -362,7 +361,23 @@ def _card(first_words: _FirstWords, address: Address, model: str) -> dict[str, A
         raise ModelError(f"{address.url} {wrong}; write {there}")
     version = first_words.ask(address, "/version", optional=True).get("version", "unknown")
     card = served[model]
-    return {"root": card.get("root"), "max_model_len": card.get("max_model_len"), "version": version}
+    root, window = card.get("root"), card.get("max_model_len")
+    texts = (one for one in (root, version) if one is not None)
+    if not all(map(_is_text, texts)) or not (window is None or _are_tokens([window])):
+        raise ModelError(
+            f"{address.url}/v1/models: what it says of {model} is of another kind than it should be; name the"
+            " address of a vLLM server"
+        )
+    return {"root": root, "max_model_len": window, "version": version}
+
+
+def _is_text(said: object) -> bool:
+    """Whether a server's word is one that can be kept: JSON may hold halves of characters."""
+    return isinstance(said, str) and not re.search("[\ud800-\udfff]", said)
+
+
+def _are_tokens(said: object) -> TypeGuard[list[int]]:
+    return isinstance(said, list) and all(type(one) is int and 0 <= one < 1 << 31 for one in said)
 
 
 def _own_tokenizer(served: str, names: Sequence[str]) -> ChatTokenizer:

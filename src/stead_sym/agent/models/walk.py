@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.models.backend import Backend
@@ -35,14 +36,14 @@ class Draft:
 
 @dataclass(eq=False)
 class Walk:
-    """A decision in progress."""
+    """A decision in progress. ``sent`` has the nodes that the model was asked about, with their keys."""
 
     draft: Draft
     prompt: Tokens
     calls: tuple[Offered, ...]
     decoder: Decoder
     keys: Keys
-    sent: set[Tokens] = field(default_factory=set)
+    sent: dict[Tokens, str] = field(default_factory=dict)
     asked: bool = False
 
 
@@ -54,6 +55,7 @@ class Walks:
         self._prompt = prompt
         self._rule = rule
         self._identity = dict(backend.identity)
+        self._around = Around.of(self._identity, rule)
         self._shared: dict[Message, Message] = {}
         self._offered = lru_cache(maxsize=1 << 14)(self._offer)
         self.text = lru_cache(maxsize=1 << 14)(prompt.call_text)
@@ -75,7 +77,7 @@ class Walks:
         """
         prompt = self._backend.tokenizer.prompt(draft.messages)
         calls = tuple(map(self._offered, draft.calls))
-        keys = Keys(self._identity, prompt, calls, rule_data(self._rule))
+        keys = Keys(self._around, prompt, calls)
         walk = Walk(draft, prompt, calls, Decoder(self._trie(calls), self._rule), keys)
         self._fits(walk)
         return walk
@@ -113,15 +115,42 @@ class Walks:
             )
 
 
+class Around(NamedTuple):
+    """What stands around the calls and the prompt in the spelling of what a decision follows from: the model,
+    the rule, and the version of what makes contexts canonical; and the spelling of the ``model``."""
+
+    before: str
+    between: str
+    after: str
+    model: str
+
+    @classmethod
+    def of(cls, identity: Mapping[str, str], rule: Rule) -> Around:
+        """That of a model and a rule."""
+        named = {"model": identity, "canonical": FORM_VERSION, **rule_data(rule)}
+        parts = {name: spelled(part) for name, part in named.items()} | {"calls": "", "prompt": ""}
+        whole = [(f'"{name}":', parts[name]) for name in sorted(parts)]
+        texts = ["{"]
+        for number, (name, part) in enumerate(whole):
+            texts[-1] += f"{',' if number else ''}{name}{part}"
+            if not part:
+                texts.append("")
+        before, between, after = texts
+        return cls(before, between, f"{after}}}", parts["model"])
+
+
+@lru_cache(maxsize=1 << 14)
+def _spelled_call(text: str, tokens: Tokens) -> str:
+    return spelled([text, tokens])
+
+
 @dataclass(eq=False)
 class Keys:
     """The keys of one decision: digests as of `digest`, of which the long parts are spelled once."""
 
-    identity: Mapping[str, str]
+    around: Around
     prompt: Tokens
     calls: Sequence[Offered]
-    rule: Mapping[str, float]
-    _mark: str = field(default="\N{SYMBOL FOR NULL}", repr=False)
 
     @cached_property
     def prompt_digest(self) -> str:
@@ -131,17 +160,9 @@ class Keys:
     @cached_property
     def decision(self) -> str:
         """The digest of model, prompt, calls, rule and the version of what makes contexts canonical."""
-        whole = spelled(
-            {
-                "model": self.identity,
-                "canonical": FORM_VERSION,
-                "prompt": self._mark,
-                "calls": [[offered.text, offered.tokens] for offered in self.calls],
-                **self.rule,
-            }
-        )
-        before, after = whole.rsplit(f'"prompt":"{self._mark}"', 1)
-        return hashlib.sha256(f'{before}"prompt":{self._spelled}{after}'.encode()).hexdigest()
+        before, between, after, _ = self.around
+        calls = ",".join(_spelled_call(offered.text, offered.tokens) for offered in self.calls)
+        return hashlib.sha256(f"{before}[{calls}]{between}{self._spelled}{after}".encode()).hexdigest()
 
     @cached_property
     def question(self) -> str:
@@ -160,4 +181,4 @@ class Keys:
 
     @cached_property
     def _beginning(self) -> hashlib._Hash:
-        return hashlib.sha256(f"[{spelled(self.identity)},{self._spelled}".encode())
+        return hashlib.sha256(f"[{self.around.model},{self._spelled}".encode())

@@ -29,7 +29,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -138,14 +138,25 @@ class Prompt:
     def state_text(self, view: Instance, calls: Iterable[Call] = ()) -> str:
         """The facts as a JSON object: for every relation shown the sorted list of its tuples; then the texts
         of values that only the calls mention."""
-        shown = {value for name in self.shown for args in view.tuples(name) for value in args}
-        offered = {value for call in calls for value in call.args if value in self.schema.text_of}
-        entries = {
-            name: [list(map(self._shown, args)) for args in sorted(view.tuples(name))] for name in self.shown
-        }
-        texts = {f"text {value}": self.schema.text_of[value] for value in sorted(offered - shown)}
-        lines = (f"  {_json(name)}: {_json(value)}" for name, value in {**entries, **texts}.items())
+        rows: dict[str, list[tuple[Value, ...]]] = {name: [] for name in self.shown}
+        for relation, args in view.facts:
+            if relation in rows:
+                rows[relation].append(args)
+        lines = [
+            f"  {_json(name)}: [{', '.join(map(self._row, sorted(tuples)))}]" for name, tuples in rows.items()
+        ]
+        if self.schema.text_of:
+            offered = {value for call in calls for value in call.args if value in self.schema.text_of}
+            shown = {value for tuples in rows.values() for args in tuples for value in args}
+            texts = ((value, self.schema.text_of[value]) for value in sorted(offered - shown))
+            lines.extend(f"  {_json(f'text {value}')}: {_json(text)}" for value, text in texts)
         return "{\n" + ",\n".join(lines) + "\n}"
+
+    def _row(self, args: tuple[Value, ...]) -> str:
+        """A tuple in the state."""
+        if self.schema.text_of.keys().isdisjoint(args):
+            return _names(args)
+        return _json(list(map(self._shown, args)))
 
     def _shown(self, value: Value) -> object:
         """What stands for a value in the state."""
@@ -154,11 +165,11 @@ class Prompt:
 
     def call_text(self, call: Call) -> str:
         """The text that stands for a call; the model selects the call by writing it."""
-        names = [param.name for param in self._tool(call.tool).params]
+        names = tuple(param.name for param in self._tool(call.tool).params)
+        if call.tool not in self.calls:
+            return _call(call, names)
         arguments = dict(zip(names, call.args, strict=True))
-        if call.tool in self.calls:
-            return self.calls[call.tool].fill(names, lambda name: _inner(arguments[name]))
-        return _json({"name": call.tool, "arguments": arguments})
+        return self.calls[call.tool].fill(names, lambda name: _inner(arguments[name]))
 
     @cached_property
     def _placeholders(self) -> frozenset[str]:
@@ -211,6 +222,18 @@ def _escaped(match: re.Match[str]) -> str:
 def _inner(text: str) -> str:
     """What stands between the quotes of a JSON string."""
     return _json(text)[1:-1]
+
+
+@lru_cache(maxsize=1 << 14)
+def _names(values: tuple[Value, ...]) -> str:
+    """Names as a JSON list. Canonical contexts repeat the same few of them."""
+    return _json(values)
+
+
+@lru_cache(maxsize=1 << 14)
+def _call(call: Call, params: tuple[str, ...]) -> str:
+    """A call as JSON."""
+    return _json({"name": call.tool, "arguments": dict(zip(params, call.args, strict=True))})
 
 
 def tool_schemas(tools: Sequence[Tool]) -> str:

@@ -7,13 +7,15 @@ that whoever reads it derives the selection again instead of believing it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, assert_never, runtime_checkable
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Message
-from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.possible import Branching, Greedy, Rule, Tokens, rule_data, rule_from_data
 from stead_sym.agent.records.said import Decoding, Given, Said, Samples, Unforced
 from stead_sym.agent.records.trie import Decoder, trie
@@ -114,15 +116,28 @@ class Answer:
             "key": self.key,
             "prompt": [list(message) for message in self.prompt],
             "prompt_digest": self.prompt_digest,
-            "calls": [
-                {"call": _call_data(o.call), "text": o.text, "tokens": list(o.tokens)} for o in self.calls
-            ],
+            "calls": list(map(_offered_data, self.calls)),
             "said": _said_data(self.said),
             "selected": [_call_data(call) for call in sorted(self.selected)],
             "model": dict(self.model),
             "versions": dict(self.versions),
             "time": self.time,
         }
+
+    def spelled(self) -> str:
+        """`digest.spelled(data())`, in which a call that many contexts offer is spelled once."""
+        parts = {
+            "calls": f"[{','.join(map(_spelled_call, self.calls))}]",
+            "key": spelled(self.key),
+            "model": spelled(dict(self.model)),
+            "prompt": spelled(self.prompt),
+            "prompt_digest": spelled(self.prompt_digest),
+            "said": spelled(_said_data(self.said)),
+            "selected": spelled([_call_data(call) for call in sorted(self.selected)]),
+            "time": spelled(self.time),
+            "versions": spelled(dict(self.versions)),
+        }
+        return f"{{{','.join(f'{spelled(name)}:{text}' for name, text in parts.items())}}}"
 
     @classmethod
     def from_data(cls, data: Any) -> Answer:
@@ -139,14 +154,17 @@ class Answer:
                 key=data["key"],
                 prompt=tuple(Message(role, content) for role, content in data["prompt"]),
                 prompt_digest=data["prompt_digest"],
-                calls=tuple(Offered(_call(o["call"]), o["text"], tuple(o["tokens"])) for o in data["calls"]),
+                calls=tuple(
+                    _offered(o["call"][0], tuple(o["call"][1]), o["text"], tuple(o["tokens"]))
+                    for o in data["calls"]
+                ),
                 said=_said(data["said"]),
                 selected=frozenset(map(_call, data["selected"])),
-                model=data["model"],
-                versions=data["versions"],
+                model=_named(tuple(data["model"].items())),
+                versions=_named(tuple(data["versions"].items())),
                 time=data["time"],
             )
-        except (AgentError, InputError) as error:
+        except (AgentError, InputError, OverflowError) as error:  # the last for integers beyond all floats
             raise StoreError(f"not a decision: {error}") from None
         answer._check()
         return answer
@@ -170,6 +188,27 @@ class Answer:
                     raise StoreError("the recorded selection has a call that was not offered")
             case _:
                 assert_never(self.said)
+
+
+def _offered_data(offered: Offered) -> dict[str, Any]:
+    return {"call": _call_data(offered.call), "text": offered.text, "tokens": list(offered.tokens)}
+
+
+@lru_cache(maxsize=1 << 12)
+def _offered(tool: str, args: tuple[str, ...], text: str, tokens: Tokens) -> Offered:
+    """One object for a call that many records have: these are kept, and looked through for garbage."""
+    return Offered(Call(tool, args), text, tokens)
+
+
+@lru_cache(maxsize=256)
+def _named(items: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """One object for what many records name."""
+    return dict(items)
+
+
+@lru_cache(maxsize=1 << 12)
+def _spelled_call(offered: Offered) -> str:
+    return spelled(_offered_data(offered))
 
 
 def _call_data(call: Call) -> list[Any]:
@@ -210,18 +249,25 @@ def _said(data: Any) -> Said:
     if "answers" in data:
         return Samples(
             tuple(
-                Given(tuple(map(_call, answer["calls"])), answer["note"], answer["logprob"])
+                Given(tuple(map(_call, answer["calls"])), answer["note"], _finite(answer["logprob"]))
                 for answer in data["answers"]
             )
         )
     unforced = data["unforced"]
     return Decoding(
         tuple(
-            Branching(tuple(b["path"]), tuple(b["allowed"]), tuple(b["logprobs"])) for b in data["branchings"]
+            Branching(tuple(b["path"]), tuple(b["allowed"]), tuple(map(float, b["logprobs"])))
+            for b in data["branchings"]
         ),
         rule_from_data(data["rule"]),
         None if unforced is None else Unforced(*unforced),
     )
+
+
+def _finite(logprob: float | None) -> float | None:
+    if logprob is None or math.isfinite(logprob):
+        return logprob
+    raise StoreError(f"not a decision: {logprob} is no log-probability")
 
 
 def _from_first_version(data: dict[Any, Any]) -> dict[Any, Any]:

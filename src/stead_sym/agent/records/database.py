@@ -21,6 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from stead_sym.errors import StoreError
+from stead_sym.printable import printable
 
 APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files
 VERSION = 2
@@ -100,7 +101,8 @@ class Database:
         self.now = NOW[self.kind]
         try:
             with self.reporting():
-                self.is_complete = self._open() == VERSION
+                self.has_unique_keys = self._open() == VERSION
+                self.is_complete = self.has_unique_keys
         except BaseException:
             self._engine.dispose()
             raise
@@ -162,17 +164,16 @@ class Database:
         with self.reading() as connection:
             return int(connection.execute(sa.select(sa.func.max(table.c.id))).scalar() or 0)
 
-    def add(self, connection: sa.Connection, name: str, rows: Sequence[Mapping[str, str]]) -> set[str]:
-        """Insert rows; the keys of those that were inserted, which are all of them but those of others."""
+    def add(self, connection: sa.Connection, name: str, rows: Sequence[Mapping[str, str]]) -> int:
+        """Insert the rows whose keys are not there, where keys are unique; the number of those that were
+        inserted."""
         if not rows:
-            return set()
-        adding = self.adding(_TABLES[name])
-        if self.kind == "sqlite":  # where no other has written since this transaction began
-            connection.execute(adding, rows)
-            return {row["key"] for row in rows}
-        key = _TABLES[name].c.key
+            return 0
+        adding = self.adding(_TABLES[name]).on_conflict_do_nothing()
+        if self.kind == "sqlite":
+            return connection.execute(adding, rows).rowcount
         rows = sorted(rows, key=lambda row: row["key"])  # in one order for all: see `parts`
-        return set(connection.execute(adding.on_conflict_do_nothing().returning(key), rows).scalars())
+        return len(connection.execute(adding.returning(_TABLES[name].c.key), rows).all())
 
     def adding(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """An INSERT of the dialect, whose ON CONFLICT has the same methods in both."""
@@ -197,11 +198,17 @@ class Database:
             reason = " ".join((said.splitlines() or [type(error).__name__])[0].split())
             for secret in self._secrets:
                 reason = reason.replace(secret, "…")
-            mend = "a file that can be read and written" if self.kind == "sqlite" else "one that can be used"
-            raise StoreError(f"{self.name}: {reason}; name {mend}") from None
+            mend = "name one that can be used"
+            if self.kind == "sqlite":
+                mend = "name a file that can be read and written"
+            if "malformed" in reason:
+                mend = "keep what is sound with `stead-sym decisions salvage OLD NEW`, or restore a copy"
+            raise StoreError(f"{self.name}: {reason}; {mend}") from None
 
     def _connect_sqlite(self, path: str | None) -> None:
         self.name = "the store in memory" if path is None else path
+        if path is not None and not _is_path(path):
+            raise StoreError(f"{printable(path)}: no path of a file; name one that can be read and written")
         self._writing = threading.RLock()  # SQLite lets who waits sleep; threads of one process need not
         options: dict[str, Any] = {"timeout": float(_PATIENCE), "check_same_thread": False}
         if path is None:
@@ -354,4 +361,12 @@ def parts(keys: Iterable[str]) -> Iterator[list[str]]:
 
 def is_there(path: str) -> bool:
     """Whether a file that is not empty lies there."""
-    return os.path.exists(path) and os.path.getsize(path) > 0
+    return _is_path(path) and os.path.exists(path) and os.path.getsize(path) > 0
+
+
+def _is_path(path: str) -> bool:
+    """Whether a file system may have it, and SQLite, whose paths are in UTF-8."""
+    try:
+        return b"\0" not in path.encode()
+    except UnicodeEncodeError:
+        return False

@@ -22,6 +22,9 @@ from stead_sym.errors import AgentError, InputError
 
 Tokens: TypeAlias = tuple[int, ...]
 
+SLACK = 1e-3
+"""Rounding of log-probabilities, which may take them a little above 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
@@ -82,6 +85,11 @@ class Branching:
                 "intact,"
                 " or a wider number format"
             )
+        if max(self.logprobs) > SLACK:
+            raise AgentError(
+                f"the model's log-probabilities {list(self.logprobs)} are logarithms of more than 1; use a"
+                " model that gives those of its softmax"
+            )
 
     @property
     def best(self) -> int:
@@ -123,10 +131,10 @@ class Reached:
 def kept(rule: Rule, branching: Branching, here: Reached) -> Iterator[tuple[int, Reached]]:
     """The tokens that are followed at a node, each with how the next node is then reached."""
     temperature = rule.temperature if isinstance(rule, Sampling) else 1.0
-    greatest = max(branching.logprobs)
+    greatest, likeliest = max(branching.logprobs), branching.best
     shares = branching.shares(temperature)
     for token, logprob, share in zip(branching.allowed, branching.logprobs, shares, strict=True):
-        best = token == branching.best
+        best = token == likeliest
         after = Reached(here.greedily and best, here.probability * share)
         match rule:
             case Greedy(tolerance):

@@ -62,9 +62,10 @@ class ReplayAgent:
 
     def __init__(self, path: str | Path, prompt: Texts, rule: Rule | None = None) -> None:
         """``prompt`` is what the model was sent; of an agent that is sent none it does not matter. ``rule``
-        None keeps the one that each decision was taken with.
+        None keeps the one that the decisions were taken with.
 
-        Raises `StoreError` where the file has the decisions of several models, or two for one question.
+        Raises `StoreError` where the file has the decisions of several models, two for one question, or
+        decisions of several rules where ``rule`` is None.
         """
         self._path = str(path)
         self._rule = rule
@@ -96,6 +97,12 @@ class ReplayAgent:
             kept = self._answers[answer.question]
             if (len(answer.selected), len(answer.branchings)) > (len(kept.selected), len(kept.branchings)):
                 self._answers[answer.question] = answer
+        rules = sorted({str(answer.rule) for answer in answers if answer.rule is not None})
+        if rule is None and len(rules) > 1:
+            raise StoreError(
+                f"{path}: decisions that were selected in {len(rules)} ways ({'; '.join(rules)}); say which"
+                " one is meant, with --tolerance (0 is greedily) or --min-probability, in Python with `rule`"
+            )
 
     @property
     def queries(self) -> int:
@@ -115,8 +122,9 @@ class ReplayAgent:
         texts = [self._texts.call_text(call) for call in calls]
         answer = self._answers.get(question(self._texts.messages(context), texts))
         if answer is None:
+            prompt = "" if isinstance(self._texts, Plain) else " under this prompt"
             raise StoreError(
-                f"{self._path}: no decision for {context}; verify with the model and export again"
+                f"{self._path}: no decision for {context}{prompt}; verify with the model and export again"
             )
         if [offered.call for offered in answer.calls] != calls:
             raise StoreError(
@@ -143,7 +151,10 @@ def _answer(place: str, line: str) -> Answer:
         recorded = data.pop("digest", None) if isinstance(data, dict) else None
         intact = recorded == digest(data)
     except (ValueError, RecursionError):
-        raise StoreError(f"{place}: not JSON, or nested without end; restore the line") from None
+        raise StoreError(
+            f"{place}: not JSON, or nested without end; restore the line, or name a file that"
+            " `stead-sym decisions export` wrote"
+        ) from None
     if not intact:
         raise StoreError(f"{place}: the decision is corrupt (its digest does not match); restore the line")
     try:

@@ -9,10 +9,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeGuard
 
-from stead_sym.agent.records.possible import Branching, Rule
+from stead_sym.agent.records.possible import SLACK, Branching, Rule
 from stead_sym.deployment.tool import Call
+
+
+def is_logprob(number: object) -> TypeGuard[float]:
+    """Whether something is a log-probability, of what is possible; rounding may take it a little above 0."""
+    return isinstance(number, int | float) and not isinstance(number, bool) and -1e300 < number < SLACK
 
 
 class Unforced(NamedTuple):

@@ -68,9 +68,9 @@ def salvage(old: Store, new: Store) -> Salvaged:
             for _, key, body, digest in _kept(old, table, lost):
                 rows.append({"key": key, "body": body, "digest": digest})
                 if len(rows) == _TOGETHER:
-                    kept[table] += len(new.database.add(connection, table, rows))
+                    kept[table] += new.database.add(connection, table, rows)
                     rows.clear()
-            kept[table] += len(new.database.add(connection, table, rows))
+            kept[table] += new.database.add(connection, table, rows)
     return Salvaged(kept["decision"], kept["node"], tuple(lost))
 
 

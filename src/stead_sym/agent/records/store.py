@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.digest import spelled
+from stead_sym.agent.records.said import is_logprob
 from stead_sym.errors import StoreError
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ class Store:
         new: dict[str, Answer] = {}
         for answer in answers:
             new.setdefault(answer.key, answer)
-        rows = self._add("decision", {key: answer.data() for key, answer in new.items()})
+        rows = self._add("decision", {key: answer.spelled() for key, answer in new.items()})
         there = new | {key: self._only(found, key) for key, found in rows.items()}
         for answer in answers:
             kept = there[answer.key]
@@ -105,6 +107,8 @@ class Store:
         with self.database.reading() as connection:
             rows = self._rows(connection, "node", list(keys))
         for (first, body), *others in rows.values():
+            if not _are_logprobs(body):
+                raise StoreError(f"{self.name}: node {first} has no log-probabilities; use another store")
             for number, other in others:
                 if other != body:
                     raise StoreError(
@@ -119,7 +123,7 @@ class Store:
 
     def put_nodes(self, nodes: Mapping[str, Sequence[float]]) -> None:
         """Add what the model said at branching nodes, by their keys, where it is not known."""
-        self._add("node", {key: list(logprobs) for key, logprobs in nodes.items()})
+        self._add("node", {key: spelled(list(logprobs)) for key, logprobs in nodes.items()})
 
     def answers(self) -> Iterator[tuple[int, Answer]]:
         """All decisions with the numbers of their rows, oldest first."""
@@ -138,7 +142,7 @@ class Store:
     def put_questions(self, questions: Mapping[str, str]) -> None:
         """Add the keys of the decisions that answer questions."""
         self.database.complete()
-        self._add("question", questions)
+        self._add("question", {key: spelled(decision) for key, decision in questions.items()})
 
     def claims(self) -> Claims:
         """The claims of one worker on questions, to be used as a context manager."""
@@ -146,14 +150,19 @@ class Store:
 
         return Claims(self.database)
 
-    def _add(self, name: str, bodies: Mapping[str, Any]) -> dict[str, list[tuple[int, Any]]]:
-        """Add rows for the keys that have none; the rows that others had added."""
+    def _add(self, name: str, texts: Mapping[str, str]) -> dict[str, list[tuple[int, Any]]]:
+        """Add rows of these contents for the keys that have none. Where some had one, the rows that are then
+        there of all of them."""
+        rows = {key: _row(key, text) for key, text in texts.items()}
         with self.database.writing() as connection:
-            there = self._rows(connection, name, list(bodies))
-            new = {key: _row(key, body) for key, body in bodies.items() if key not in there}
-            # On PostgreSQL another process may have added some of them since.
-            late = new.keys() - self.database.add(connection, name, list(new.values()))
-            return there | self._rows(connection, name, list(late))
+            if not self.database.has_unique_keys:
+                there = self._rows(connection, name, list(rows))
+                new = [row for key, row in rows.items() if key not in there]
+                self.database.add(connection, name, new)
+                return there
+            if self.database.add(connection, name, list(rows.values())) == len(rows):
+                return {}
+            return self._rows(connection, name, list(rows))
 
     def _rows(
         self, connection: sa.Connection, name: str, keys: Sequence[str]
@@ -168,10 +177,10 @@ class Store:
         number = row[0]
         try:
             return number, contents(row)
-        except ValueError:
+        except ValueError as error:
             raise StoreError(
-                f"{self.name}: {name} {number} is corrupt (its digest does not match); restore the file "
-                "from a backup, or keep the rest with `stead-sym decisions salvage`"
+                f"{self.name}: {name} {number} is corrupt ({error}); restore the file from a backup, or keep"
+                " the rest with `stead-sym decisions salvage`"
             ) from None
 
     def _answer(self, number: int, body: Any) -> Answer:
@@ -197,16 +206,23 @@ class Store:
         return answer
 
 
+def _are_logprobs(body: object) -> TypeGuard[list[float]]:
+    """Whether contents are those of a node: log-probabilities, of which some may be of what is impossible."""
+    return isinstance(body, list) and all(one == -math.inf or is_logprob(one) for one in body)
+
+
 def contents(row: tuple[int, str, str, str]) -> Any:
-    """The data of a row; `ValueError` where its digest is that of other contents."""
+    """The data of a row; `ValueError` where its digest is that of other contents, or they are no data."""
     _, key, text, recorded = row
     if not (isinstance(key, str) and isinstance(text, str)) or _digest(key, text) != recorded:
-        raise ValueError("the digest does not match")
-    return json.loads(text)
+        raise ValueError("its digest does not match")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested without end") from None
 
 
-def _row(key: str, body: Any) -> dict[str, str]:
-    text = spelled(body)
+def _row(key: str, text: str) -> dict[str, str]:
     return {"key": key, "body": text, "digest": _digest(key, text)}
 
 

@@ -22,6 +22,7 @@ class Trie:
         self.sequences = tuple(sequences)
         self._children: dict[Tokens, set[int]] = {}
         self._leaf: dict[Tokens, int] = {}
+        self._ahead: dict[Tokens, tuple[Tokens, Tokens]] = {}
         for number, sequence in enumerate(self.sequences):
             for length, token in enumerate(sequence):
                 self._children.setdefault(sequence[:length], set()).add(token)
@@ -36,15 +37,16 @@ class Trie:
                     f"the tokens of call {number + 1} begin another call; append an end token to each"
                 )
 
-    def forced(self, path: Tokens) -> Tokens:
-        """``path`` with the forced tokens appended: a branching node or a whole sequence."""
-        while len(children := self._children.get(path, ())) == 1:
-            path = (*path, *children)
-        return path
-
-    def children(self, path: Tokens) -> Tokens:
-        """The tokens that may follow, ascending; none after a whole sequence."""
-        return tuple(sorted(self._children.get(path, ())))
+    def ahead(self, path: Tokens) -> tuple[Tokens, Tokens]:
+        """``path`` with the forced tokens appended, a branching node or a whole sequence, and the tokens that
+        may follow there, ascending; none after a whole sequence."""
+        found = self._ahead.get(path)
+        if found is None:
+            end = path
+            while len(children := self._children.get(end, ())) == 1:
+                end = (*end, *children)
+            found = self._ahead[path] = end, tuple(sorted(children))
+        return found
 
     def leaf(self, path: Tokens) -> int:
         """The number of the sequence that ``path`` is."""
@@ -93,15 +95,19 @@ class Decoder:
 
     def tell(self, path: Tokens, logprobs: Sequence[float]) -> None:
         """The log-probabilities of the tokens allowed after ``path``, in the order given by ``open``."""
-        allowed, here = self._open.pop(path)
-        branching = Branching(path, allowed, tuple(map(float, logprobs)))
+        allowed, _ = self._open[path]
+        self.take(Branching(path, allowed, tuple(map(float, logprobs))))
+
+    def take(self, branching: Branching) -> None:
+        """What was said at one of the nodes of ``open``."""
+        _, here = self._open.pop(branching.path)
         self._branchings.append(branching)
         for token, after in kept(self._rule, branching, here):
-            self._visit((*path, token), after)
+            self._visit((*branching.path, token), after)
 
     def _visit(self, path: Tokens, here: Reached) -> None:
-        path = self._trie.forced(path)
-        if children := self._trie.children(path):
+        path, children = self._trie.ahead(path)
+        if children:
             self._open[path] = children, here
         else:
             number = self._trie.leaf(path)

@@ -1,0 +1,110 @@
+"""`stead-sym verify --deepen`: specifications where no bound is established.
+
+One decision: the report is complete after each step, and the child passes it on. Where a limit ends the run,
+the parent prints the last one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+
+from stead_sym.bounds import LIMIT
+from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.child import Stopped, Watcher
+from stead_sym.cli.limits import display, in_child, wants_child
+from stead_sym.cli.options import asked
+from stead_sym.deepening.deepen import Deepening, deepen
+from stead_sym.errors import InputError, Undecided
+from stead_sym.evidence.data import Json
+from stead_sym.files import load
+from stead_sym.report.deepening import deepening_data, print_deepening
+from stead_sym.report.progress import progress_line
+from stead_sym.report.streams import console_on, print_error
+
+_REFUSED = {
+    "unwrapped": "--unwrapped",
+    "domain": "--domain",
+    "force": "--force",
+    "min_mass": "--min-mass",
+    "strict": "--strict",
+    "certify": "--certify",
+    "hypotheses": "--hypotheses",
+    "evidence": "--evidence",
+}
+"""What goes with a verdict over established bounds only."""
+
+
+def verify_deepening(options: argparse.Namespace) -> int:
+    """Raise the bounds, and report: status 1 where a specification fails, else 3."""
+    for name, option in _REFUSED.items():
+        if getattr(options, name):
+            raise InputError(f"{option} is for bounds that the file has; leave it out with --deepen")
+    if wants_child(options):
+        ended = in_child(options)
+        return _stopped(options, ended) if isinstance(ended, Stopped) else ended
+    deployment = load(options.file)
+    agents = chosen_agents(deployment, options)
+    with display(options) as progress:
+        found = deepen(
+            deployment,
+            agents,
+            asked(options),
+            engine=options.engine,
+            backend=options.backend,
+            max_states=options.max_states,
+            limit=options.max_bound or LIMIT,
+            canonical_timeout=options.canonical_timeout,
+            progress=progress,
+            told=_teller(options),
+        )
+        report = json.dumps(deepening_data(found), indent=2) if options.json else ""
+    if options.json:
+        print(report)
+    else:
+        print_deepening(found, console_on(sys.stdout), quiet=options.quiet)
+    return _status(found)
+
+
+def _teller(options: argparse.Namespace) -> Callable[[Deepening], None] | None:
+    """Passes on what is known after each step: as text, or as data."""
+    if options.watcher is None:
+        return None
+    parent: Watcher = options.watcher
+    console = console_on(sys.stdout)
+
+    def tell(found: Deepening) -> None:
+        with console.capture() as printed:
+            print_deepening(found, console, quiet=options.quiet)
+        data: Json = deepening_data(found) if options.json else None
+        parent.keep("deepening", {"text": printed.get(), "data": data, "status": _status(found)})
+
+    return tell
+
+
+def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
+    """Report what was known when the run was ended."""
+    reached = progress_line(ended.phase, ended.counts, ended.seconds)
+    error = Undecided(f"unknown: {ended.reason}; {reached}")
+    known = ended.kept[-1] if ended.kept and not ended.printing else None
+    if known is None:
+        print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts)
+    elif options.json:
+        data = known["data"]
+        assert isinstance(data, dict), "the child reports data where it is asked for it"
+        print(json.dumps({**data, "stopped": ended.reason}, indent=2))
+        print(f"stead-sym: {error}", file=sys.stderr)
+    else:
+        console_on(sys.stdout).file.write(str(known["text"]))
+        print(f"stead-sym: {error}", file=sys.stderr)
+    sys.stdout.flush()
+    if ended.interrupted:
+        raise KeyboardInterrupt
+    return 1 if known is not None and known["status"] == 1 else error.exit_status
+
+
+def _status(found: Deepening) -> int:
+    fails = any(one.verdict.holds is False for one in found.found.values())
+    return 1 if fails else Undecided.exit_status

@@ -1,0 +1,65 @@
+"""`stead-sym symmetry`: contexts that are not action-rigid, and what choices among records alike change."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.limits import add_limits, display, elsewhere
+from stead_sym.cli.options import add_file, add_formulas, add_specs, asked, positive
+from stead_sym.files import load
+from stead_sym.report.streams import console_on
+from stead_sym.report.symmetry import print_symmetry, symmetry_data
+from stead_sym.symmetries import MOST_CHOICES, MOST_STATES, symmetry
+
+
+def add_symmetry(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `symmetry`."""
+    parser.usage = "stead-sym symmetry FILE [options]"
+    parser.set_defaults(run=_symmetry)
+    add_file(parser)
+    add_agents(parser)
+    add_model_options(parser)
+    add_specs(parser)
+    add_formulas(parser)
+    add_limits(parser)
+    parser.add_argument(
+        "--limit",
+        type=positive,
+        default=MOST_CHOICES,
+        metavar="N",
+        help=f"verify so many single choices at most (default: {MOST_CHOICES})",
+    )
+    parser.add_argument(
+        "--max-states",
+        type=positive,
+        default=MOST_STATES,
+        metavar="N",
+        help=f"give up past so many states of the literal domain (default: {MOST_STATES})",
+    )
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    parser.add_argument("--quiet", action="store_true", help="no notes, no progress")
+
+
+def _symmetry(options: argparse.Namespace) -> int:
+    refuse_without_model(options)
+    if (status := elsewhere(options, as_json=options.json)) is not None:
+        return status
+    deployment = load(options.file)
+    agents = chosen_agents(deployment, options)
+    with display(options) as progress:
+        found = symmetry(
+            deployment,
+            agents,
+            asked(options),
+            most_choices=options.limit,
+            max_states=options.max_states,
+            progress=progress,
+        )
+    if options.json:
+        print(json.dumps(symmetry_data(found), indent=2))
+    else:
+        print_symmetry(found, console_on(sys.stdout))
+    return 0

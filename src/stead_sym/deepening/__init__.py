@@ -1,0 +1,3 @@
+"""Deployments without an established bound: what their bounded fragments show, and why a bound is
+exceeded.
+"""

@@ -1,0 +1,263 @@
+"""The part of a deployment that stays within some bounds, as a deployment of its own, and what a formula
+means there for the whole.
+
+One decision: the fragment is a deployment in the same language, so that the engines verify it exactly and
+know nothing of fragments. A step past a bound is taken, and the state that it leads to is left as it is for
+ever: nothing is known of what comes after it, and the two readings of a formula say so.
+
+Definition "Bounded fragment". For bounds b let X_b be the sentence "more than b_S values outside C are
+active, for some sort S". The fragment A_b has the tools and events of A, their guards with ~X_b, and one
+event more, which is enabled where X_b holds and changes nothing. Its runs are the runs of A as long as these
+keep b, each followed for ever by the first state past b that it comes to. An effect draws at most f_S values
+of S, so that A_b has the bounds b_S + f_S by construction.
+
+Definition "Sure and possible". Over A_b, with W = ~X_b, for a formula f of A
+
+    sure(f) = f = possible(f)                      where f has no temporal operator,
+    sure(~f) = ~possible(f)                        possible(~f) = ~sure(f),
+    sure(Q g) = Q (W & sure(g))                    possible(Q g) = Q (X_b | possible(g))
+
+for Q one of AX, EX, AF, EF, AG, EG, and likewise for both operands of U and W; connectives and quantifiers
+take the reading of their operands through, which is turned round where they stand negatively. With fairness
+constraints F, those of A_b are F | X_b, and what an E operator comes to must go on fairly within the bounds:
+sure(EX g) = EX (W & sure(g) & EG W), sure(E[g U h]) = E[(W & sure(g)) U (W & sure(h) & EG W)], and dually for
+A.
+
+Theorem. If A_b ⊨ sure(f) then A ⊨ f, and if A_b ⊭ possible(f) then A ⊭ f. The proof is in `docs/theory.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import TypeAlias
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import fresh_values
+from stead_sym.deployment.tool import Effect, Ensure, Tool
+from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Comparison,
+    Const,
+    Count,
+    Equal,
+    Exists,
+    Expanded,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Until,
+    Var,
+    conjunction,
+    disjunction,
+    is_temporal,
+)
+
+Bounds: TypeAlias = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A_b: the ``deployment`` that it is, the ``bounds`` b, and X_b, the sentence that says that a state is
+    ``past`` them. ``stay`` is the name of its own event.
+
+    ``whole`` is A with the bounds b: the runs of A_b within the bounds are runs of it.
+    """
+
+    whole: Deployment
+    deployment: Deployment
+    bounds: Bounds
+    past: Formula
+    stay: str
+
+    def sure(self, formula: Expanded) -> Expanded:
+        """The formula that holds in A_b only where this one holds in A."""
+        return self._reading.read(formula, True)
+
+    def possible(self, formula: Expanded) -> Expanded:
+        """The formula that holds in A_b wherever this one holds in A."""
+        return self._reading.read(formula, False)
+
+    @property
+    def _reading(self) -> _Reading:
+        blind = any(effect.is_ensure for tool in self.whole.tools_and_events for effect in tool.effects)
+        return _Reading(self.past, bool(self.whole.fair), blind)
+
+
+def fragment(deployment: Deployment, bounds: Bounds) -> Fragment:
+    """A_b for bounds b, one for each unbounded sort.
+
+    Where D0 may be any database (`initially any`), it has at most as many values as the bounds of the
+    deployment say, whatever b. An effect written as `ensure` leads past a bound by one value, or not at all.
+    """
+    past = exceeding(deployment, bounds)
+    stay = fresh_name("stay", (tool.name for tool in deployment.tools_and_events))
+    written = deployment.written
+    within = partial(_within, deployment, bounds, past)
+    tools = (*map(within, written.tools), Tool(stay, (), guard=past, effects=(Effect(),), event=True))
+    starting = Not(exceeding(deployment, deployment.bounds))
+    drawn = _most_drawn(deployment)
+    fragment_ = replace(
+        deployment,
+        bounds=MappingProxyType({sort: b + drawn.get(sort, 0) for sort, b in bounds.items()}),
+        written=replace(
+            written,
+            tools=tools,
+            fair=tuple(Or((constraint, past)) for constraint in written.fair),
+            initially=tuple(replace(line, where=And((line.where, starting))) for line in written.initially),
+            specs=(),
+        ),
+        text=None,
+    )
+    return Fragment(replace(deployment, bounds=MappingProxyType(dict(bounds))), fragment_, bounds, past, stay)
+
+
+def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
+    """X_b: for some sort S more than b_S values outside C are active."""
+    return disjunction(
+        tuple(active_outside(deployment, sort, "atleast", b + 1) for sort, b in bounds.items())
+    )
+
+
+def active_outside(deployment: Deployment, sort: str, comparison: Comparison, number: int) -> Count:
+    """The sentence that so many values of the sort outside C are active."""
+    return _counted(deployment, sort, comparison, number, lambda variable: TRUE)
+
+
+def _counted(
+    deployment: Deployment,
+    sort: str,
+    comparison: Comparison,
+    number: int,
+    condition: Callable[[Var], Formula],
+) -> Count:
+    variable = Var(fresh_name("x", deployment.sort_of_constant))
+    constants = (Not(Equal(variable, Const(value))) for value in deployment.constants[sort])
+    body = conjunction(tuple(part for part in (condition(variable), *constants) if part != TRUE))
+    return Count(comparison, number, Binder(variable.name, sort), body)
+
+
+def _most_drawn(deployment: Deployment) -> Mapping[str, int]:
+    """f_S: the most values of S by which one step can exceed a bound."""
+    statements = replace(
+        deployment, written=replace(deployment.written, tools=tuple(map(_drawing, deployment.written.tools)))
+    )
+    most = dict(fresh_values(statements))
+    if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+        most = {sort: max(1, most.get(sort, 0)) for sort in deployment.bounds}
+    return most
+
+
+def _drawing(tool: Tool) -> Tool:
+    """The tool without its effects in the paper's form."""
+    return replace(tool, effects=tuple(effect for effect in tool.effects if not effect.is_ensure))
+
+
+def _within(deployment: Deployment, bounds: Bounds, past: Formula, tool: Tool) -> Tool:
+    """The tool where the bounds are kept."""
+    guard = Not(past) if tool.guard == TRUE else And((tool.guard, Not(past)))
+    effects = tuple(_one_past(deployment, bounds, e) if e.is_ensure else e for e in tool.effects)
+    return replace(tool, guard=guard, effects=effects)
+
+
+def _one_past(deployment: Deployment, bounds: Bounds, effect: Effect) -> Effect:
+    """The effect in the paper's form that leads to at most b_S + 1 values of each S."""
+    most = tuple(
+        Ensure(_counted(deployment, sort, "atmost", b + 1, partial(_active_after, deployment, sort)))
+        for sort, b in bounds.items()
+    )
+    return replace(effect, statements=(*effect.statements, *most))
+
+
+def _active_after(deployment: Deployment, sort: str, variable: Var) -> Formula:
+    """The value is in some fact of D'."""
+    taken = {variable.name, *deployment.sort_of_constant}
+    found: list[Formula] = []
+    for relation in deployment.schema.relations:
+        for place, own in enumerate(relation.sorts):
+            if own != sort:
+                continue
+            others = [fresh_name(f"y{k}", taken) for k in range(len(relation.sorts))]
+            args = tuple(variable if k == place else Var(name) for k, name in enumerate(others))
+            fact: Formula = Atom(relation.name, args, primed=True)
+            for k, name in reversed(tuple(enumerate(others))):
+                if k != place:
+                    fact = Exists(Binder(name, relation.sorts[k]), fact)
+            found.append(fact)
+    return disjunction(tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The two readings of formulas: sure, ``certain`` True below, and possible. ``fair``: there are fairness
+    constraints. ``blind``: not every step past a bound is seen, so that nothing about all runs is sure."""
+
+    past: Formula
+    fair: bool
+    blind: bool
+
+    def read(self, f: Formula, certain: bool) -> Formula:
+        """The formula under one of the readings."""
+        if not is_temporal(f):
+            return f
+        match f:
+            case Not(body):
+                return replace(f, body=self.read(body, not certain))
+            case And(parts) | Or(parts):
+                return replace(f, parts=tuple(self.read(part, certain) for part in parts))
+            case Implies(left, right):
+                return replace(f, left=self.read(left, not certain), right=self.read(right, certain))
+            case Iff(left, right):
+                return And(
+                    (self.read(Implies(left, right), certain), self.read(Implies(right, left), certain))
+                )
+            case Exists(_, body) | Forall(_, body) | Count("atleast", _, _, body):
+                return replace(f, body=self.read(body, certain))
+            case Count("atmost", _, _, body):
+                return replace(f, body=self.read(body, not certain))
+            case Count("exactly"):
+                both = replace(f, comparison="atleast"), replace(f, comparison="atmost")
+                return And(tuple(self.read(part, certain) for part in both))
+            case Next(path) | Future(path) | Globally(path) | Until(path) if self.blind and certain == (
+                path == "A"
+            ):
+                return FALSE if certain else TRUE
+            case Next(path, body):
+                return replace(f, body=self._met(body, path, certain, ends=True))
+            case Future(path, body):
+                return replace(f, body=self._met(body, path, certain, ends=path == "E"))
+            case Globally(path, body):
+                return replace(f, body=self._met(body, path, certain, ends=path == "A"))
+            case Until(path, left, right):
+                return replace(
+                    f,
+                    left=self._met(left, path, certain, ends=path == "A"),
+                    right=self._met(right, path, certain, ends=path == "E"),
+                )
+            case _:
+                raise TypeError(f"{f} is no expanded formula")
+
+    def _met(self, body: Formula, path: str, certain: bool, *, ends: bool) -> Formula:
+        """What a path operator asks of a state that it comes to: within the bounds and surely so, or past
+        them or possibly so. ``ends``: a run that shows an E, or refutes an A, may end there, and has to go on
+        fairly.
+        """
+        read = self.read(body, certain)
+        fairly = self.fair and ends and certain == (path == "E")
+        on = Globally("E", Not(self.past))
+        if certain:
+            return And((Not(self.past), read, *((on,) if fairly else ())))
+        return Or((self.past, read, *((Not(on),) if fairly else ())))

@@ -1,0 +1,90 @@
+"""nauty: the canonical order of a coloured graph and its automorphisms. The one file that imports pynauty.
+
+The decision: nauty cannot be interrupted from Python, and on some graphs it does not end. So a graph on which
+it might take long goes to a process of its own with a limit on its time; past the limit there is no answer,
+and `CanonicalLimit` says so. The process is asked for the same that is asked for here, so that where it runs
+changes no answer. It starts in some 60 ms, which the small graphs of nearly all contexts are spared.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import pynauty
+
+from stead_sym.errors import CanonicalLimit
+
+NAUTY_VERSION: str = pynauty.__version__
+"""The version of pynauty, whose first numbers are those of nauty."""
+
+CANONICAL_SECONDS = 10.0
+"""So long may nauty take for one set of values that facts connect."""
+
+Adjacency: TypeAlias = Mapping[int, list[int]]
+Found: TypeAlias = tuple[list[int], list[list[int]]]
+
+_CHILD = """
+import json, sys
+arguments = json.loads(sys.stdin.readline())
+sys.path[:] = arguments["path"]
+import pynauty
+try:  # past the limit the system ends this process, also where nobody is left to do so
+    import signal
+    signal.setitimer(signal.ITIMER_REAL, arguments["seconds"])
+except (ImportError, AttributeError):
+    pass
+adjacency = {int(vertex): near for vertex, near in arguments["adjacency"].items()}
+classes = [set(members) for members in arguments["classes"]]
+graph = pynauty.Graph(arguments["size"], adjacency_dict=adjacency, vertex_coloring=classes)
+json.dump([pynauty.canon_label(graph), pynauty.autgrp(graph)[0]], sys.stdout)
+"""
+
+
+def search(size: int, adjacency: Adjacency, classes: Sequence[set[int]]) -> Found:
+    """The vertices, 0 to ``size`` - 1, in canonical order, and generators of the automorphism group, each the
+    images of all vertices. ``classes`` are the colour classes, which are all of the vertices: positions go to
+    them in their order. An edge is in the list of one of its ends."""
+    graph = pynauty.Graph(size, adjacency_dict=adjacency, vertex_coloring=classes)
+    return pynauty.canon_label(graph), pynauty.autgrp(graph)[0]
+
+
+def search_apart(size: int, adjacency: Adjacency, classes: Sequence[set[int]], seconds: float) -> Found:
+    """The same from a process of its own. Raises `CanonicalLimit` where that has no answer after so many
+    ``seconds``, or is ended before it has one."""
+    arguments = {
+        "path": sys.path,
+        "seconds": seconds,
+        "size": size,
+        "adjacency": adjacency,
+        "classes": [sorted(members) for members in classes],
+    }
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-P", "-c", _CHILD],
+            input=json.dumps(arguments),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=seconds + 1,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise _limit(size, classes, f"within {seconds:g} s") from None
+    if ended.returncode < 0:  # by the clock, or by the system for lack of memory
+        raise _limit(size, classes, f"within {seconds:g} s, or within the memory there is")
+    if ended.returncode:
+        raise RuntimeError(f"the process for nauty has ended with {ended.returncode}: {ended.stderr.strip()}")
+    order, generators = json.loads(ended.stdout)
+    return order, generators
+
+
+def _limit(size: int, classes: Sequence[set[int]], within: str) -> CanonicalLimit:
+    largest = max(map(len, classes))
+    return CanonicalLimit(
+        f"no canonical form {within}: facts connect so many values that a graph of {size:,} vertices is left,"
+        f" up to {largest:,} of which nothing near them tells apart; raise --canonical-timeout, or show a"
+        " relation that tells them apart"
+    )

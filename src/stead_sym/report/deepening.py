@@ -1,0 +1,104 @@
+"""What raising the bounds has found, on a terminal and as JSON.
+
+One decision: first the verdicts, then why the bounds are exceeded, since whoever reads on wants to bound the
+deployment.
+"""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym.deepening.deepen import Deepening, in_words
+from stead_sym.evidence.data import Json
+from stead_sym.report.data import run_data, verdict_data
+from stead_sym.report.terminal import indented, print_evidence, print_trace, shown_by, verdict_table
+
+
+def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) -> None:
+    """The whole report; with ``quiet`` a line for each specification."""
+    if quiet:
+        for one in found.found.values():
+            console.print(str(one.verdict), soft_wrap=True)
+        return
+    console.print(Text.assemble((found.deployment.name, "bold"), " under ", (found.agent, "bold")))
+    console.print(indented(_reached(found)))
+    console.print()
+    if found.found:
+        rows = [(one.verdict.spec, one.verdict.word, shown_by(one.verdict)) for one in found.found.values()]
+        console.print(verdict_table(rows, console))
+    for one in found.found.values():
+        if one.decided:
+            print_evidence(one.verdict, one.moves, console)
+    for sort, growth in found.growths.items():
+        console.print()
+        console.print(f"why {sort} exceeds every bound tried")
+        console.print(indented(Text(str(growth))))
+        first = growth.enters + 1
+        again = f"steps {first}-{growth.enters + growth.length}" if growth.length > 1 else f"step {first}"
+        console.print(indented(Text(f"{again} of this run, {growth.rounds} times:")))
+        print_trace(growth.run, console)
+    if found.remedy is not None:
+        console.print()
+        console.print("what would bound it")
+        console.print(indented(Text(str(found.remedy))))
+    if found.lines:
+        console.print()
+        console.print("\n".join(found.lines), soft_wrap=True)
+
+
+def _reached(found: Deepening) -> Table:
+    """How far the bounds were raised."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column(overflow="fold")
+    last = found.rounds[-1]
+    grid.add_row("raised", f"to {in_words(last.bounds)}, in {len(found.rounds)} steps, {found.seconds:.2f} s")
+    kept = "by every run" if found.established else f"not kept: {', '.join(last.exceeded)} can exceed them"
+    grid.add_row("bounds", f"kept {kept}" if found.established else kept)
+    states = f"{last.states:,} state{'s' * (last.states != 1)}"
+    grid.add_row("reached", f"{states} within them{'' if found.established else ', or one step past'}")
+    return grid
+
+
+def deepening_data(found: Deepening, stopped: str = "") -> dict[str, Json]:
+    """The same as data, described by `report.schema.json`; ``stopped`` says what has ended it early."""
+    return {
+        "deployment": found.deployment.name,
+        "agent": found.agent,
+        "limit": found.limit,
+        "seconds": found.seconds,
+        "established": found.established,
+        "rounds": [
+            {"bounds": dict(one.bounds), "states": one.states, "exceeded": list(one.exceeded)}
+            for one in found.rounds
+        ],
+        "specs": {name: verdict_data(one.verdict, one.moves) for name, one in found.found.items()},
+        "shown": {
+            name: {"within": dict(one.within), "true": one.shown}
+            for name, one in found.found.items()
+            if one.within is not None
+        },
+        "growth": {
+            sort: {
+                "text": str(growth),
+                "loop": list(growth.loop),
+                "enters": growth.enters,
+                "rounds": growth.rounds,
+                "gained": growth.gained,
+                "sources": dict(growth.sources),
+                "left": dict(growth.left),
+                **run_data(growth.run),
+            }
+            for sort, growth in found.growths.items()
+        },
+        "remedy": None
+        if found.remedy is None
+        else {
+            "changes": list(found.remedy.words),
+            "bounds": list(found.remedy.bounds.lines),
+            "agent": found.remedy.agent,
+        },
+        "stopped": stopped,
+    }

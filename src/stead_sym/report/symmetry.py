@@ -1,0 +1,125 @@
+"""Choices among records alike, on a terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym.deployment.tool import Call
+from stead_sym.evidence.data import Json
+from stead_sym.report.terminal import indented
+from stead_sym.symmetries import SingleChoice, Symmetric, Symmetry
+
+_SHOWN = 12  # calls, facts or values of a long list
+
+
+def print_symmetry(found: Symmetry, console: Console) -> None:
+    """The contexts that are not action-rigid, and what the choices there do to each verdict."""
+    result = found.result
+    met = result.contexts or 0
+    many = f"{len(found.contexts)} of {met} contexts {'are' if len(found.contexts) != 1 else 'is'}"
+    title = Text.assemble((result.deployment.name, "bold"), " under ", (result.agent, "bold"))
+    console.print(title)
+    console.print(
+        indented(Text(f"{many} not action-rigid, {len(found.choosing)} with a choice among records alike"))
+    )
+    for number, context in enumerate(found.contexts, 1):
+        console.print(indented(_context(context, number)))
+    console.print()
+    for verdict in result.verdicts.values():
+        console.print(indented(Text(f"{verdict.spec} {verdict.word}: {_effect(found, verdict.spec)}")))
+    if found.left:
+        console.print(indented(Text(f"{found.left} single choices were not tried; raise --limit")))
+
+
+def _context(context: Symmetric, number: int) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(f"context {number}", f"agent {context.agent}" if context.agent else "")
+    table.add_row("shown", _listed(map(str, context.context.view)) or "no facts")
+    table.add_row("offered", _calls(context.context.calls))
+    table.add_row("automorphism", context.cycles)
+    table.add_row("alike", "; ".join(_listed(values) for values in context.alike))
+    table.add_row("selects", _calls(context.selected))
+    if context.possible != context.selected:
+        table.add_row("may happen", _calls(context.possible))
+    if context.orbits:
+        table.add_row("to tell apart", context.remedy)
+    return Group(table)
+
+
+def _effect(found: Symmetry, spec: str) -> str:
+    if spec in found.kept:
+        return f"no choice changes this, since {found.kept[spec]}"
+    changing = found.differing.get(spec)
+    if changing:
+        shown = "; ".join(_choice(found, choice, spec) for choice in changing[:4])
+        return f"it hangs on the choice: {shown}{'; …' if len(changing) > 4 else ''}"
+    return f"the same with each of {len(found.choices)} single choices (by the order of identifiers)"
+
+
+def _choice(found: Symmetry, choice: SingleChoice, spec: str) -> str:
+    everywhere = choice.contexts == found.choosing
+    where = "" if everywhere else f" in context {found.contexts.index(choice.contexts[0]) + 1}"
+    word = {True: "holds", False: "fails", None: "has no fair run"}[choice.holds[spec]]
+    return f"with number {choice.rank + 1} of those alike{where} it {word}"
+
+
+def _calls(calls: Collection[Call]) -> str:
+    return _listed(map(str, sorted(calls)))
+
+
+def _listed(items: object) -> str:
+    words = [*map(str, items)]  # type: ignore[call-overload]
+    more = f", … ({len(words)} in all)" if len(words) > _SHOWN else ""
+    return ", ".join(words[:_SHOWN]) + more
+
+
+def symmetry_data(found: Symmetry) -> dict[str, Json]:
+    """The same as JSON data. Contexts are numbered from 0."""
+    numbers = {id(context): number for number, context in enumerate(found.contexts)}
+    return {
+        "deployment": found.result.deployment.name,
+        "agent": found.result.agent,
+        "states": found.result.states,
+        "met": found.result.contexts,
+        "contexts": [_context_data(context) for context in found.contexts],
+        "specs": {
+            verdict.spec: {
+                "verdict": verdict.word,
+                "kept": found.kept.get(verdict.spec),
+                "differs": verdict.spec in found.differing,
+            }
+            for verdict in found.result.verdicts.values()
+        },
+        "choices": [
+            {
+                "contexts": [numbers[id(context)] for context in choice.contexts],
+                "rank": choice.rank,
+                "holds": dict(choice.holds),
+            }
+            for choice in found.choices
+        ],
+        "left": found.left,
+    }
+
+
+def _context_data(context: Symmetric) -> dict[str, Json]:
+    return {
+        "agent": context.agent,
+        "facts": [*map(str, context.context.view)],
+        "offered": [*map(str, sorted(context.context.calls))],
+        "automorphism": dict(context.automorphism),
+        "moved": [*map(str, sorted(context.moved))],
+        "alike": [[*values] for values in context.alike],
+        "selected": [*map(str, sorted(context.selected))],
+        "possible": [*map(str, sorted(context.possible))],
+        "separations": [
+            {"relation": one.relation, "states": one.states, "of": one.of} for one in context.separations
+        ],
+        "remedy": context.remedy,
+    }

@@ -1,0 +1,349 @@
+"""Raising bounds: what a fragment shows is so in the deployment, and nothing is ever said to hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import assume, event, given, reject, settings
+from hypothesis import strategies as hs
+
+import stead_sym as st
+from engine_pairs import examples
+from stead_sym.deepening.deepen import Deepening, deepen
+from stead_sym.errors import DefinitionError, InputError, Undecided
+from stead_sym.testing.deployments import deployments
+from stead_sym.testing.mortality import mortal_deployments
+from stead_sym.testing.workflows import workflows
+
+GROWING = """
+deployment growing
+sort item
+relation Held(item)
+init
+tool take()
+  effect
+    fresh x: item
+    insert Held(x)
+{more}
+spec asked {spec}
+"""
+
+
+def growing(spec: str, more: str = "") -> st.Deployment:
+    return st.parse_deployment(GROWING.format(spec=spec, more=more))
+
+
+def answer(found: Deepening, spec: str = "asked") -> tuple[str, bool, int | None]:
+    """The verdict, whether the specification is shown to be true, and the bound that shows either."""
+    one = found.found[spec]
+    return one.verdict.word, one.shown, None if one.within is None else max(one.within.values())
+
+
+AT_LEAST = "atleast {} x. Held(x)"
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("AG ~(atleast 3 x. Held(x))", ("fails", False, 3)),
+        ("EF atleast 3 x. Held(x)", ("unknown", True, 3)),
+        (
+            "AF atleast 3 x. Held(x)",
+            ("unknown", True, 3),
+        ),  # the boundary is no end: within 2 nothing is shown
+        ("EG ~(atleast 3 x. Held(x))", ("fails", False, 3)),
+        ("AG ((atleast 2 x. Held(x)) -> AX atleast 3 x. Held(x))", ("unknown", False, None)),
+        ("AG ((atleast 2 x. Held(x)) -> AX atmost 2 x. Held(x))", ("fails", False, 3)),
+        ("AX AX AX atleast 3 x. Held(x)", ("unknown", True, 3)),
+        ("A[(atmost 3 x. Held(x)) W atleast 5 x. Held(x)]", ("fails", False, 4)),
+        ("A[(atmost 3 x. Held(x)) U atleast 4 x. Held(x)]", ("unknown", True, 4)),
+        ("E[(atmost 3 x. Held(x)) U atleast 5 x. Held(x)]", ("fails", False, 4)),
+        ("EG exists x. Held(x)", ("fails", False, 0)),
+        ("AG EF ~exists x. Held(x)", ("unknown", False, None)),  # false, but only all runs show it
+        ("AG EX true", ("unknown", False, None)),
+        # what stands negatively is read the other way: nothing of this is so
+        ("EF ((atleast 2 x. Held(x)) & ~AX atleast 3 x. Held(x))", ("unknown", False, None)),
+        ("EF ((atleast 2 x. Held(x)) & ((AX atleast 3 x. Held(x)) -> false))", ("unknown", False, None)),
+        ("EF ((atleast 2 x. Held(x)) & ((AX atleast 3 x. Held(x)) <-> false))", ("unknown", False, None)),
+        ("EF ((atleast 2 x. Held(x)) & atmost 1 x. AX Held(x))", ("unknown", False, None)),
+        ("EF ((atleast 2 x. Held(x)) & exactly 0 x. AX Held(x))", ("unknown", False, None)),
+        ("AF ((AX atleast 3 x. Held(x)) <-> (atleast 2 x. Held(x)))", ("unknown", True, 1)),
+        ("AG ((AX atleast 3 x. Held(x)) <-> (atleast 3 x. Held(x)))", ("fails", False, 3)),
+        ("AG exactly 0 x. AX Held(x)", ("fails", False, 2)),
+        ("AG atmost 1 x. AX Held(x)", ("fails", False, 3)),
+        ("AF (exactly 2 x. AX Held(x))", ("unknown", True, 3)),
+        ("AG forall x. Held(x) -> AX Held(x)", ("unknown", False, None)),
+        ("~EF atleast 3 x. Held(x)", ("fails", False, 3)),
+    ],
+)
+def test_what_the_only_run_shows(spec: str, expected: tuple[str, bool, int | None]) -> None:
+    found = deepen(growing(spec), limit=5)
+    assert answer(found) == expected
+    assert answer(deepen(growing(spec), limit=5, engine="explicit")) == expected
+
+
+def test_a_claim_about_all_runs_transfers_where_they_stay_within() -> None:
+    """After `stop` nothing comes in any more: that something can always leave is refuted within the bound."""
+    more = """
+relation Stopped()
+tool stop()
+  guard ~Stopped() & exactly 2 x. Held(x)
+  effect insert Stopped()
+tool rest()
+  guard Stopped()
+"""
+    text = str(growing("AG EF ~exists x. Held(x)", more)).replace(
+        "tool take()", "tool take()\n  guard ~Stopped()"
+    )
+    found = deepen(st.parse_deployment(text), limit=5)
+    assert answer(found) == ("fails", False, 2)
+    trace = found["asked"].trace
+    assert trace is not None
+    assert [step.call.tool for step in trace.steps] == ["take", "take", "stop"]
+
+
+@pytest.mark.parametrize("fair", ["Held(_) & Ready()", "exactly 2 x. Held(x)", "Ready()"])
+@pytest.mark.parametrize("spec", ["AG ~(exactly 2 x. Held(x))", "AF Ready()", "EX exists x. Held(x)"])
+def test_fairness_within_and_beyond(fair: str, spec: str) -> None:
+    """What is found under fairness constraints is what the bounded deployment says."""
+    more = f"""
+bound item 3
+relation Ready()
+tool flip()
+  effect
+    insert Ready() where ~Ready()
+    delete Ready() where Ready()
+fair {fair}
+"""
+    text = str(growing(spec, more)).replace("tool take()", "tool take()\n  guard atmost 2 x. Held(x)")
+    agree(st.parse_deployment(text), "any")
+
+
+def agree(deployment: st.Deployment, agent: str, limit: int = 6) -> Deepening:
+    """Whatever deepening finds is so, and at the end of a bounded deployment all is found."""
+    exact = st.verify(deployment, agent, findings=False)
+    found = deepen(deployment, agent, limit=limit)
+    for name, one in found.found.items():
+        assert one.verdict.word in ("fails", "unknown")
+        truth = exact[name].holds
+        if one.verdict.holds is False:
+            assert truth is False, (name, one.within)
+        if one.shown:
+            assert truth is True, (name, one.within)
+        blind = any(e.is_ensure for tool in deployment.tools_and_events for e in tool.effects)
+        if found.established and truth is not None and not blind:
+            assert one.decided, name
+    return found
+
+
+def agree_if_sound(deployment: st.Deployment, agent: str) -> None:
+    try:
+        found = agree(deployment, agent)
+    except (DefinitionError, InputError, Undecided):
+        reject()
+    event(f"{len(found.rounds)} rounds")
+    for one in found.found.values():
+        early = one.within not in (None, found.bounds) or not found.established
+        event(f"{'shown' if one.shown else one.verdict.word}{' early' * early}")
+
+
+AGENTS = hs.sampled_from(("any", "p"))
+
+
+@settings(max_examples=examples(60))
+@given(deployments(specs=3), AGENTS)
+def test_generated_deployments(deployment: st.Deployment, agent: str) -> None:
+    agree_if_sound(deployment, agent)
+
+
+@settings(max_examples=examples(30))
+@given(mortal_deployments(bound=3))
+def test_generated_deployments_with_held_values(deployment: st.Deployment) -> None:
+    agree_if_sound(deployment, "any")
+
+
+@settings(max_examples=examples(40))
+@given(workflows(specs=3, depth=3), AGENTS)
+def test_generated_workflows(deployment: st.Deployment, agent: str) -> None:
+    agree_if_sound(deployment, agent)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A deployment that grows for ever, and the least bound at which its violation shows."""
+
+    deployment: st.Deployment
+    least: int
+
+
+@hs.composite
+def planted(draw: hs.DrawFn) -> Planted:
+    """Items come in by ``batch`` at a time; the violation needs ``needed`` of them at once, or as many as the
+    batches make; it may need further steps, and other things happen beside."""
+    batch = draw(hs.integers(1, 3))
+    needed = draw(hs.integers(1, 5))
+    drops, other = draw(hs.booleans()), draw(hs.booleans())
+    steps = draw(hs.integers(0, 2))
+    relations = {"Held": "item", "Bad": "", **{f"Step{k}": "" for k in range(steps)}}
+    least = max(needed, batch) if drops else -(-needed // batch) * batch
+    tools = [
+        st.tool("rest"),
+        st.tool(
+            "take",
+            effect="\n".join(
+                [*(f"fresh x{k}: item" for k in range(batch)), *(f"insert Held(x{k})" for k in range(batch))]
+            ),
+        ),
+    ]
+    if drops:
+        tools.append(st.tool("drop", "x: item", guard="Held(x)", effect="delete Held(x)"))
+    if other:
+        relations |= {"Note": "page, item"}
+        tools.append(
+            st.tool(
+                "note",
+                "x: item",
+                guard="Held(x) & atmost 1 p: page. true",
+                effect="fresh p: page\ninsert Note(p, x)",
+            )
+        )
+    ready = "true"
+    for k in range(steps):
+        tools.append(st.tool(f"step{k}", guard=ready, effect=f"insert Step{k}()"))
+        ready = f"Step{k}()"
+    exactly = draw(st_comparison) if drops or least == needed else "atleast"
+    tools.append(st.tool("break", guard=f"({exactly} {needed} x. Held(x)) & {ready}", effect="insert Bad()"))
+    form = draw(hs.sampled_from(("AG ~Bad()", "~EF Bad()", "A[~Bad() W false]", "AG AX ~Bad()")))
+    deployment = st.build_deployment(
+        "planted",
+        sorts={"item": None, **({"page": None} if other else {})},
+        relations=relations,
+        tools=tools,
+        specs={"asked": form, "kept": "AG (Bad() -> Bad())"},
+    )
+    return Planted(deployment, least)
+
+
+st_comparison = hs.sampled_from(("atleast", "exactly"))
+
+
+@settings(max_examples=examples(20))
+@given(planted())
+def test_a_planted_violation_is_found_at_its_least_bound(case: Planted) -> None:
+    found = deepen(case.deployment, limit=case.least + 1)
+    assert found.found["asked"].verdict.word == "fails"
+    within = found.found["asked"].within
+    assert within is not None
+    assert within["item"] == case.least
+    assert found["kept"].word == "unknown"
+    assume(case.least > 1)
+    early = deepen(case.deployment, limit=case.least - 1)
+    assert {verdict.word for verdict in (early["asked"], early["kept"])} == {"unknown"}
+
+
+def test_two_sorts_that_grow_are_raised_together() -> None:
+    text = """
+deployment two
+sort box, item
+relation Box(box)
+relation In(item, box)
+tool rest()
+tool open()
+  effect
+    fresh b: box
+    insert Box(b)
+tool put(b: box)
+  guard atleast 2 c. Box(c)
+  effect
+    fresh x: item
+    insert In(x, b)
+spec asked AG ~atleast 3 x. exists b. In(x, b)
+"""
+    found = deepen(st.parse_deployment(text), limit=4)
+    assert answer(found) == ("fails", False, 3)
+    assert all(max(one.bounds.values()) <= 3 for one in found.rounds)
+
+
+def test_any_initial_database_is_one_of_the_deployment() -> None:
+    """D0 has at most as many values as the file says, however far the bounds are raised."""
+    text = """
+deployment given
+sort item
+relation Held(item)
+bound item 1
+initially any Held
+tool rest()
+tool take()
+  effect
+    fresh x: item
+    insert Held(x)
+spec asked atmost 1 x. Held(x)
+spec grows AG atmost 2 x. Held(x)
+"""
+    found = deepen(st.parse_deployment(text), limit=4)
+    assert answer(found) == ("unknown", True, 1)
+    assert answer(found, "grows") == ("fails", False, 3)
+
+
+def test_a_formula_in_the_place_of_an_effect_is_followed_within_the_bounds() -> None:
+    more = """
+tool leap()
+  effect
+    ensure atleast 2 x. Held'(x)
+"""
+    found = deepen(growing("AG ~(atleast 2 x. Held(x))", more), limit=3)
+    assert answer(found) == ("fails", False, 2)
+    # of all runs nothing is sure: a leap to three values from none is not seen within the bound 1
+    assert answer(deepen(growing("AX exactly 1 x. Held(x)", more), limit=3)) == ("fails", False, 2)
+    assert answer(deepen(growing("AX exists x. Held(x)", more), limit=3))[0] == "unknown"
+
+
+def test_a_leap_that_is_not_seen_leaves_nothing_sure_about_all_runs() -> None:
+    text = """
+deployment leaping
+sort item
+relation Held(item)
+init
+tool leap()
+  effect
+  effect
+    ensure atleast 3 x. Held'(x)
+spec asked AG ~exists x. Held(x)
+spec stays EF ~exists x. Held(x)
+"""
+    found = deepen(st.parse_deployment(text), limit=1)
+    assert answer(found) == ("unknown", False, None)
+    assert answer(found, "stays") == ("unknown", True, 0)
+
+
+def test_bounds_that_are_kept_are_said_and_nothing_holds() -> None:
+    found = deepen(st.load("refund"), "approving")
+    assert found.established
+    assert found.lines == ("bound case 1", "bound task 1")
+    assert {verdict.word for verdict in (found["auth"], found["prog"])} == {"unknown"}
+    assert found["auth"].reason.endswith("for a verdict write that into the file")
+
+
+def test_an_agent_is_asked_once_for_each_context() -> None:
+    asked: list[st.DecisionContext] = []
+
+    def takes(context: st.DecisionContext) -> st.Call:
+        asked.append(context)
+        return min(context.calls)
+
+    desk = st.load("refund")
+    st.verify(desk, takes, ["prog"])
+    alone = len(asked)
+    deepen(desk, takes, ["prog"])
+    assert len(asked) == 2 * alone
+
+
+def test_finite_sorts_have_no_bound_to_raise() -> None:
+    with pytest.raises(InputError, match="every sort is finite"):
+        deepen(st.parse_deployment("deployment d\nrelation On()\ninit\ntool rest()\nspec s AG true"))
+
+
+def test_the_limit_is_a_number() -> None:
+    with pytest.raises(InputError, match="at least 1"):
+        deepen(replace(st.load("refund")), limit=0)
