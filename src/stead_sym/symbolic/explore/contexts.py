@@ -16,6 +16,7 @@ undecided states only.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,10 +28,12 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
 from stead_sym.logic.syntax import TRUE, Formula
+from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.values import Vector, bits_of
+from stead_sym.symbolic.explore.neighbourhoods import Key, Neighbourhoods, Shape, Site
 from stead_sym.symbolic.explore.offers import Offers
 from stead_sym.symbolic.explore.places import Places
 from stead_sym.symbolic.step.formulas import Compiler
@@ -55,15 +58,12 @@ class _Met:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
-    """A context K with the values that its names may stand for together, each with φ_h (`places`), few_K,
-    and the states in which K is shown."""
+class _Located:
+    """A context that is shown at the places of a shape, with the sites at which it was met and χ_I there."""
 
-    context: DecisionContext
-    places: Sequence[tuple[Mapping[Value, Value], Bdd]]
-    few: Bdd
-    states: Bdd
-    bounded: bool = False
+    shape: Shape
+    key: Key
+    sites: Sequence[tuple[Site, Bdd]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +104,17 @@ class ContextFinder:
         self._tuples: dict[str, Sequence[Bdd]] = {}
         self._few: dict[tuple[str, int], Bdd] = {}
         self._fewest: dict[tuple[tuple[str, int], ...], Bdd] = {}
-        self._shown_of = {shown.relation: shown for shown in self._shown}
         self._facts_shown: dict[Fact, Bdd] = {}
-        self._calls_offered: dict[Call, Bdd] = {}
         self._places = Places(self.encoding, self.rigid, self._fact_shown)
+        self._neighbourhoods = Neighbourhoods(
+            self.encoding,
+            self.rigid,
+            [tool.tool for tool in self.tools.values()],
+            [shown.relation for shown in self._shown],
+            self._fact_shown,
+            self._call_offered,
+        )
+        self._shapes: dict[Instance, Shape | None] = {}
 
     @cached_property
     def _shows(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
@@ -128,20 +135,39 @@ class ContextFinder:
                 met = self._meet(context, undecided)
                 undecided = undecided & ~met.states
                 yield self._settle(met, calls)
-        found: list[_Met | _Placed] = []
+        found, located, tried = list[_Met](), list[_Located](), set[Shape]()
+        for shape in self._shapes.values():
+            if shape is not None:
+                undecided = self._locate(shape, undecided, located)
+                tried.add(shape)
         while undecided != self.manager.false:
             context = self.context(self.manager.pick(undecided, self.encoding.order))
-            met = self._placed(context) or self._met(context, undecided)
+            shape = self._shape(context)
+            if shape is not None and shape not in tried:
+                undecided = self._locate(shape, undecided, located)
+                tried.add(shape)
+                continue
+            met = self._met(context, undecided)
             undecided = undecided & ~met.states
             found.append(met)
-        if found:
-            decisions = self.wrapper.decide([met.context for met in found])
-            for met, decision in zip(found, decisions, strict=True):
-                self.contexts[decision.canonical] = decision.selected
-                calls = frozenset(call.rename(decision.names) for call in decision.selected)
-                if met.bounded:
-                    self._bounded.append((met.context, calls))
-                yield self._settle(met, calls)
+        fresh = {(at.shape, at.key): at for at in located if at.key not in at.shape.selected}
+        decisions = iter(
+            self.wrapper.decide([*(met.context for met in found), *map(self._seen, fresh.values())])
+            if found or fresh
+            else ()
+        )
+        for met, decision in zip(found, decisions, strict=False):
+            self.contexts[decision.canonical] = decision.selected
+            calls = frozenset(call.rename(decision.names) for call in decision.selected)
+            if met.bounded:
+                self._bounded.append((met.context, calls))
+            yield self._settle(met, calls)
+        for at, decision in zip(fresh.values(), decisions, strict=True):
+            self.contexts[decision.canonical] = decision.selected
+            back = {value: name for name, value in at.sites[0][0].place.of.items()}
+            at.shape.selected[at.key] = frozenset(call.rename(back) for call in decision.calls)
+        if located:
+            yield self._settle_located(located)
 
     def context(self, state: Mapping[str, bool]) -> DecisionContext:
         """What the agent is shown and offered in one state, given as bits."""
@@ -159,64 +185,112 @@ class ContextFinder:
     def _fact_shown(self, fact: Fact) -> Bdd:
         """The states in which a fact is shown."""
         if fact not in self._facts_shown:
-            shown = self._shown_of[fact.relation]
-            self._facts_shown[fact] = self._is_shown(shown, fact.args, self.compiler)
+            vectors, there = self._tuples_shown[fact.relation]
+            self._facts_shown[fact] = self._at(there, vectors, fact.args)
         return self._facts_shown[fact]
 
     def _call_offered(self, call: Call) -> Bdd:
         """The states in which a call is offered."""
-        if call not in self._calls_offered:
-            tool = self.tools[call.tool].tool
-            self._calls_offered[call] = self.compiler.offered(tool, call.args)
-        return self._calls_offered[call]
+        tool = self.tools[call.tool]
+        return self._at(tool.offered, tool.params, call.args)
 
-    def _placed(self, context: DecisionContext) -> _Placed | None:
-        """Where a context is shown whose names all stand in facts of static relations (`places`). None for
-        another, and where the diagrams are right on a care set only."""
-        m, encoding = self.manager, self.encoding
+    def _at(self, function: Bdd, vectors: Sequence[Vector], args: Sequence[Value]) -> Bdd:
+        """A function over the state bits and log-coded vectors, which stand above these, for some values."""
+        code: dict[str, bool] = {}
+        for vector, value in zip(vectors, args, strict=True):
+            code |= self.encoding.code(vector, value)
+        return self.manager.descend(function, code)
+
+    @cached_property
+    def _tuples_shown(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
+        """Per relation log-coded vectors for one tuple, and where it is shown."""
+        return {shown.relation: self._all(shown, self.compiler) for shown in self._shown}
+
+    def _shape(self, context: DecisionContext) -> Shape | None:
+        """The shape of a context's static part, if all its names stand in facts of static relations, and the
+        diagrams are right everywhere and not on a care set only."""
+        encoding = self.encoding
         static = {fact for fact in context.view.facts if not encoding.dynamic_facts[fact.relation]}
         named = {value for fact in static for value in fact.args}
         items = [*(fact.args for fact in context.view.facts), *(call.args for call in context.calls)]
-        if encoding.care != m.true or any(v not in named | self.rigid for args in items for v in args):
+        names = {value for args in items for value in args} - self.rigid
+        if encoding.care != self.manager.true or not names or not names <= named:
             return None
-        places = self._places.of(static)
-        if places is None:
-            return None
-        dynamic, calls = sorted(context.view.facts - static), sorted(context.calls)
-        found: list[tuple[Mapping[Value, Value], Bdd]] = []
-        for place in places:
-            here = place.shown
-            for condition in chain(
-                (self._fact_shown(fact.rename(place.of)) for fact in dynamic),
-                (self._call_offered(call.rename(place.of)) for call in calls),
-            ):
-                here = here & condition
-                if here == m.false:
-                    break
-            else:
-                found.append((place.of, here))
-        found.sort(key=lambda item: m.depth(item[1]))
-        numbers = tuple(self._numbers(context))
-        if numbers not in self._fewest:
-            self._fewest[numbers] = m.conj(self._at_most(name, number) for name, number in numbers)
-        few = self._fewest[numbers]
-        return _Placed(context, found, few, few & m.disj(here for _, here in found))
+        pattern = canonical_form(Instance(encoding.schema, frozenset(static)), self.rigid).instance
+        if pattern not in self._shapes:
+            places = self._places.of(pattern)
+            self._shapes[pattern] = None if places is None else self._neighbourhoods.shape(pattern, places)
+        return self._shapes[pattern]
 
-    def _settle_placed(self, met: _Placed, calls: Iterable[Call]) -> Mapping[str, Bdd]:
-        """`_settle`, where the places of the context are listed: ⋁_h φ_h ∧ few_K ∧ selectors = h(call)."""
+    def _locate(self, shape: Shape, undecided: Bdd, located: list[_Located]) -> Bdd:
+        """Add the contexts that some of the undecided states show at the places of a shape, and return the
+        states that show none of these."""
+        m, found = self.manager, dict[Key, list[tuple[Site, Bdd]]]()
+        for site, near in shape.near(undecided):
+            for key, condition in site.classes(m, near):
+                found.setdefault(key, []).append((site, condition))
+        alike: dict[tuple[tuple[str, int], ...], list[Key]] = {}
+        for key in found:
+            alike.setdefault(self._numbers_of(key), []).append(key)
+        for numbers, keys in alike.items():
+            few = self._no_more_than(numbers)
+            cases = {key: self._joined(condition for _, condition in found[key]) for key in keys}
+            every = self._joined(cases.values())
+            if m.implies(undecided & every, few):
+                shown, met = every, keys
+            else:  # some of the states show or offer more than the items of a place
+                shown = every & few
+                met = [key for key in keys if undecided & cases[key] & few != m.false]
+            located += (_Located(shape, key, found[key]) for key in met)
+            undecided = undecided & ~shown
+        return undecided
+
+    def _joined(self, conditions: Iterable[Bdd]) -> Bdd:
+        """⋁ of the conditions, neighbours first."""
+        return self.manager.disj(sorted(conditions, key=self.manager.depth))
+
+    def _seen(self, at: _Located) -> DecisionContext:
+        """A located context as it is shown at one of its sites."""
+        of = at.sites[0][0].place.of
+        view = Instance(self.deployment.schema, frozenset(fact.rename(of) for fact in at.key.facts))
+        return DecisionContext(view, frozenset(call.rename(of) for call in at.key.calls))
+
+    def _settle_located(self, located: Iterable[_Located]) -> Mapping[str, Bdd]:
+        """`_settle` for located contexts: ⋁_h χ_I ∧ selectors = h(call), where no more is shown than I."""
         m, encoding = self.manager, self.encoding
-        self.decided = self.decided | met.states
-        chosen: dict[str, list[Bdd]] = {}
-        for call in sorted(calls):
-            selectors = self.tools[call.tool].selectors
-            for place, here in met.places:
-                args = call.rename(place).args
-                named = (encoding.is_value(v, u) for v, u in zip(selectors, args, strict=True))
-                chosen.setdefault(call.tool, []).append(m.conj([here, *named]))
+        decided: dict[tuple[tuple[str, int], ...], list[Bdd]] = {}
+        chosen: dict[str, dict[tuple[tuple[str, int], ...], list[Bdd]]] = {}
+        for at in located:
+            numbers, calls = self._numbers_of(at.key), sorted(at.shape.selected[at.key])
+            for site, condition in at.sites:
+                decided.setdefault(numbers, []).append(condition)
+                for call in calls:
+                    pairs = zip(self.tools[call.tool].selectors, call.rename(site.place.of).args, strict=True)
+                    case = m.conj([condition, *(encoding.is_value(v, u) for v, u in pairs)])
+                    chosen.setdefault(call.tool, {}).setdefault(numbers, []).append(case)
+
+        def within(cases: Mapping[tuple[tuple[str, int], ...], Iterable[Bdd]]) -> Bdd:
+            return m.disj(self._joined(own) & self._no_more_than(numbers) for numbers, own in cases.items())
+
+        self.decided = self.decided | within(decided)
         return {
-            name: m.conj([met.few, m.disj(cases), *map(encoding.valid, self.tools[name].selectors)])
+            name: m.conj([within(cases), *map(encoding.valid, self.tools[name].selectors)])
             for name, cases in chosen.items()
         }
+
+    def _numbers_of(self, key: Key) -> tuple[tuple[str, int], ...]:
+        """`_numbers` for a located context."""
+        number = Counter(
+            [*(fact.relation for fact in key.facts), *(f"call {call.tool}" for call in key.calls)]
+        )
+        names = [*(shown.relation for shown in self._shown), *(f"call {name}" for name in self.tools)]
+        return tuple((name, number[name]) for name in names)
+
+    def _no_more_than(self, numbers: tuple[tuple[str, int], ...]) -> Bdd:
+        """The states that show and offer no more than so many tuples of each relation and tool."""
+        if numbers not in self._fewest:
+            self._fewest[numbers] = self.manager.conj(self._at_most(*number) for number in numbers)
+        return self._fewest[numbers]
 
     def _met(self, context: DecisionContext, undecided: Bdd) -> _Met:
         """The states that show a context, of all or of those at hand where they are too many to tell."""
@@ -233,11 +307,9 @@ class ContextFinder:
         states = self.manager.exist(frozenset(bits_of(naming.values())), match)
         return _Met(context, naming, match, states, among is not None)
 
-    def _settle(self, met: _Met | _Placed, calls: Iterable[Call]) -> Mapping[str, Bdd]:
+    def _settle(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
         """Note that the states are decided, and return what the agent selects in them: these calls, given
         under the names of the context, as sets over the state bits and each tool's selectors."""
-        if isinstance(met, _Placed):
-            return self._settle_placed(met, calls)
         m, encoding = self.manager, self.encoding
         self.decided = self.decided | met.states
         names = frozenset(bits_of(met.naming.values()))
@@ -343,8 +415,7 @@ class ContextFinder:
                 tool = self.tools[name.removeprefix("call ")]
                 vectors, holds = tool.params, tool.offered
             else:
-                shown = next(shown for shown in self._shown if shown.relation == name)
-                vectors, holds = self._all(shown, self.compiler)
+                vectors, holds = self._tuples_shown[name]
             leaves = [leaf for _, leaf in self.manager.cases(holds, bits_of(vectors))]
             self._tuples[name] = sorted(leaves, key=self.manager.depth, reverse=True)
         return self._tuples[name]
