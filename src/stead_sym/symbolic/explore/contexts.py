@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import TypeAlias
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -41,6 +42,10 @@ from stead_sym.symbolic.step.formulas import Compiler
 _LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut down to those at hand
 
 
+_Numbers: TypeAlias = tuple[tuple[str, int], ...]
+"""How many tuples of each relation are shown, and of each tool offered."""
+
+
 class _TooLarge(Exception):
     """match_K over all states has more than `_LIMIT` nodes per bit."""
 
@@ -59,10 +64,12 @@ class _Met:
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """A context that is shown at the places of a shape, with the sites at which it was met and χ_I there."""
+    """A context that is shown at the places of a shape, with the ``numbers`` of its tuples and the sites at
+    which it was met, each with χ_I there."""
 
     shape: Shape
     key: Key
+    numbers: _Numbers
     sites: Sequence[tuple[Site, Bdd]]
 
 
@@ -103,7 +110,7 @@ class ContextFinder:
         self._shown = tuple(_shown(deployment, agent))
         self._tuples: dict[str, Sequence[Bdd]] = {}
         self._few: dict[tuple[str, int], Bdd] = {}
-        self._fewest: dict[tuple[tuple[str, int], ...], Bdd] = {}
+        self._fewest: dict[_Numbers, Bdd] = {}
         self._facts_shown: dict[Fact, Bdd] = {}
         self._places = Places(self.encoding, self.rigid, self._fact_shown)
         self._neighbourhoods = Neighbourhoods(
@@ -135,39 +142,55 @@ class ContextFinder:
                 met = self._meet(context, undecided)
                 undecided = undecided & ~met.states
                 yield self._settle(met, calls)
-        found, located, tried = list[_Met](), list[_Located](), set[Shape]()
-        for shape in self._shapes.values():
-            if shape is not None:
-                undecided = self._locate(shape, undecided, located)
-                tried.add(shape)
-        while undecided != self.manager.false:
-            context = self.context(self.manager.pick(undecided, self.encoding.order))
-            shape = self._shape(context)
-            if shape is not None and shape not in tried:
-                undecided = self._locate(shape, undecided, located)
-                tried.add(shape)
-                continue
-            met = self._met(context, undecided)
-            undecided = undecided & ~met.states
-            found.append(met)
-        fresh = {(at.shape, at.key): at for at in located if at.key not in at.shape.selected}
-        decisions = iter(
-            self.wrapper.decide([*(met.context for met in found), *map(self._seen, fresh.values())])
-            if found or fresh
-            else ()
-        )
-        for met, decision in zip(found, decisions, strict=False):
+        located, found = self._search(undecided)
+        new = {(at.shape, at.key): at for at in located if at.key not in at.shape.selected}
+        contexts = [*(met.context for met in found), *map(self._seen, new.values())]
+        decisions = self.wrapper.decide(contexts) if contexts else []
+        for decision in decisions:
             self.contexts[decision.canonical] = decision.selected
+        for at, decision in zip(new.values(), decisions[len(found) :], strict=True):
+            names = {value: name for name, value in at.sites[0][0].place.of.items()}
+            at.shape.selected[at.key] = frozenset(call.rename(names) for call in decision.calls)
+        if located:
+            yield self._settle_located(located)
+        for met, decision in zip(found, decisions, strict=False):
             calls = frozenset(call.rename(decision.names) for call in decision.selected)
             if met.bounded:
                 self._bounded.append((met.context, calls))
             yield self._settle(met, calls)
-        for at, decision in zip(fresh.values(), decisions, strict=True):
-            self.contexts[decision.canonical] = decision.selected
-            back = {value: name for name, value in at.sites[0][0].place.of.items()}
-            at.shape.selected[at.key] = frozenset(call.rename(back) for call in decision.calls)
-        if located:
-            yield self._settle_located(located)
+
+    def _search(self, undecided: Bdd) -> tuple[Sequence[_Located], Sequence[_Met]]:
+        """The contexts that the undecided states show. First those at the places of shapes: the known ones,
+        and those that turn up in the states that are left. Then, one by one, all others."""
+        m, found = self.manager, list[_Met]()
+        sites = dict[_Numbers, dict[tuple[Shape, Key], list[tuple[Site, Bdd]]]]()
+
+        def look(shape: Shape) -> None:
+            for site, near in shape.near(undecided):
+                for key, condition in site.classes(m, near):
+                    alike = sites.setdefault(self._numbers_of(key), {})
+                    alike.setdefault((shape, key), []).append((site, condition))
+
+        known = list(filter(None, self._shapes.values()))
+        for one in known:
+            look(one)
+        left = undecided & ~m.disj(shape.shown for shape in known)
+        while left != m.false:
+            context = self.context(m.pick(left, self.encoding.order))
+            shape = self._shape(context)
+            if shape is None or shape in known:
+                found.append(self._met(context, left))
+                left = left & ~found[-1].states
+            else:
+                known.append(shape)
+                look(shape)
+                left = left & ~shape.shown
+        located = list(self._located(undecided, sites))
+        left = undecided & ~m.disj([self._shown_at(located), *(met.states for met in found)])
+        while left != m.false:
+            found.append(self._met(self.context(m.pick(left, self.encoding.order)), left))
+            left = left & ~found[-1].states
+        return located, found
 
     def context(self, state: Mapping[str, bool]) -> DecisionContext:
         """What the agent is shown and offered in one state, given as bits."""
@@ -222,28 +245,32 @@ class ContextFinder:
             self._shapes[pattern] = None if places is None else self._neighbourhoods.shape(pattern, places)
         return self._shapes[pattern]
 
-    def _locate(self, shape: Shape, undecided: Bdd, located: list[_Located]) -> Bdd:
-        """Add the contexts that some of the undecided states show at the places of a shape, and return the
-        states that show none of these."""
-        m, found = self.manager, dict[Key, list[tuple[Site, Bdd]]]()
-        for site, near in shape.near(undecided):
-            for key, condition in site.classes(m, near):
-                found.setdefault(key, []).append((site, condition))
-        alike: dict[tuple[tuple[str, int], ...], list[Key]] = {}
-        for key in found:
-            alike.setdefault(self._numbers_of(key), []).append(key)
-        for numbers, keys in alike.items():
+    def _located(
+        self,
+        undecided: Bdd,
+        sites: Mapping[_Numbers, Mapping[tuple[Shape, Key], Sequence[tuple[Site, Bdd]]]],
+    ) -> Iterator[_Located]:
+        """Those of the contexts met at places that some undecided state shows: there may be others that show
+        or offer more than the items of a place."""
+        m = self.manager
+        for numbers, alike in sites.items():
             few = self._no_more_than(numbers)
-            cases = {key: self._joined(condition for _, condition in found[key]) for key in keys}
-            every = self._joined(cases.values())
-            if m.implies(undecided & every, few):
-                shown, met = every, keys
-            else:  # some of the states show or offer more than the items of a place
-                shown = every & few
-                met = [key for key in keys if undecided & cases[key] & few != m.false]
-            located += (_Located(shape, key, found[key]) for key in met)
-            undecided = undecided & ~shown
-        return undecided
+            every = self._joined(condition for at in alike.values() for _, condition in at)
+            plain = m.implies(undecided & every, few)
+            for (shape, key), at in alike.items():
+                if plain or undecided & few & self._joined(there for _, there in at) != m.false:
+                    yield _Located(shape, key, numbers, at)
+
+    def _shown_at(self, located: Iterable[_Located]) -> Bdd:
+        """The states that show one of these contexts."""
+        return self._where((at.numbers, condition) for at in located for _, condition in at.sites)
+
+    def _where(self, cases: Iterable[tuple[_Numbers, Bdd]]) -> Bdd:
+        """⋁ of the cases, in each of which no more is shown and offered than so many tuples."""
+        alike: dict[_Numbers, list[Bdd]] = {}
+        for numbers, condition in cases:
+            alike.setdefault(numbers, []).append(condition)
+        return self.manager.disj(self._joined(own) & self._no_more_than(of) for of, own in alike.items())
 
     def _joined(self, conditions: Iterable[Bdd]) -> Bdd:
         """⋁ of the conditions, neighbours first."""
@@ -255,30 +282,23 @@ class ContextFinder:
         view = Instance(self.deployment.schema, frozenset(fact.rename(of) for fact in at.key.facts))
         return DecisionContext(view, frozenset(call.rename(of) for call in at.key.calls))
 
-    def _settle_located(self, located: Iterable[_Located]) -> Mapping[str, Bdd]:
+    def _settle_located(self, located: Sequence[_Located]) -> Mapping[str, Bdd]:
         """`_settle` for located contexts: ⋁_h χ_I ∧ selectors = h(call), where no more is shown than I."""
         m, encoding = self.manager, self.encoding
-        decided: dict[tuple[tuple[str, int], ...], list[Bdd]] = {}
-        chosen: dict[str, dict[tuple[tuple[str, int], ...], list[Bdd]]] = {}
+        self.decided = self.decided | self._shown_at(located)
+        chosen: dict[str, list[tuple[_Numbers, Bdd]]] = {}
         for at in located:
-            numbers, calls = self._numbers_of(at.key), sorted(at.shape.selected[at.key])
-            for site, condition in at.sites:
-                decided.setdefault(numbers, []).append(condition)
-                for call in calls:
-                    pairs = zip(self.tools[call.tool].selectors, call.rename(site.place.of).args, strict=True)
-                    case = m.conj([condition, *(encoding.is_value(v, u) for v, u in pairs)])
-                    chosen.setdefault(call.tool, {}).setdefault(numbers, []).append(case)
-
-        def within(cases: Mapping[tuple[tuple[str, int], ...], Iterable[Bdd]]) -> Bdd:
-            return m.disj(self._joined(own) & self._no_more_than(numbers) for numbers, own in cases.items())
-
-        self.decided = self.decided | within(decided)
+            for call in sorted(at.shape.selected[at.key]):
+                for site, condition in at.sites:
+                    named = zip(self.tools[call.tool].selectors, call.rename(site.place.of).args, strict=True)
+                    case = m.conj([condition, *(encoding.is_value(v, u) for v, u in named)])
+                    chosen.setdefault(call.tool, []).append((at.numbers, case))
         return {
-            name: m.conj([within(cases), *map(encoding.valid, self.tools[name].selectors)])
+            name: m.conj([self._where(cases), *map(encoding.valid, self.tools[name].selectors)])
             for name, cases in chosen.items()
         }
 
-    def _numbers_of(self, key: Key) -> tuple[tuple[str, int], ...]:
+    def _numbers_of(self, key: Key) -> _Numbers:
         """`_numbers` for a located context."""
         number = Counter(
             [*(fact.relation for fact in key.facts), *(f"call {call.tool}" for call in key.calls)]
@@ -286,7 +306,7 @@ class ContextFinder:
         names = [*(shown.relation for shown in self._shown), *(f"call {name}" for name in self.tools)]
         return tuple((name, number[name]) for name in names)
 
-    def _no_more_than(self, numbers: tuple[tuple[str, int], ...]) -> Bdd:
+    def _no_more_than(self, numbers: _Numbers) -> Bdd:
         """The states that show and offer no more than so many tuples of each relation and tool."""
         if numbers not in self._fewest:
             self._fewest[numbers] = self.manager.conj(self._at_most(*number) for number in numbers)

@@ -105,6 +105,11 @@ class Shape:
             else:
                 todo += ((half, projected) for half in reversed(branch.halves))
 
+    @property
+    def shown(self) -> Bdd:
+        """The states in which the pattern is shown at one of the sites."""
+        return self._root.shown if self.sites else self.manager.false
+
     @cached_property
     def _root(self) -> _Branch:
         every = frozenset[str]().union(*(site.bits for site in self.sites))
