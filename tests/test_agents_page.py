@@ -1,4 +1,4 @@
-"""docs/agents.md: its Python runs, its options are there, and its figures are those of the code."""
+"""docs/agents.md: its options are there, and its figures are those of the code."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from stead_sym.errors import DefinitionError, InputError, Undecided
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.mortality import mortal_deployments
 from stead_sym.testing.workflows import workflows
+from stead_sym.verification import EngineName
 
 GROWING = """
 deployment growing
@@ -315,6 +316,94 @@ spec stays EF ~exists x. Held(x)
     found = deepen(st.parse_deployment(text), limit=1)
     assert answer(found) == ("unknown", False, None)
     assert answer(found, "stays") == ("unknown", True, 0)
+
+
+LEAPS = """
+deployment leaping
+sort item
+relation Held(item)
+relation On()
+init
+tool rest()
+{more}
+spec never AG ~exists x. Held(x)
+spec three AG ~atleast 3 x. Held(x)
+"""
+
+
+@pytest.mark.parametrize("alternative", [True, False])
+@pytest.mark.parametrize(
+    ("formula", "never", "three"),
+    [
+        ("exactly 3 x. Held'(x)", 3, 3),
+        ("(atmost 3 x. Held'(x)) & ~(atmost 2 x. Held'(x))", 3, 3),
+        (
+            "exists x, y, z. Held'(x) & Held'(y) & Held'(z) & x != y & y != z & x != z"
+            " & forall u. Held'(u) -> u = x | u = y | u = z",
+            3,
+            3,
+        ),
+        ("(forall x. Held(x) -> Held'(x)) & exactly 2 x. Held'(x) & ~Held(x)", 2, 4),
+        ("~exactly 0 x. Held'(x) & atleast 3 x. Held'(x)", 3, 3),
+        ("(atleast 2 x. Held'(x)) <-> true", 2, 3),
+        ("atleast 9 x. Held'(x)", None, None),
+        ("(exists x, y, z. Held(x) & Held(y) & Held(z)) & forall x. ~Held'(x)", None, None),
+        ("~exists x, y, z. Held'(x) | Held'(y) | Held'(z)", None, None),
+    ],
+)
+def test_a_leap_of_several_values_is_found_at_its_least_bound(
+    formula: str, never: int | None, three: int | None, alternative: bool
+) -> None:
+    """Whether the tool has another effect, with which the formula can be passed over, or none."""
+    more = f"tool leap()\n{'  effect' * alternative}\n  effect\n    ensure ({formula}) & same(On)"
+    found = deepen(st.parse_deployment(LEAPS.format(more=more)), limit=4)
+    for spec, least in (("never", never), ("three", three)):
+        assert answer(found, spec) == (("unknown", False, None) if least is None else ("fails", False, least))
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_the_least_bounds_are_said_where_a_formula_was_looked_at_further(engine: EngineName) -> None:
+    more = "tool leap()\n  effect\n    ensure (exactly 2 x. Held'(x)) & same(On)"
+    found = deepen(st.parse_deployment(LEAPS.format(more=more)), specs=["three"], engine=engine, limit=4)
+    assert found.bounds["item"] > 2
+    assert found.lines == ("bound item 2",)
+    assert "no run exceeds item 2" in found["three"].reason
+
+
+def test_a_formula_that_is_not_followed_hides_nothing_else() -> None:
+    """What other tools do is seen at each bound, also at those at which the formula leads nowhere."""
+    more = """
+tool take()
+  guard ~exists x. Held(x)
+  effect
+    fresh x: item
+    insert Held(x)
+tool leap()
+  effect
+    ensure exactly 4 x. Held'(x)
+"""
+    found = deepen(st.parse_deployment(LEAPS.format(more=more)), limit=4)
+    assert answer(found, "never") == ("fails", False, 1)
+    assert answer(found, "three") == ("fails", False, 4)
+    assert (
+        "may bring in more of item at once"
+        in deepen(st.parse_deployment(LEAPS.format(more=more)), specs=["three"], limit=2)["three"].reason
+    )
+
+
+def test_an_agent_is_not_shown_that_a_formula_was_not_followed() -> None:
+    seen: list[st.DecisionContext] = []
+
+    def leaps(context: st.DecisionContext) -> st.Call:
+        seen.append(context)
+        return min(context.calls)
+
+    more = "tool leap()\n  effect\n    ensure (exactly 2 x. Held'(x)) & same(On)"
+    desk = st.parse_deployment(LEAPS.format(more=more))
+    for agent in (leaps, st.CanonicalWrapper(st.FunctionAgent(leaps), desk.schema, desk.tools)):
+        found = deepen(desk, agent, limit=3)
+        assert answer(found, "never") == ("fails", False, 2)
+    assert {fact.relation for context in seen for fact in context.view} <= {"Held"}
 
 
 def test_bounds_that_are_kept_are_said_and_nothing_holds() -> None:

@@ -19,7 +19,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert
-from stead_sym.errors import Undecided
+from stead_sym.errors import DefinitionError, Undecided
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -316,3 +316,33 @@ tool go()
     }
     assert expected == found
     assert frozenset({"K(k1)", "K(k2)", "M(k1)"}) in found
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize("bound", [0, 1])
+@pytest.mark.parametrize("selected", [True, False])
+def test_a_formula_that_only_leads_past_a_bound(number: int, bound: int, selected: bool) -> None:
+    """However many values past it: both engines report the same, also of a call that is not selected."""
+    text = f"""
+deployment leaping
+sort item
+relation Held(item)
+bound item {bound}
+init
+tool rest()
+tool leap()
+  guard ~exists x. Held(x)
+  effect
+    ensure (forall x. Held(x) -> Held'(x)) & exactly {number} x. Held'(x) & ~Held(x)
+policy leaps
+  {"call leap()" * selected}
+  call rest()
+spec never AG ~exists x. Held(x)
+"""
+    found = []
+    for engine in ("symbolic", "explicit"):
+        try:
+            found.append(verify(parse_deployment(text), "leaps", engine=engine, findings=False)["never"].word)
+        except DefinitionError as error:
+            found.append(type(error).__name__)
+    assert found[0] == found[1]

@@ -18,8 +18,8 @@ Fact Instance
 CanonicalForm canonical_form isomorphic orbit
 
 AgentRole Assign Call Choose Clear Delete Deployment Effect Ensure Fresh Initially Insert Parts Policy
-Rule Spec Statement Tool View build_deployment event initially_any lint load ordered packaged_examples
-parse_deployment print_deployment read_deployment rigid role tool
+Rule Spec Statement Tool View build_deployment event facts_from initially_any lint load ordered
+packaged_examples parse_deployment print_deployment read_deployment rigid role tool
 
 Step Successors Trace enabled offer successors view
 
@@ -33,7 +33,9 @@ Derivation Restriction normal_restriction theorem_restriction
 Engine Explanation Progress StateSet explain
 
 AgentRun Blame Drawing Evidence Finding Replayed Symmetry Verdict Verification blame draw replay
-report_data report_schema symmetry verify verify_apart write_evidence
+report_data report_html report_schema symmetry verify verify_apart write_evidence write_report
+
+RayExecutor Row Run Sweep sweep
 
 Granted VerifiedAgent
 

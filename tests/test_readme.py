@@ -1,4 +1,4 @@
-"""The README says what is so: its Python runs, its output is the program's, its map is the tree."""
+"""The README is one screen and two commands."""
 
 import re
 import subprocess

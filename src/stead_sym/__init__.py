@@ -29,7 +29,7 @@ from stead_sym.deepening.deepen import Deepening, Found, Round, deepen
 from stead_sym.deepening.growth import Growth
 from stead_sym.deepening.remedy import Remedy
 from stead_sym.deployment.build import deployment as build_deployment
-from stead_sym.deployment.build import event, initially_any, ordered, rigid, role, tool
+from stead_sym.deployment.build import event, facts_from, initially_any, ordered, rigid, role, tool
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment, read_deployment
 from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
@@ -147,6 +147,10 @@ from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
 from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
+from stead_sym.report.page import report_html, write_report
+from stead_sym.sweeps.executors import RayExecutor
+from stead_sym.sweeps.run import Run
+from stead_sym.sweeps.sweep import Row, Sweep, sweep
 from stead_sym.symbolic.plan.explain import Explanation, explain
 from stead_sym.symmetries import Symmetry, symmetry
 from stead_sym.verification import AgentRun, Verdict, Verification, verify
@@ -247,6 +251,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "View",
     "build_deployment",
     "event",
+    "facts_from",
     "initially_any",
     "lint",
     "load",
@@ -317,11 +322,19 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "draw",
     "replay",
     "report_data",
+    "report_html",
     "report_schema",
     "symmetry",
     "verify",
     "verify_apart",
     "write_evidence",
+    "write_report",
+    # sweeps
+    "RayExecutor",
+    "Row",
+    "Run",
+    "Sweep",
+    "sweep",
     # production
     "Granted",
     "VerifiedAgent",

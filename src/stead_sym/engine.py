@@ -5,15 +5,27 @@ Both engines implement it, and neither knows of the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+from stead_sym.agent.base import DecisionContext
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """The reachable states in groups: ``sizes[i]`` states in group i, ``initial`` the groups with an initial
+    state, ``moves`` the triples (i, ω, j) for which a step by ω leads from some state of i to one of j."""
+
+    sizes: tuple[int, ...]
+    initial: frozenset[int]
+    moves: frozenset[tuple[int, str, int]]
 
 
 class StateSet(Protocol):
@@ -85,6 +97,15 @@ class Engine(Protocol):
 
     def steps(self, state: Instance) -> Iterator[Step]:
         """One step to each D' with D → D', for a reachable state D."""
+        ...
+
+    def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
+        """The reachable states by what an agent is shown. A state is in group i where the agent's canonical
+        context there is in ``groups[i]``, and in one more, the last, where the agent is offered nothing. A
+        step by ω is one by a selected call of ω, whichever agent selects it, or by the event ω.
+
+        ``groups`` are a partition of the canonical contexts that the agent was shown.
+        """
         ...
 
     def evidence(self, formula: Formula, holds: bool) -> Evidence:

@@ -26,13 +26,26 @@ def packaged_examples() -> tuple[str, ...]:
     return tuple(sorted(e.name.removesuffix(_SUFFIX) for e in entries if e.name.endswith(_SUFFIX)))
 
 
+def packaged_text(name: str) -> str:
+    """The text of a packaged example, with its comments; `InputError` where there is none of that name."""
+    if name not in packaged_examples():
+        hint = nearest(name, packaged_examples(), "")
+        raise InputError(
+            f"{name or repr('')}: no packaged example;{' ' * bool(hint)}{hint}"
+            f" name one of {', '.join(packaged_examples())}"
+        )
+    return files("stead_sym").joinpath("examples", f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
 def load(source: str | Path) -> Deployment:
     """The deployment in a `.stead` file, a packaged example by its name, or with `-` the text on stdin.
+    Files that it reads are relative to the file, or, for a text on stdin, to the working directory.
 
     Raises `InputError`: where there is neither, and, as `ParseError` or `DeclarationError`, where the
     text is no deployment.
     """
-    return parse_deployment(*load_text(source))
+    text, name = load_text(source)
+    return parse_deployment(text, name, Path(name).parent)
 
 
 def load_text(source: str | Path) -> tuple[str, str]:
@@ -43,8 +56,7 @@ def load_text(source: str | Path) -> tuple[str, str]:
     if isfile(path):
         return read_text(path), str(path)
     if str(source) in packaged_examples():
-        example = files("stead_sym").joinpath("examples", f"{source}{_SUFFIX}")
-        return example.read_text(encoding="utf-8"), f"{source}{_SUFFIX}"
+        return packaged_text(str(source)), f"{source}{_SUFFIX}"
     if path.name == str(source) and not path.suffix:
         if path.name and isfile(beside := path.with_suffix(_SUFFIX)):
             raise InputError(f"{source}: neither a file nor a packaged example; did you mean {beside}?")

@@ -7,15 +7,72 @@ run that is complete, for one that was ended early, and for an error.
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from stead_sym.agent.models.catalogue import CATALOGUE
 from stead_sym.agent.roles import ANY
 from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import Json
+
+SIGNALLED = "the process was ended by signal"
+"""How the report of a verification whose process something has killed says so."""
+
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from stead_sym.cli import child, main;"
+    " child.die_with_parent(); sys.exit(main.main())"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the command has ended: its exit status, or minus the signal, and what it has printed."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def report(self) -> dict[str, Json] | None:
+        """The report that was printed; None where there is none."""
+        try:
+            found = json.loads(self.out)
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) else None
+
+
+def command_apart(
+    words: Sequence[str],
+    text: str,
+    *,
+    folder: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> Ended:
+    """Run the command with these words in a process of its own, with ``text`` on stdin, in a folder and with
+    more variables in its environment. It does not outlive whoever waits here; past ``timeout`` seconds it is
+    killed, as by a signal."""
+    command = [sys.executable, "-P", "-c", _START, json.dumps(sys.path), *words]
+    try:
+        ended = subprocess.run(
+            command,
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired:  # it has been killed by then
+        return Ended(-signal.SIGKILL, "", f"it did not end within {timeout:g} s")
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
 def verify_apart(
@@ -35,7 +92,7 @@ def verify_apart(
     no specification is asked for, `RuntimeError` where the process has not printed a report.
     """
     known = {spec.name for spec in as_deployment(deployment).specs}
-    words = ["verify", "-", "--json", "--quiet", *_agents(agent)]
+    words = ["verify", "-", "--json", "--quiet", *agent_words(agent)]
     asked = [] if specs is None else [specs] if isinstance(specs, str) else list(specs)
     if specs is not None and not asked:
         raise InputError("no specification is asked for; leave `specs` out for all of them")
@@ -46,22 +103,14 @@ def verify_apart(
         words += ["--timeout", f"{timeout}"]
     if memory is not None:
         words += ["--memory", f"{memory}"]
-    ended = subprocess.run(
-        [sys.executable, "-P", "-m", "stead_sym", *words],
-        input=str(deployment),
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    try:
-        report: dict[str, Json] = json.loads(ended.stdout)
-    except ValueError:
-        said = ended.stderr.strip()
-        raise RuntimeError(f"the process has ended with status {ended.returncode}: {said}") from None
+    ended = command_apart(words, str(deployment))
+    report = ended.report
+    if report is None:
+        raise RuntimeError(f"the process has ended with status {ended.status}: {ended.err.strip()}")
     return report
 
 
-def _agents(agent: str | Mapping[str, str]) -> Iterator[str]:
+def agent_words(agent: str | Mapping[str, str]) -> Iterator[str]:
     """The words of the command that name the agents."""
     if isinstance(agent, str):
         yield from (_kind(agent), agent)

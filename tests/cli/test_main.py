@@ -284,6 +284,14 @@ def test_examples_lists_the_packaged_ones(capsys: pytest.CaptureFixture[str]) ->
     assert tuple(capsys.readouterr().out.split()) == st.packaged_examples()
 
 
+def test_an_example_is_printed_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["examples", "bank"]) == 0
+    file = Path(st.__file__).parent / "examples" / "bank.stead"
+    assert capsys.readouterr().out == file.read_text(encoding="utf-8")
+    assert main(["examples", "banc"]) == 2
+    assert "banc: no packaged example; did you mean bank? name one of" in capsys.readouterr().err
+
+
 def test_version_and_help_end_with_status_0(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["--version"], ["--help"], ["verify", "--help"], ["show", "--help"]):
         with pytest.raises(SystemExit) as ended:

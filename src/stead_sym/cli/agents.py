@@ -21,8 +21,8 @@ from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.possible import Greedy, Rule, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
 from stead_sym.agent.records.store import Store
-from stead_sym.agent.roles import ANY, AgentLike, told_apart
-from stead_sym.cli.options import probability, temperature, tolerance
+from stead_sym.agent.roles import ANY, AgentLike, told_apart, wrap_all
+from stead_sym.cli.options import probability, seconds, temperature, tolerance
 from stead_sym.cli.recorded import (
     ASKED,
     PYTHON,
@@ -35,6 +35,7 @@ from stead_sym.cli.recorded import (
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.errors import InputError
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 
 _KINDS = ("policy", "agent", "replay")
 _ANY_MODEL, _DECODED = frozenset({"model", "openai", "replay"}), frozenset({"model", "replay"})
@@ -54,7 +55,7 @@ _FOR: Mapping[str, frozenset[str]] = {
 
 
 def add_agents(parser: argparse.ArgumentParser) -> None:
-    """--policy, --agent and --replay."""
+    """--policy, --agent and --replay, and --canonical-timeout for the wrappers around them."""
     several = "; with several agents AGENT=..., and again for the next"
     parser.add_argument(
         "--policy", metavar="NAME", action="append", help=f"a policy of the file as the agent{several}"
@@ -73,6 +74,14 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=f"answer from exported decisions, without a model (JSON Lines; smollm2: those that come with the"
         f" package){several}",
+    )
+    parser.add_argument(
+        "--canonical-timeout",
+        type=seconds,
+        default=CANONICAL_SECONDS,
+        metavar="SECONDS",
+        help="give up, with status 3, on a context that takes longer to be brought into canonical form"
+        f" (default: {CANONICAL_SECONDS:g})",
     )
 
 
@@ -153,7 +162,9 @@ def chosen_rule(options: argparse.Namespace) -> Rule | None:
 
 
 def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mapping[str, AgentLike]:
-    """The agents asked for, by name; for the others the first policy, else everything offered."""
+    """The agents asked for, by name, in their wrappers; for the others the first policy, else everything
+    offered.
+    """
     chosen: dict[str, AgentLike] = {}
     given = {kind: told_apart(deployment, getattr(options, kind) or ()) for kind in _KINDS}
     for role in deployment.agents:
@@ -164,7 +175,8 @@ def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mappin
             raise InputError(f"{who} is given by --{asked[0][0]} and by --{asked[1][0]}; leave one out")
         kind, word = asked[0] if asked else ("", "")
         chosen[role.name] = _agent(deployment, role, kind, word, options)
-    return chosen
+    wrappers = wrap_all(deployment, chosen, canonical_timeout=options.canonical_timeout)
+    return {name: wrapper or ANY for name, wrapper in wrappers.items()}
 
 
 def _agent(

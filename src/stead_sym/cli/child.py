@@ -25,6 +25,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 
 from stead_sym.evidence.data import Json
+from stead_sym.isolated import SIGNALLED
 from stead_sym.memory import resident
 from stead_sym.progress import Progress
 
@@ -116,7 +117,7 @@ def watched(
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     if status < 0:
-        ended = f"the process was ended by signal {-status} ({signal.strsignal(-status)})"
+        ended = f"{SIGNALLED} {-status} ({signal.strsignal(-status)})"
         return watch.stopped(", ".join(filter(None, (ended, _ADVICE.get(-status)))))
     if status == 1 and not watch.answered:
         if watch.has_begun:  # whoever calls exit(1) there is not Python
@@ -204,8 +205,7 @@ class Watcher:
         self._connection = socket.socket(fileno=descriptor)
         self._phase = ""
         self._told = 0.0
-        if sys.platform == "linux":
-            _die_with_parent()
+        die_with_parent()
 
     def __enter__(self) -> Watcher:
         return self
@@ -234,7 +234,8 @@ class Watcher:
         self._connection.sendall(json.dumps(message).encode() + b"\n")
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Have the kernel kill this process when its parent ends, for whatever reason. On other systems than
     Linux it ends when it next reports progress and finds the connection closed."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

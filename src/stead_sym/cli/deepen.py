@@ -56,7 +56,6 @@ def verify_deepening(options: argparse.Namespace) -> int:
             backend=options.backend,
             max_states=options.max_states,
             limit=options.max_bound or LIMIT,
-            canonical_timeout=options.canonical_timeout,
             progress=progress,
             told=_teller(options),
         )
@@ -65,6 +64,9 @@ def verify_deepening(options: argparse.Namespace) -> int:
         print(report)
     else:
         print_deepening(found, console_on(sys.stdout), quiet=options.quiet)
+    if found.stopped:
+        sys.stdout.flush()
+        print(f"stead-sym: unknown: {found.stopped}", file=sys.stderr)
     return _status(found)
 
 

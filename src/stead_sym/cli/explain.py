@@ -1,7 +1,9 @@
-"""`stead-sym explain`: what the symbolic engine will work on, before it explores anything.
+"""`stead-sym explain`: what the symbolic engine will work on, before it explores anything; or what an error
+or a finding means.
 
-One decision: an agent may be given, as to `verify`, but it does not change the plan, which is the same for
-all agents; it matters for the remark on tools that its policy never calls.
+Two decisions: a file or an example counts before a topic of the same name. An agent may be given, as to
+`verify`, but it does not change the plan, which is the same for all agents; it matters for the remark on
+tools that its policy never calls.
 """
 
 from __future__ import annotations
@@ -9,21 +11,30 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
+from os.path import isfile
 
 from stead_sym.agent.roles import ANY, by_agent, named
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain
+from stead_sym.cli.options import add_domain, add_specs, domain
 from stead_sym.errors import InputError
-from stead_sym.files import load
+from stead_sym.files import load, packaged_examples
 from stead_sym.report.explanation import explanation_data, print_explanation
 from stead_sym.report.streams import console_on
+from stead_sym.report.topics import Topic, base, near, topic, topics
 from stead_sym.symbolic.plan.explain import explain
 
 
 def add_explain(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the arguments of `explain`."""
-    parser.usage = "stead-sym explain FILE [options]"
+    parser.usage = "stead-sym explain FILE [options], or: stead-sym explain TOPIC"
     parser.set_defaults(run=_explain)
-    add_file(parser)
+    parser.add_argument(
+        "words",
+        metavar="FILE|TOPIC",
+        nargs="+",
+        help="a deployment, as for verify; or the name of an error or a finding, such as BoundExceeded or"
+        " premise-never-true; or topics: list these",
+    )
     parser.add_argument(
         "--policy",
         metavar="NAME",
@@ -37,10 +48,25 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
 
 
 def _explain(options: argparse.Namespace) -> int:
+    words = " ".join(options.words)
+    if words == "topics":
+        for name in topics():
+            print(name)
+        return 0
+    if not isfile(words) and words not in packaged_examples() and (found := topic(words)):
+        print_topic(found)
+        return 0
+    if len(options.words) > 1:
+        raise InputError(f"{words}: no such topic; {near(words, '`stead-sym explain topics` lists them')}")
     if any(word != ANY and not word.endswith(f"={ANY}") for word in options.agent or ()):
         raise InputError("--agent: a model changes nothing in the plan; write any, or --policy NAME")
     sizes = domain(options.domain)
-    deployment = load(options.file)
+    try:
+        deployment = load(options.words[0])
+    except InputError as error:
+        if error.span is None and not isfile(words) and (hint := near(words, "")):
+            raise InputError(f"{words}: neither a file nor a topic; {hint}") from None
+        raise
     given = by_agent(deployment, options.policy or ())
     anybody = by_agent(deployment, options.agent or ())
     if both := sorted(given.keys() & anybody.keys()):
@@ -62,3 +88,17 @@ def _explain(options: argparse.Namespace) -> int:
     else:
         print_explanation(explanation, console_on(sys.stdout), agent, never_called)
     return 0
+
+
+def print_topic(found: Topic) -> None:
+    """A topic as text: what it means, an example, what to do."""
+    console = console_on(sys.stdout)
+    console.print(found.name, style="bold")
+    console.print(found.meaning)
+    console.print("\nexample", style="dim")
+    console.print(textwrap.indent(found.example.rstrip(), "  "), soft_wrap=True)
+    if found.kind == "stead" and not found.example.startswith("deployment"):
+        console.print("after", style="dim")
+        console.print(textwrap.indent(base().rstrip(), "  "), soft_wrap=True)
+    console.print("\nwhat to do", style="dim")
+    console.print(found.remedy)

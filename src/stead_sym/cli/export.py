@@ -14,12 +14,12 @@ from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, r
 from stead_sym.cli.limits import add_limits, display, elsewhere
 from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
 from stead_sym.errors import InputError
-from stead_sym.export.graph import MAX_STATES
 from stead_sym.export.model import Export, exported
 from stead_sym.export.promela import askable, to_promela
 from stead_sym.export.smv import to_smv
 from stead_sym.export.storm import to_storm
 from stead_sym.files import load
+from stead_sym.state_graph import MAX_STATES
 from stead_sym.verification import verify
 
 

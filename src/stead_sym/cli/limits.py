@@ -14,7 +14,6 @@ from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
 from stead_sym.cli.options import positive, seconds
 from stead_sym.errors import InputError, Undecided
 from stead_sym.progress import Progress
-from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.report.progress import ProgressDisplay, progress_line
 from stead_sym.report.streams import console_on, print_error
 
@@ -24,18 +23,6 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop after so long; status 3")
     parser.add_argument(
         "--memory", type=positive, metavar="MIB", help="stop past so much resident memory; status 3"
-    )
-
-
-def add_canonical_timeout(parser: argparse.ArgumentParser) -> None:
-    """--canonical-timeout"""
-    parser.add_argument(
-        "--canonical-timeout",
-        type=seconds,
-        default=CANONICAL_SECONDS,
-        metavar="SECONDS",
-        help="give up, with status 3, on a context that takes longer to be brought into canonical form"
-        f" (default: {CANONICAL_SECONDS:g})",
     )
 
 

@@ -20,17 +20,25 @@ from stead_sym.cli.audit import add_audit
 from stead_sym.cli.blame import add_blame
 from stead_sym.cli.bounds import add_bounds
 from stead_sym.cli.certificate import add_check_certificate
+from stead_sym.cli.check import add_check
 from stead_sym.cli.child import Watcher
+from stead_sym.cli.completion import add_completion
 from stead_sym.cli.decisions import add_decisions
 from stead_sym.cli.diff import add_diff
+from stead_sym.cli.examples_of_help import add_examples_to_help
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
+from stead_sym.cli.graph import add_graph
 from stead_sym.cli.machine import add_counter_machine
 from stead_sym.cli.models import add_models
+from stead_sym.cli.new import add_new
 from stead_sym.cli.replay import add_replay
 from stead_sym.cli.show import add_examples, add_show
+from stead_sym.cli.simulate import add_simulate
+from stead_sym.cli.sweep import add_sweep
 from stead_sym.cli.symmetry import add_symmetry
 from stead_sym.cli.verify import add_verify
+from stead_sym.cli.watch import add_watch
 from stead_sym.errors import InputError, SteadError
 from stead_sym.logic.names import nearest
 from stead_sym.report.streams import print_bug, print_error
@@ -135,11 +143,32 @@ def _parser() -> argparse.ArgumentParser:
             epilog=parser.epilog,
         )
     )
+    add_sweep(
+        commands.add_parser("sweep", help="many verifications from one file, here or on a cluster; resumable")
+    )
+    add_new(commands.add_parser("new", help="write a commented deployment to start from, which verifies"))
+    add_check(
+        commands.add_parser(
+            "check",
+            help="say what can be said without exploring: findings, sizes of domains, what is left to verify",
+        )
+    )
+    add_simulate(commands.add_parser("simulate", help="step through a deployment on a full screen"))
+    add_watch(
+        commands.add_parser(
+            "watch",
+            help="run verify or another command again whenever the file is saved",
+            usage="stead-sym watch COMMAND FILE [options of the command]",
+        )
+    )
     add_show(
         commands.add_parser("show", help="print a deployment, normalised, with its domain sizes and warnings")
     )
     add_explain(
-        commands.add_parser("explain", help="print what the symbolic engine will work on, without exploring")
+        commands.add_parser(
+            "explain",
+            help="print what an error or a finding means, or what the symbolic engine will work on",
+        )
     )
 
     add_blame(
@@ -171,6 +200,8 @@ def _parser() -> argparse.ArgumentParser:
         )
     )
 
+    add_graph(commands.add_parser("graph", help="draw the states, or the decisions of an agent: SVG or DOT"))
+
     add_decisions(
         commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
     )
@@ -183,9 +214,14 @@ def _parser() -> argparse.ArgumentParser:
 
     add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
 
-    add_examples(commands.add_parser("examples", help="list the packaged examples"))
+    add_examples(commands.add_parser("examples", help="list the packaged examples, or print one"))
 
     add_counter_machine(
         commands.add_parser("counter-machine", help="print the deployment that runs a counter machine")
     )
+    add_completion(
+        commands.add_parser("completion", help="print the script with which a shell completes commands"),
+        _parser,
+    )
+    add_examples_to_help(parser)
     return parser

@@ -45,6 +45,14 @@ def kind_of(word: str) -> str:
     return found[1].rstrip(":") if found else "model"
 
 
+def keeps_answers(word: str) -> bool:
+    """Whether there are records of what the agent answers that a word names: of every model, and of a Python
+    object that has an identity. Raises `InputError` where there is no such object."""
+    return kind_of(word) not in ("any", "python") or (
+        kind_of(word) == "python" and isinstance(_object(word), RecordedAgent)
+    )
+
+
 def add_asking(parser: argparse.ArgumentParser) -> None:
     """--samples, --concurrency, --tries and --deadline."""
     whom = "python: and openai:"

@@ -62,7 +62,7 @@ def _replay(options: argparse.Namespace) -> int:
     asked = wrap_all(deployment, chosen_agents(deployment, options)) if given else None
     results: list[tuple[Written, Replayed, Wrappers]] = []
     for written in found:
-        wrappers = asked if asked is not None else _recorded(deployment, written)
+        wrappers = asked if asked is not None else _recorded(deployment, written, options.canonical_timeout)
         replayed = replay(deployment, wrappers, written.evidence)
         differing = decisions_that_differ(deployment, wrappers, written.agents)
         if replayed.confirmed and differing:
@@ -79,13 +79,13 @@ def _replay(options: argparse.Namespace) -> int:
     return 0 if all(replayed.confirmed for _, replayed, _ in results) else 1
 
 
-def _recorded(deployment: Deployment, written: Written) -> Wrappers:
+def _recorded(deployment: Deployment, written: Written, seconds: float) -> Wrappers:
     """The agents as the evidence has them; those that are policies of the file are asked again."""
-    wrappers = dict(recorded_wrappers(deployment, written.agents))
+    wrappers = dict(recorded_wrappers(deployment, written.agents, canonical_timeout=seconds))
     for role in deployment.agents:
         recorded = written.agents[role.name]
         if recorded is not None and recorded.agent in {policy.name for policy in role.policies}:
-            wrappers[role.name] = wrap(deployment, recorded.agent, role)
+            wrappers[role.name] = wrap(deployment, recorded.agent, role, canonical_timeout=seconds)
     return wrappers
 
 

@@ -1,4 +1,5 @@
-"""`stead-sym show`, a deployment as it was understood, and `stead-sym examples`, the packaged deployments.
+"""`stead-sym show`, a deployment as it was understood, and `stead-sym examples`, the packaged deployments:
+their names, or the text of one, with its comments.
 
 One decision: `show` prints the deployment as text of the language, with what is computed from it as comments,
 so that its output can be read back.
@@ -10,9 +11,9 @@ import argparse
 import sys
 
 from stead_sym.cli.options import add_file
-from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
-from stead_sym.files import load_text, packaged_examples
+from stead_sym.files import load, packaged_examples, packaged_text
 from stead_sym.findings.static import lint
 from stead_sym.printable import printable
 from stead_sym.report.streams import console_on
@@ -22,21 +23,25 @@ def add_show(parser: argparse.ArgumentParser) -> None:
     """The arguments of `show`."""
     parser.set_defaults(run=_show)
     add_file(parser)
+    parser.add_argument(
+        "--facts", action="store_true", help="print the facts that were read, in the place of `init from`"
+    )
 
 
 def add_examples(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `examples`: none."""
+    """The arguments of `examples`."""
     parser.set_defaults(run=_examples)
+    parser.add_argument("name", nargs="?", metavar="NAME", help="print this one, to start your own from")
 
 
 def _show(options: argparse.Namespace) -> int:
-    text, source = load_text(options.file)
-    deployment = parse_deployment(text, source)
+    deployment = load(options.file)
+    text = print_deployment(deployment, data=options.facts)
     console = console_on(sys.stdout)
     if sys.stdout.isatty():
-        console.print(str(deployment), soft_wrap=True)
+        console.print(text, soft_wrap=True)
     else:
-        print(deployment)  # letter by letter, for whoever reads it back
+        print(text)  # letter by letter, for whoever reads it back
     for heading, restriction in (
         ("normal: the domain where fresh values have representatives", normal_restriction(deployment)),
         (
@@ -52,7 +57,9 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-def _examples(_options: argparse.Namespace) -> int:
-    for name in packaged_examples():
-        print(name)
+def _examples(options: argparse.Namespace) -> int:
+    if options.name is None:
+        print(*packaged_examples(), sep="\n")
+    else:
+        print(packaged_text(options.name), end="")
     return 0

@@ -19,7 +19,8 @@ from stead_sym.certificate.write import prepare as prepare_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.deepen import verify_deepening
-from stead_sym.cli.limits import add_canonical_timeout, add_limits, display, in_child, wants_child
+from stead_sym.cli.limits import add_limits, display, in_child, wants_child
+from stead_sym.cli.located import add_located, errors_located, locate_error, write_located
 from stead_sym.cli.options import (
     add_domain,
     add_file,
@@ -38,6 +39,7 @@ from stead_sym.files import load
 from stead_sym.printable import printable
 from stead_sym.report.data import report_data
 from stead_sym.report.folder import prepare, write_evidence
+from stead_sym.report.page import prepare_report, write_report
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on, print_error
@@ -73,7 +75,6 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
     )
     add_limits(parser)
-    add_canonical_timeout(parser)
     parser.add_argument(
         "--deepen",
         action="store_true",
@@ -114,6 +115,10 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
     )
+    parser.add_argument(
+        "--report", metavar="OUT.html", help="write all of it as one HTML page, which needs no network"
+    )
+    add_located(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
 
@@ -124,6 +129,11 @@ def _verify(options: argparse.Namespace) -> int:
         return verify_deepening(options)
     if wants_child(options):
         return _verify_in_child(options)
+    with errors_located(options):
+        return _verify_here(options)
+
+
+def _verify_here(options: argparse.Namespace) -> int:
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     questions = asked(options)
@@ -131,6 +141,8 @@ def _verify(options: argparse.Namespace) -> int:
         prepare(Path(options.evidence), [spec.name for spec in deployment.asked(questions)[1]])
     if options.certify is not None:
         prepare_certificate(options.certify)
+    if options.report is not None:
+        prepare_report(Path(options.report))
     with display(options) as progress:
         if progress is not None:
             progress("plan")
@@ -148,11 +160,12 @@ def _verify(options: argparse.Namespace) -> int:
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
                 min_mass=options.min_mass,
-                canonical_timeout=options.canonical_timeout,
                 established=_teller(deployment, questions, options),
             )
             if options.certify is not None and is_certifiable(result):
                 write_certificate(result, options.certify)
+            if options.report is not None:
+                write_report(result, options.report)
             report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
         print(report)
@@ -166,6 +179,7 @@ def _verify(options: argparse.Namespace) -> int:
         print("stead-sym: no certificate is written: every verdict is unknown", file=sys.stderr)
     if options.evidence is not None:
         write_evidence(result, Path(options.evidence))
+    write_located(result, options)
     return _status(result, strict=options.strict)
 
 
@@ -187,6 +201,7 @@ def _verify_in_child(options: argparse.Namespace) -> int:
         reached = "every verdict stands, the findings are missing (--findings off leaves them out)"
     error = Undecided(f"unknown: {ended.reason}; {reached}")
     specs: dict[str, Json] = {known.spec: dict(known.data) for known in verdicts}
+    locate_error(error, options)
     as_json = options.json and not ended.printing
     print_error(error, as_json=as_json, phase=ended.phase, counts=ended.counts, specs=specs)
     if ended.interrupted:
@@ -229,6 +244,12 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
     """Raise `InputError` for arguments that do not go together."""
     if options.max_bound is not None and not options.deepen:
         raise InputError("--max-bound is how far --deepen goes; add --deepen, or leave it out")
+    if options.annotate and options.json:
+        raise InputError(
+            "--annotate prints lines of its own; leave it out with --json, or write --sarif FILE"
+        )
+    if (options.annotate or options.sarif is not None) and options.deepen:
+        raise InputError("--deepen has no places to show; leave out --sarif and --annotate")
     if options.strict and options.findings == "off":
         raise InputError("--strict fails on findings; leave out --findings off, or --strict")
     if options.certify is not None and options.engine != "symbolic":

@@ -14,15 +14,24 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
+from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.bounds import LIMIT
-from stead_sym.deepening.fragment import Bounds, Fragment, active_outside, fragment
+from stead_sym.deepening.fragment import (
+    Bounds,
+    Fragment,
+    Leaping,
+    active_outside,
+    asked_by_formulas,
+    fragment,
+    leaping,
+)
 from stead_sym.deepening.growth import Growth, growth
 from stead_sym.deepening.recover import recovered
 from stead_sym.deepening.remedy import Remedy, remedy
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import InputError, NoEffect
+from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.replay import replay
 from stead_sym.logic.syntax import Future
@@ -61,12 +70,21 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Round:
     """One fragment: its ``bounds``, its reachable ``states``, those past the bounds included, and the sorts
-    of which some run has more values than the bound, ``exceeded``.
+    of which some run has more values than the bound, ``exceeded``. Of those in ``unseen`` a formula in the
+    place of an effect may bring in more at once than has been looked at. ``most`` are the most values that
+    are active in one of the states.
     """
 
     bounds: Bounds
     states: int
+    most: Bounds
     exceeded: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
+
+    @property
+    def growing(self) -> tuple[str, ...]:
+        """The sorts whose bounds are to be raised."""
+        return tuple(sort for sort in self.bounds if sort in (*self.exceeded, *self.unseen))
 
 
 @dataclass(frozen=True)
@@ -75,7 +93,7 @@ class Deepening:
 
     ``found`` is by specification. ``growths`` are the loops along which sorts grow past every bound that was
     tried, by sort; ``remedy`` is a change that bounds them all, if one was found. ``limit`` is how far bounds
-    are raised.
+    are raised, and ``stopped`` the limit that ended it before, such as one on states, where one did.
     """
 
     deployment: Deployment
@@ -87,6 +105,7 @@ class Deepening:
     growths: Mapping[str, Growth]
     runs: Mapping[str, Trace]
     remedy: Remedy | None = None
+    stopped: str = ""
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.found[spec].verdict
@@ -99,12 +118,13 @@ class Deepening:
     @property
     def established(self) -> bool:
         """Whether the last fragment is the whole deployment: no run exceeds its bounds."""
-        return not self.rounds[-1].exceeded
+        return not self.rounds[-1].growing
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The bounds for the file, where they are established."""
-        return tuple(f"bound {sort} {b}" for sort, b in self.bounds.items() if b) if self.established else ()
+        most = self.rounds[-1].most if self.established else {}
+        return tuple(f"bound {sort} {b}" for sort, b in most.items() if b)
 
     def __str__(self) -> str:
         said = [f"{self.deployment.name} under {self.agent}, bounds raised to {in_words(self.bounds)}"]
@@ -138,7 +158,8 @@ def deepen(
     specification is shown to be false or true, where no run exceeds the bounds any more, and at the limit;
     ``told`` is called with what is known after each fragment.
 
-    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite.
+    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite. A limit
+    that is reached once a fragment has been seen ends it there: what was found is found.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -148,12 +169,21 @@ def deepen(
             "every sort is finite, so that there is no bound to raise; verify without raising bounds"
         )
     asking, chosen = deployment.asked(specs)
+    leaps = leaping(asking)
     wrappers = wrap_all(asking, agent, canonical_timeout=canonical_timeout)
-    run = _Run(asking, chosen, wrappers, limit, told)
+    wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}
+    run = _Run(asking, leaps, chosen, wrappers, limit, told)
     options = _Options(engine, backend, max_states, progress)
+    stopped = ""
     for bounds in run.tried():
-        run.see(fragment(asking, bounds), options)
-    return run.result(final=True)
+        try:
+            run.see(bounds, options)
+        except Undecided as error:
+            if not run.rounds:
+                raise
+            stopped = str(error)
+            break
+    return replace(run.result(final=True), stopped=stopped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +196,23 @@ class _Options:
     progress: Progress | None
 
 
+def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrapper:
+    """The wrapper for contexts over the schema of a deployment, which has a relation more."""
+    if wrapper.schema == deployment.schema:
+        return wrapper
+    seconds = wrapper.canonical_timeout
+    return CanonicalWrapper(
+        wrapper.agent, deployment.schema, wrapper.tools, wrapper.known, canonical_timeout=seconds
+    )
+
+
 class _Run:
     """The fragments seen so far, and what they have shown."""
 
     def __init__(
         self,
         deployment: Deployment,
+        leaps: Leaping,
         specs: Iterable[Spec],
         wrappers: Wrappers,
         limit: int,
@@ -179,12 +220,14 @@ class _Run:
     ) -> None:
         self._started = time.perf_counter()
         self._deployment = deployment
+        self._leaps = leaps
+        self._asked = asked_by_formulas(deployment)
         self._specs = {spec.name: spec for spec in specs}
         self._written = {spec.name: spec.formula for spec in deployment.written.specs}
         self._wrappers = wrappers
         self._limit = limit
         self._told = told
-        self._rounds: list[Round] = []
+        self.rounds: list[Round] = []
         self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
         self._runs: dict[str, Trace] = {}
         self._growths: dict[str, Growth] = {}
@@ -201,19 +244,20 @@ class _Run:
         level = 0
         while True:
             yield MappingProxyType(dict(bounds))
-            exceeded = self._rounds[-1].exceeded
-            if not exceeded or (all(found.decided for found in self._found.values()) and self._found):
+            open_ = self.rounds[-1].growing
+            if not open_ or (all(found.decided for found in self._found.values()) and self._found):
                 return
-            growing = [sort for sort in exceeded if bounds[sort] < level]
+            growing = [sort for sort in open_ if bounds[sort] < level]
             if not growing:
-                level = min(bounds[sort] for sort in exceeded) + 1
-                growing = [sort for sort in exceeded if bounds[sort] < level]
+                level = min(bounds[sort] for sort in open_) + 1
+                growing = [sort for sort in open_ if bounds[sort] < level]
             if any(bounds[sort] >= self._limit for sort in growing):
                 return
             bounds.update({sort: bounds[sort] + 1 for sort in growing})
 
-    def see(self, part: Fragment, options: _Options) -> None:
-        """Verify what is open in a fragment."""
+    def see(self, bounds: Bounds, options: _Options) -> None:
+        """Verify what is open in the fragment with these bounds."""
+        part = fragment(self._leaps, bounds)
         names = {name: f"possible {name}" for name, found in self._found.items() if not found.decided}
         open_ = {name: self._specs[name].formula for name in names}
         asked = [
@@ -226,25 +270,21 @@ class _Run:
         ]
         written = replace(part.deployment.written, specs=tuple(asked))
         given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
-        try:
-            result = verify(
-                replace(part.deployment, written=written),
-                given,
-                [spec.name for spec in asked],
-                engine=options.engine,
-                backend=options.backend,
-                max_states=options.max_states,
-                progress=_saying(options.progress, part.bounds),
-                findings=False,
-            )
-        except NoEffect as error:
-            if not _leaps(self._deployment, error):
-                raise
-            self._rounds.append(Round(part.bounds, 0, tuple(part.bounds)))
-            return
-        most = result.engine.most_active
+        result = verify(
+            replace(part.deployment, written=written),
+            given,
+            [spec.name for spec in asked],
+            engine=options.engine,
+            backend=options.backend,
+            max_states=options.max_states,
+            progress=_saying(options.progress, part.bounds),
+            findings=False,
+        )
+        most = MappingProxyType({sort: result.engine.most_active[sort] for sort in part.bounds})
         exceeded = tuple(sort for sort, b in part.bounds.items() if most[sort] > b)
-        self._rounds.append(Round(part.bounds, result.states, exceeded))
+        leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
+        unseen = (sort for sort, b in part.bounds.items() if leaps and most[sort] + self._asked[sort] > b + 1)
+        self.rounds.append(Round(part.bounds, result.states, most, exceeded, tuple(unseen)))
         for name in open_:
             possible, sure = result[names[name]], result[f"sure {name}"]
             self._found[name] = self._shown(part, result, name, possible, sure)
@@ -277,7 +317,7 @@ class _Run:
 
     def _explain(self, part: Fragment, *, final: bool = False) -> None:
         """Look for the loops along which sorts grow, and for a change that bounds them."""
-        exceeded = self._rounds[-1].exceeded
+        exceeded = self.rounds[-1].exceeded
         self._growths = {sort: g for sort, g in self._growths.items() if sort in exceeded}
         self._runs = {sort: run for sort, run in self._runs.items() if sort in exceeded}
         for sort, run in self._runs.items():
@@ -292,15 +332,15 @@ class _Run:
 
     def result(self, *, final: bool = False) -> Deepening:
         """What is known by now; ``final``: no other fragment follows."""
-        last = self._rounds[-1]
+        last = self.rounds[-1]
         if final:
-            self._explain(fragment(self._deployment, last.bounds), final=True)
+            self._explain(fragment(self._leaps, last.bounds), final=True)
         found = {name: self._said(one, last) for name, one in self._found.items()}
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
         return Deepening(
             self._deployment,
             named(names),
-            tuple(self._rounds),
+            tuple(self.rounds),
             MappingProxyType(found),
             self._limit,
             time.perf_counter() - self._started,
@@ -316,22 +356,15 @@ class _Run:
             return found
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
-        if not last.exceeded:
-            reason = f"{said}; no run exceeds {in_words(last.bounds)}: for a verdict write that into the file"
+        if not last.growing:
+            reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"
         elif found.shown:
             reason = f"{said}, which are not established"
-        else:
+        elif last.exceeded:
             reason = f"{said}; {' and '.join(last.exceeded)} can exceed them"
+        else:
+            reason = f"{said}; a formula of `ensure` may bring in more of {' and '.join(last.unseen)} at once"
         return replace(found, verdict=replace(verdict, reason=reason))
-
-
-def _leaps(deployment: Deployment, error: NoEffect) -> bool:
-    """Whether the call without an effect is one of an `ensure`, which may lead further past a bound than a
-    fragment follows it.
-    """
-    call = error.trace.claim.split("(")[0]
-    tool = next((tool for tool in deployment.tools_and_events if tool.name == call), None)
-    return tool is not None and any(effect.is_ensure for effect in tool.effects)
 
 
 def _saying(progress: Progress | None, bounds: Bounds) -> Progress | None:

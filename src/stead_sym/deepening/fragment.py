@@ -9,7 +9,9 @@ Definition "Bounded fragment". For bounds b let X_b be the sentence "more than b
 active, for some sort S". The fragment A_b has the tools and events of A, their guards with ~X_b, and one
 event more, which is enabled where X_b holds and changes nothing. Its runs are the runs of A as long as these
 keep b, each followed for ever by the first state past b that it comes to. An effect draws at most f_S values
-of S, so that A_b has the bounds b_S + f_S by construction.
+of S, so that A_b has the bounds b_S + f_S by construction. Whether a formula in the place of an effect
+(`ensure`) leads further past b is undecidable: it is followed one value past b, and may also lead to a fact
+of its own, `leapt`, which stands for all states further away and counts as past b.
 
 Definition "Sure and possible". Over A_b, with W = ~X_b, for a formula f of A
 
@@ -28,7 +30,7 @@ Theorem. If A_b ⊨ sure(f) then A ⊨ f, and if A_b ⊭ possible(f) then A ⊭ 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -36,10 +38,9 @@ from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import fresh_values
-from stead_sym.deployment.tool import Effect, Ensure, Tool
+from stead_sym.deployment.tool import Effect, Ensure, Insert, Tool
 from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import (
-    FALSE,
     TRUE,
     And,
     Atom,
@@ -64,15 +65,28 @@ from stead_sym.logic.syntax import (
     conjunction,
     disjunction,
     is_temporal,
+    subformulas,
 )
+from stead_sym.relational.schema import Relation
 
 Bounds: TypeAlias = Mapping[str, int]
 
 
 @dataclass(frozen=True)
+class Leaping:
+    """A deployment with a relation more, ``leapt``, of which it has no fact: see the module. None where no
+    effect is a formula.
+    """
+
+    deployment: Deployment
+    leapt: str | None = None
+
+
+@dataclass(frozen=True)
 class Fragment:
     """A_b: the ``deployment`` that it is, the ``bounds`` b, and X_b, the sentence that says that a state is
-    ``past`` them. ``stay`` is the name of its own event.
+    ``past`` them. ``stay`` is the name of its own event. ``leaps`` is the sentence that a formula in the
+    place of an effect has been followed as far as it is, None where there is no such formula.
 
     ``whole`` is A with the bounds b: the runs of A_b within the bounds are runs of it.
     """
@@ -82,6 +96,7 @@ class Fragment:
     bounds: Bounds
     past: Formula
     stay: str
+    leaps: Atom | None
 
     def sure(self, formula: Expanded) -> Expanded:
         """The formula that holds in A_b only where this one holds in A."""
@@ -93,20 +108,32 @@ class Fragment:
 
     @property
     def _reading(self) -> _Reading:
-        blind = any(effect.is_ensure for tool in self.whole.tools_and_events for effect in tool.effects)
-        return _Reading(self.past, bool(self.whole.fair), blind)
+        return _Reading(self.past, bool(self.whole.fair))
 
 
-def fragment(deployment: Deployment, bounds: Bounds) -> Fragment:
+def leaping(deployment: Deployment) -> Leaping:
+    """The deployment as its fragments are made of it."""
+    if not any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+        return Leaping(deployment)
+    schema = deployment.schema
+    taken = {relation.name for relation in schema.relations}
+    leapt = fresh_name("leapt", taken.union(d.name for d in deployment.written.definitions))
+    wider = replace(schema, relations=(*schema.relations, Relation(leapt, ())))
+    return Leaping(replace(deployment, schema=wider, init=replace(deployment.init, schema=wider)), leapt)
+
+
+def fragment(given: Leaping, bounds: Bounds) -> Fragment:
     """A_b for bounds b, one for each unbounded sort.
 
     Where D0 may be any database (`initially any`), it has at most as many values as the bounds of the
-    deployment say, whatever b. An effect written as `ensure` leads past a bound by one value, or not at all.
+    deployment say, whatever b.
     """
-    past = exceeding(deployment, bounds)
+    deployment = given.deployment
+    leaps = None if given.leapt is None else Atom(given.leapt, ())
+    past = disjunction((exceeding(deployment, bounds), *(() if leaps is None else (leaps,))))
     stay = fresh_name("stay", (tool.name for tool in deployment.tools_and_events))
     written = deployment.written
-    within = partial(_within, deployment, bounds, past)
+    within = partial(_within, deployment, bounds, past, leaps)
     tools = (*map(within, written.tools), Tool(stay, (), guard=past, effects=(Effect(),), event=True))
     starting = Not(exceeding(deployment, deployment.bounds))
     drawn = _most_drawn(deployment)
@@ -122,7 +149,8 @@ def fragment(deployment: Deployment, bounds: Bounds) -> Fragment:
         ),
         text=None,
     )
-    return Fragment(replace(deployment, bounds=MappingProxyType(dict(bounds))), fragment_, bounds, past, stay)
+    whole = replace(deployment, bounds=MappingProxyType(dict(bounds)))
+    return Fragment(whole, fragment_, bounds, past, stay, leaps)
 
 
 def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
@@ -150,6 +178,51 @@ def _counted(
     return Count(comparison, number, Binder(variable.name, sort), body)
 
 
+def asked_by_formulas(deployment: Deployment) -> Mapping[str, int]:
+    """How many new values of each unbounded sort a formula in the place of an effect may ask for at once, as
+    far as its quantifiers and counts show. It may ask for more by other means.
+    """
+    formulas = [
+        conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
+        for tool in deployment.tools_and_events
+        for effect in tool.effects
+    ]
+    return {
+        sort: max((_asked(formula, sort, True) for formula in formulas), default=0)
+        for sort in deployment.bounds
+    }
+
+
+def _asked(f: Formula, sort: str, positive: bool) -> int:
+    """How many values in D' a formula asks for; where ``positive`` is False, its negation."""
+
+    def own(binder: Binder, body: Formula) -> int:
+        after = any(isinstance(part, Atom) and part.primed for part in subformulas(body))
+        return int(binder.sort == sort and after)
+
+    match f:
+        case Not(body):
+            return _asked(body, sort, not positive)
+        case And(parts) | Or(parts):
+            asked = [_asked(part, sort, positive) for part in parts]
+            return sum(asked) if isinstance(f, And) == positive else max(asked)
+        case Implies(left, right):
+            return _asked(Or((Not(left), right)), sort, positive)
+        case Iff(left, right):
+            return max(_asked(part, sort, way) for part in (left, right) for way in (True, False))
+        case Exists(binder, body) | Forall(binder, body):
+            return int(isinstance(f, Exists) == positive) * own(binder, body) + _asked(body, sort, positive)
+        case Count("atleast", number, binder, body):
+            return number * positive * own(binder, body) + _asked(body, sort, positive)
+        case Count("atmost", number, binder, body):
+            return (number + 1) * (not positive) * own(binder, body) + _asked(body, sort, not positive)
+        case Count("exactly"):
+            parts = replace(f, comparison="atleast"), replace(f, comparison="atmost")
+            return _asked(And(parts), sort, positive)
+        case _:
+            return 0
+
+
 def _most_drawn(deployment: Deployment) -> Mapping[str, int]:
     """f_S: the most values of S by which one step can exceed a bound."""
     statements = replace(
@@ -166,20 +239,29 @@ def _drawing(tool: Tool) -> Tool:
     return replace(tool, effects=tuple(effect for effect in tool.effects if not effect.is_ensure))
 
 
-def _within(deployment: Deployment, bounds: Bounds, past: Formula, tool: Tool) -> Tool:
+def _within(deployment: Deployment, bounds: Bounds, past: Formula, leaps: Atom | None, tool: Tool) -> Tool:
     """The tool where the bounds are kept."""
     guard = Not(past) if tool.guard == TRUE else And((tool.guard, Not(past)))
-    effects = tuple(_one_past(deployment, bounds, e) if e.is_ensure else e for e in tool.effects)
-    return replace(tool, guard=guard, effects=effects)
+    effects: list[Effect] = []
+    for effect in tool.effects:
+        if effect.is_ensure and leaps is not None:
+            effects += _one_past(deployment, bounds, leaps, effect)
+        else:
+            effects.append(effect)
+    return replace(tool, guard=guard, effects=tuple(effects))
 
 
-def _one_past(deployment: Deployment, bounds: Bounds, effect: Effect) -> Effect:
-    """The effect in the paper's form that leads to at most b_S + 1 values of each S."""
+def _one_past(deployment: Deployment, bounds: Bounds, leaps: Atom, effect: Effect) -> Iterator[Effect]:
+    """The effect in the paper's form that leads to at most b_S + 1 values of each S; and the one that stands
+    for where it leads beyond.
+    """
     most = tuple(
         Ensure(_counted(deployment, sort, "atmost", b + 1, partial(_active_after, deployment, sort)))
         for sort, b in bounds.items()
     )
-    return replace(effect, statements=(*effect.statements, *most))
+    nowhere = Ensure(Not(replace(leaps, primed=True)))
+    yield replace(effect, statements=(*effect.statements, *most, nowhere))
+    yield Effect(statements=(Insert(leaps),), when=effect.when)
 
 
 def _active_after(deployment: Deployment, sort: str, variable: Var) -> Formula:
@@ -203,11 +285,10 @@ def _active_after(deployment: Deployment, sort: str, variable: Var) -> Formula:
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """The two readings of formulas: sure, ``certain`` True below, and possible. ``fair``: there are fairness
-    constraints. ``blind``: not every step past a bound is seen, so that nothing about all runs is sure."""
+    constraints."""
 
     past: Formula
     fair: bool
-    blind: bool
 
     def read(self, f: Formula, certain: bool) -> Formula:
         """The formula under one of the readings."""
@@ -231,10 +312,6 @@ class _Reading:
             case Count("exactly"):
                 both = replace(f, comparison="atleast"), replace(f, comparison="atmost")
                 return And(tuple(self.read(part, certain) for part in both))
-            case Next(path) | Future(path) | Globally(path) | Until(path) if self.blind and certain == (
-                path == "A"
-            ):
-                return FALSE if certain else TRUE
             case Next(path, body):
                 return replace(f, body=self._met(body, path, certain, ends=True))
             case Future(path, body):

@@ -22,7 +22,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Policy, Rule
 from stead_sym.deployment.printer import print_statement
 from stead_sym.deployment.tool import Delete, Effect, Tool
-from stead_sym.errors import DeclarationError, DefinitionError, InputError
+from stead_sym.errors import DeclarationError, DefinitionError, InputError, Undecided
 from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import TRUE, And, Atom, Binder, Const, Equal, Formula, Not, Var, conjunction
 
@@ -77,7 +77,7 @@ def _established(changed: Deployment, deciding: Mapping[str, AgentLike], limit: 
     """The least bounds of a deployment, where they are established."""
     try:
         bounds = least_bounds(changed, deciding, limit=limit)
-    except (DefinitionError, InputError):  # nothing is offered any more, or a policy selects nothing
+    except (DefinitionError, InputError, Undecided):  # nothing is offered or selected any more, or a limit
         return None
     return bounds if bounds.outgrown is None else None
 

@@ -27,10 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
 from typing import TypeAlias
 
+from stead_sym.data.source import Database, FactsFrom, File
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.language import read_effect, read_facts, read_rules, read_tool_head
+from stead_sym.deployment.language import read_effect, read_facts, read_into, read_rules, read_tool_head
 from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
@@ -148,6 +151,32 @@ def role(
     )
 
 
+def facts_from(
+    source: str | PathLike[str],
+    into: str,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+) -> FactsFrom:
+    """`init from "orders.csv" into Owner(order, user)`: the facts of the rows of a file, or, with a table or
+    a query, of a database, whose URL ``source`` is, or `env NAME` for one in an environment variable.
+
+    ``into`` is what follows that word in a file. Paths are relative to the working directory, and read when
+    `deployment` is called with the item. Raises `ParseError`, and `TypeError` for both a table and a query.
+    """
+    _expect("source", source, str, PathLike)
+    _expect("into", into, str)
+    facts = read_into(into, "into")
+    if table is None and query is None:
+        return FactsFrom(File(str(source)), facts)
+    if table is not None and query is not None:
+        raise TypeError("a table and a query are given; leave one out")
+    word, _, variable = str(source).partition(" ")
+    if word == "env" and variable.strip():
+        return FactsFrom(Database(variable=variable.strip(), table=table, query=query), facts)
+    return FactsFrom(Database(url=str(source), table=table, query=query), facts)
+
+
 def initially_any(relations: Names, where: FormulaLike = TRUE) -> Initially:
     """`initially any P, Q where f`: D0 is any instance of the facts of `init` and facts of these
     relations."""
@@ -159,7 +188,7 @@ def deployment(
     *,
     sorts: Mapping[str, Names | Rigid | Ordered | range | None],
     relations: Mapping[str, Names],
-    init: Iterable[str | Fact] = (),
+    init: Iterable[str | Fact | FactsFrom] = (),
     texts: Mapping[str, str] | None = None,
     bounds: Mapping[str, int] | None = None,
     define: Mapping[str, FormulaLike] | None = None,
@@ -176,7 +205,8 @@ def deployment(
     """The deployment with these parts; see `parse_deployment` for what each of them means.
 
     ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B, `ordered(…)`
-    or a `range` of numbers for an ordered one. ``relations``: the sorts of the columns, with `key` after
+    or a `range` of numbers for an ordered one. ``init``: facts, and
+    `facts_from(…)`. ``relations``: the sorts of the columns, with `key` after
     those of a key. ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
     ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
@@ -197,13 +227,16 @@ def deployment(
         _expect("`initially_any`", line, Initially)
     for item in (agents or {}).values():
         _expect("`role`", item, AgentItem)
+    listed_init = tuple(init)
+    given_facts = [fact for fact in listed_init if not isinstance(fact, FactsFrom)]
     return resolve_items(
         Items(
             titles=(Text(name),),
             sorts=tuple(_sort(sort, values) for sort, values in sorts.items()),
             relations=tuple(_relation(relation, columns) for relation, columns in relations.items()),
             texts=tuple(_text_item(head, text) for head, text in (texts or {}).items()),
-            facts=tuple(atom for fact in init for atom in _facts(fact)),
+            facts=tuple(atom for fact in given_facts for atom in _facts(fact)),
+            loads=tuple(item for item in listed_init if isinstance(item, FactsFrom)),
             bounds=tuple(_bound(sort, number) for sort, number in (bounds or {}).items()),
             definitions=tuple(_definition(head, body) for head, body in (define or {}).items()),
             tools=tools,
@@ -215,7 +248,8 @@ def deployment(
             instructions=() if instructions is None else (Text(instructions),),
             agents=tuple(replace(item, name=agent) for agent, item in (agents or {}).items()),
             initially=lines,
-        )
+        ),
+        Path(),
     )
 
 

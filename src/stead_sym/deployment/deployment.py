@@ -14,6 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
+from stead_sym.data.source import Loaded
 from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Spec, View
 from stead_sym.deployment.tool import Tool
@@ -24,7 +25,7 @@ from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction
-from stead_sym.relational.instance import Instance
+from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
 
 Question: TypeAlias = str | Formula
@@ -40,7 +41,11 @@ class Deployment:
     ``init`` is D0, or, where there is an ``initially``, what every D0 holds. ``bounds`` has every unbounded
     sort as a key (0 where the file has no line). ``written`` holds resolved formulas; ``tools``, ``events``,
     ``agents``, ``fair`` and ``specs`` are the same parts expanded. ``text`` is what the deployment was
-    parsed from, if it was.
+    parsed from, if it was and says all of it.
+
+    ``loaded`` are the files and databases that facts of ``init`` were read from, and ``stated`` the others,
+    None where nothing was read. What a deployment is, and what it prints, are its facts, wherever they came
+    from.
     """
 
     name: str
@@ -54,6 +59,8 @@ class Deployment:
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
     text: str | None = field(default=None, compare=False, repr=False)
+    loaded: tuple[Loaded, ...] = field(default=(), compare=False, repr=False)
+    stated: frozenset[Fact] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         """The deployment as a `.stead` file."""

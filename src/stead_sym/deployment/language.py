@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lark import Lark, Token
 
+from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, Given, Into
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
@@ -45,7 +46,7 @@ from stead_sym.logic.parser import (
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Definition, Formula
 from stead_sym.relational.schema import Relation, Sort
 
-_STARTS = ("deployment", "tool_head", "statements", "rules", "facts", "terms", "call", "params")
+_STARTS = ("deployment", "tool_head", "statements", "rules", "facts", "loaded", "terms", "call", "params")
 
 _PHRASES: Mapping[str, str] = {
     **{terminal: phrase for terminal, phrase in PHRASES.items() if terminal != "$END"},
@@ -63,24 +64,33 @@ _PHRASES: Mapping[str, str] = {
     "_BELOW": "`<`",
     "_DOTS": "`..`",
     "STRING": 'a text in quotes ("…")',
+    "_ENV": "`env`",
+    "TABLE": "`table`",
+    "QUERY": "`query`",
+    "_INTO": "`into`",
+    "OPTIONAL": "`?`",
+    "TEXT": "a constant in single quotes ('…')",
     "_LBRACE": "`{`",
     "_RBRACE": "`}`",
     "$END": PHRASES["$END"],
 }
 
 
-def parse_deployment(text: str, source: str = "<text>") -> Deployment:
+def parse_deployment(text: str, source: str = "<text>", folder: str | Path | None = None) -> Deployment:
     """The deployment that the text says; ``source`` stands for it in messages.
 
-    Raises `ParseError` for text outside the language and `DeclarationError` for names, sorts and arities
-    that do not fit together.
+    Files of `init from …` are relative to ``folder``; without one no file and no database is opened, and a
+    text that asks for it is refused: it may be anybody's.
+    Raises `ParseError` for text outside the language, `DeclarationError` for names, sorts and arities
+    that do not fit together, and `InputError` for files and databases that cannot be read.
     """
-    return replace(resolve_items(read_items(text, source)), text=text)
+    deployment = resolve_items(read_items(text, source), None if folder is None else Path(folder))
+    return deployment if deployment.loaded else replace(deployment, text=text)
 
 
 def read_deployment(path: str | Path) -> Deployment:
     """`parse_deployment` of a file. Raises `InputError` as well where the file cannot be read as text."""
-    return parse_deployment(read_text(path), str(path))
+    return parse_deployment(read_text(path), str(path), Path(path).parent)
 
 
 def read_text(path: str | Path) -> str:
@@ -120,6 +130,12 @@ def _tree(text: str, start: str, source: str) -> Node:
     return parse_tree(_parser(), text, start, source, _PHRASES)
 
 
+def syntax_tree(text: str, source: str = "<text>") -> Node:
+    """The syntax tree of a file, in which every word that is a name is a token with its place. Raises
+    `ParseError`."""
+    return _tree(text, "deployment", source)
+
+
 def read_items(text: str, source: str = "<text>") -> Items:
     """The items of a file as they stand there. Raises `ParseError`."""
     return _Reader(source).items(_tree(text, "deployment", source))
@@ -145,6 +161,12 @@ def read_facts(text: str, source: str) -> tuple[Atom, ...]:
     """The facts `P(a, b)` of an `init`. Raises `ParseError`."""
     reader = _Reader(source).formulas
     return tuple(reader.atom(node) for node in trees_of(_tree(text, "facts", source)))
+
+
+def read_into(text: str, source: str) -> tuple[Into, ...]:
+    """What follows the word `into` of an `init from`: `Owner(order, user), Status(order, 'open')`. Raises
+    `ParseError`."""
+    return tuple(map(_Reader(source).into, trees_of(_tree(text, "loaded", source))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +197,7 @@ class _Reader:
             relations=tuple(map(self.relation, named("relation"))),
             texts=tuple(map(self.text_value, named("text"))),
             facts=tuple(read.atom(fact) for node in named("init") for fact in trees_of(node)),
+            loads=tuple(map(self.facts_from, named("init_from"))),
             initially=tuple(map(self.initially, named("initially"))),
             bounds=tuple(map(self.bound, named("bound"))),
             definitions=tuple(map(self.definition, named("define"))),
@@ -226,6 +249,32 @@ class _Reader:
         where = [child for child in trees_of(node) if child.data == "where"]
         relations = tuple(map(str, tokens_of(node)))
         return Initially(relations, self.condition(where), span=self.formulas.span(node))
+
+    def facts_from(self, node: Node) -> FactsFrom:
+        span = self.formulas.span(node)
+        where, *more = tokens_of(node)
+        into = tuple(map(self.into, trees_of(node)))
+        if where.type == "STRING" and not more:
+            return FactsFrom(File(_unquoted(where)), into, span=span)
+        kind, rows = more
+        source = Database(
+            url=_unquoted(where) if where.type == "STRING" else None,
+            variable=None if where.type == "STRING" else str(where),
+            table=_unquoted(rows) if kind.type == "TABLE" else None,
+            query=_unquoted(rows) if kind.type == "QUERY" else None,
+        )
+        return FactsFrom(source, into, span=span)
+
+    def into(self, node: Node) -> Into:
+        name = _name(node)
+        return Into(str(name), tuple(map(self.argument, trees_of(node))), span=self.formulas.span(name))
+
+    def argument(self, node: Node) -> Argument:
+        first, *optional = tokens_of(node)
+        if node.data == "given":
+            return Given(first[1:-1].replace("''", "'"))
+        name = _unquoted(first) if first.type == "STRING" else str(first)
+        return Column(name, bool(optional), span=self.formulas.span(first))
 
     def sorts(self, node: Node) -> Iterator[Sort]:
         span = self.formulas.span

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from stead_sym.data.source import Loaded
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Policy, Rule, View
 from stead_sym.deployment.tool import (
@@ -24,9 +25,14 @@ from stead_sym.logic.syntax import TRUE, Formula
 from stead_sym.relational.schema import escaped
 
 
-def print_deployment(deployment: Deployment) -> str:
-    """The text of the whole deployment, in the order in which its parts build on each other."""
+def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
+    """The text of the whole deployment, in the order in which its parts build on each other.
+
+    With ``data`` False the facts that were read from files and databases are not in it, but the items that
+    read them, and how much they read as comments: for people, and for whoever has the files.
+    """
     d, parts = deployment, deployment.written
+    facts = d.init if data or d.stated is None else sorted(d.stated)
     bounds = [f"bound {sort} {number}" for sort, number in d.bounds.items() if number]
     definitions = [
         f"define {x.name}({print_binders(x.params)}) = {print_formula(x.body)}" for x in parts.definitions
@@ -39,7 +45,8 @@ def print_deployment(deployment: Deployment) -> str:
         map(str, d.schema.sorts),
         map(str, d.schema.relations),
         map(str, d.schema.texts),
-        ["init", *(f"  {fact}" for fact in d.init)],
+        ["init", *(f"  {fact}" for fact in facts)],
+        *([] if data else (_loaded(loaded) for loaded in d.loaded)),
         initially,
         bounds,
         definitions,
@@ -52,6 +59,11 @@ def print_deployment(deployment: Deployment) -> str:
         _texts(d.system, d.instructions),
     ]
     return "\n\n".join(text for text in ("\n".join(block) for block in blocks) if text) + "\n"
+
+
+def _loaded(loaded: Loaded) -> Iterator[str]:
+    yield f"# {loaded.facts:,} facts of {loaded.rows:,} rows"
+    yield f"init from {loaded.item.source}\n  into {', '.join(map(str, loaded.item.into))}"
 
 
 def _clause(word: str, formula: Formula) -> str:

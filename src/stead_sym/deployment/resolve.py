@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
+from pathlib import Path
 from types import MappingProxyType
 
+from stead_sym.data.reading import Known, read_facts_from
+from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve_texts import TextItem, with_texts
@@ -68,6 +72,7 @@ class Items:
     relations: tuple[Relation, ...] = ()
     texts: tuple[TextItem, ...] = ()
     facts: tuple[Atom, ...] = ()
+    loads: tuple[FactsFrom, ...] = ()
     bounds: tuple[Bound, ...] = ()
     definitions: tuple[Definition, ...] = ()
     tools: tuple[Tool, ...] = ()
@@ -81,12 +86,16 @@ class Items:
     initially: tuple[Initially, ...] = ()
 
 
-def resolve_items(items: Items) -> Deployment:
-    """The deployment. Raises `DeclarationError` for what is missing, doubled or does not fit."""
+def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
+    """The deployment; files that it reads are relative to the folder. Raises `DeclarationError` for what is
+    missing, doubled or does not fit, and for files to be read without a folder; `InputError` for data that
+    cannot be read."""
     plain = _schema(items)
-    facts, constants = _initial(items.facts, plain)
-    schema, constants = with_texts(items.texts, plain, constants)
-    init = Instance.of(schema, facts)
+    known = _initial(items.facts, plain)
+    stated = frozenset(known.facts)
+    loaded = _loaded(items.loads, known, folder)
+    schema, constants = with_texts(items.texts, plain, known.constants)
+    init = Instance(schema, frozenset(known.facts))
     definitions = _definitions(items.definitions, schema, constants)
     names = Names(schema, constants, {d.name: d for d in definitions})
     for definition in definitions:
@@ -110,6 +119,8 @@ def resolve_items(items: Items) -> Deployment:
         name=_title(items.titles),
         schema=schema,
         init=init,
+        loaded=loaded,
+        stated=stated if loaded else None,
         bounds=_bounds(items.bounds, schema),
         written=written,
         system=_text("system", items.systems),
@@ -140,8 +151,8 @@ def _text(kind: str, texts: tuple[Text, ...]) -> str | None:
 def _schema(items: Items) -> Schema:
     for sort in items.sorts:
         check_name("sort", sort.name, sort.span, words=False)
-        for value in sort.values or ():
-            if not sort.is_numeric and value not in ("true", "false"):
+        for value in () if sort.is_numeric else sort.values or ():
+            if value not in ("true", "false"):
                 check_name("value", value, sort.span)
     for relation in items.relations:
         check_name("relation", relation.name, relation.span)
@@ -150,7 +161,18 @@ def _schema(items: Items) -> Schema:
     return Schema(items.sorts, items.relations)
 
 
-def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[list[Fact], Mapping[Value, str]]:
+def _loaded(loads: tuple[FactsFrom, ...], known: Known, folder: Path | None) -> tuple[Loaded, ...]:
+    """What was read besides; the facts and the constants are added to those that are known."""
+    if loads and folder is None:
+        raise DeclarationError(
+            "a text alone reads no files and no databases; load the deployment from its file, or give the"
+            " folder that its files are in",
+            loads[0].span,
+        )
+    return tuple(read_facts_from(item, known, folder) for item in loads if folder is not None)
+
+
+def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
     """The facts of D0, and the constants with their sorts: the listed values and the identifiers of D0."""
     constants = {value: sorts[0] for value, sorts in schema.listed.items()}
     origin: dict[Value, Span | None] = {}
@@ -167,13 +189,14 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[list[Fact], Mappi
         for position, (term, sort) in enumerate(zip(atom.args, sorts, strict=True), 1):
             value, span = str(term), term.span or atom.span
             place = f"argument {position} of {atom.relation}"
-            listed = schema.sort(sort).values
-            if listed is not None and value not in listed:
+            listed = schema.sort(sort)
+            if listed.values is not None and value not in listed.rank:
                 raise DeclarationError(
-                    f"{value} is no value of sort {sort}, which {place} takes; write {' or '.join(listed)}",
+                    f"{value} is no value of sort {sort}, which {place} takes; write"
+                    f" {' or '.join(listed.values)}",
                     span,
                 )
-            if listed is None and constants.setdefault(value, sort) != sort:
+            if listed.values is None and constants.setdefault(value, sort) != sort:
                 first = origin.get(value)
                 since = f" (from {first.line}:{first.column})" if first else ""
                 raise DeclarationError(
@@ -190,7 +213,11 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> tuple[list[Fact], Mappi
             f"{one} and {other} have the same key, of which a state may hold one fact; remove one",
             next(atom.span for atom in facts if str(atom) == str(other)),
         )
-    return found, constants
+    keyed: dict[tuple[str, object], Fact] = {}
+    for fact in found:
+        if keys := schema.relation(fact.relation).keys:
+            keyed[fact.relation, itemgetter(*keys)(fact.args)] = fact
+    return Known(schema, constants, set(found), keyed)
 
 
 def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:

@@ -12,10 +12,10 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
 
 RECORDED = "(recorded)"
@@ -36,14 +36,27 @@ class NotRecorded(Exception):
     """A decision is asked for that was not recorded; the text says in which context."""
 
 
-def recorded_wrappers(deployment: Deployment, agents: Mapping[str, Recorded | None]) -> Wrappers:
+def recorded_wrappers(
+    deployment: Deployment,
+    agents: Mapping[str, Recorded | None],
+    *,
+    canonical_timeout: float = CANONICAL_SECONDS,
+) -> Wrappers:
     """The agents of a deployment, answering as recorded. `InputError` where one is missing."""
     if missing := [role.name for role in deployment.agents if role.name not in agents]:
         raise InputError(
             f"the evidence has no agent {missing[0] or 'without a name'}; it is of another deployment"
         )
     return {
-        role.name: None if (recorded := agents[role.name]) is None else _answering(deployment, role, recorded)
+        role.name: None
+        if (recorded := agents[role.name]) is None
+        else CanonicalWrapper(
+            _RecordedAgent(recorded),
+            deployment.schema,
+            deployment.tools_of(role),
+            recorded.known,
+            canonical_timeout=canonical_timeout,
+        )
         for role in deployment.agents
     }
 
@@ -80,11 +93,6 @@ def decisions_that_differ(
 
 def _calls(calls: Collection[Call]) -> str:
     return ", ".join(map(str, sorted(calls))) or "nothing"
-
-
-def _answering(deployment: Deployment, role: AgentRole, recorded: Recorded) -> CanonicalWrapper:
-    agent = _RecordedAgent(recorded)
-    return CanonicalWrapper(agent, deployment.schema, deployment.tools_of(role), recorded.known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.trace import Step
+from stead_sym.engine import Quotient
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
@@ -37,6 +40,7 @@ class ExplicitEngine:
         *,
         max_states: int | None = None,
     ) -> None:
+        self._wrappers = {name: wrapper and wrapper.again() for name, wrapper in wrappers.items()}
         self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states)
         self.restriction = restriction
         self._labelling = Labelling(self._graph, restriction)
@@ -96,6 +100,27 @@ class ExplicitEngine:
         first = {target: call for call, target in reversed(self._graph.edges[source])}
         for target, call in first.items():
             yield self._graph.step(source, call, target)
+
+    def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
+        """The reachable states by what an agent is shown, each asked of the wrapper."""
+        graph, role = self._graph, self._graph.deployment.agent(agent)
+        wrapper = self._wrappers[agent]
+        assert wrapper is not None, f"{agent} is never shown a context"
+        number = {context: i for i, group in enumerate(groups) for context in group}
+        part: list[int] = []
+        for state in graph.states:
+            offered = offer(graph.deployment, state, role)
+            shown = DecisionContext(view(graph.deployment, state, role), offered)
+            part.append(number[wrapper.decide([shown])[0].canonical] if offered else len(groups))
+        return Quotient(
+            sizes=tuple(part.count(i) for i in range(len(groups) + 1)),
+            initial=frozenset(part[: graph.initial]),
+            moves=frozenset(
+                (part[source], call.tool, part[target])
+                for source, out in enumerate(graph.edges)
+                for call, target in out
+            ),
+        )
 
     def evidence(self, formula: Expanded, holds: bool) -> Evidence:
         """Why the sentence holds, or fails, at an initial state: of several one with a run as short as

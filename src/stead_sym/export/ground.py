@@ -48,7 +48,6 @@ from typing import TypeAlias, assert_never
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
 from stead_sym.export.connectives import both, either, negation
-from stead_sym.export.graph import StateGraph
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Same, Slot
 from stead_sym.logic.evaluate import compares, declared, value_of
 from stead_sym.logic.syntax import (
@@ -83,6 +82,7 @@ from stead_sym.logic.syntax import (
 )  # fmt: skip
 from stead_sym.logic.syntax import Same as SameRelation
 from stead_sym.relational.schema import Value
+from stead_sym.state_graph import StateGraph
 
 Denoted: TypeAlias = Value | Slot
 """What a variable stands for: a name, or what a slot holds."""

@@ -13,12 +13,12 @@ from itertools import combinations
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.export.graph import MAX_STATES, StateGraph, state_graph
 from stead_sym.export.ground import Grounding, held_layers
 from stead_sym.export.layers import Node, Nodes, all_nodes
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
+from stead_sym.state_graph import MAX_STATES, StateGraph, state_graph
 from stead_sym.verification import Verification
 
 

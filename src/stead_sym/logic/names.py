@@ -96,6 +96,11 @@ class Names:
         return name
 
 
+def is_name(text: str) -> bool:
+    """Whether the text is spelled as a name: letters, digits and `_`, no digit first, and not `_` alone."""
+    return text != WILDCARD and _NAME.fullmatch(text) is not None
+
+
 def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = True) -> None:
     """Raises `DeclarationError` for what is no name and, with ``words``, for a word of the formulas."""
     if not _NAME.fullmatch(name):

@@ -46,7 +46,7 @@ class Instance:
         for fact in instance.facts:
             relation = relation_of(fact, schema)
             for sort, value in zip(map(schema.sort, relation.sorts), fact.args, strict=True):
-                if sort.rigid and value not in (sort.values or ()):
+                if sort.rigid and value not in sort.rank:
                     raise DeclarationError(
                         f"{value} in {fact} is no value of the rigid sort {sort.name}; there are"
                         f" {', '.join(sort.values or ())}"

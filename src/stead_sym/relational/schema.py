@@ -54,9 +54,11 @@ class Sort:
             )
         if not self.values:
             raise DeclarationError(f"sort {self.name} is empty; list at least one value", self.span)
+        seen: set[Value] = set()
         for value in self.values:
-            if self.values.count(value) > 1:
+            if value in seen:
                 raise DeclarationError(f"sort {self.name} lists {value} twice", self.span)
+            seen.add(value)
 
     @classmethod
     def numbers(cls, name: str, first: int, last: int, span: Span | None = None) -> Sort:

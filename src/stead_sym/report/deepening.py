@@ -55,15 +55,26 @@ def _reached(found: Deepening) -> Table:
     grid.add_column(overflow="fold")
     last = found.rounds[-1]
     grid.add_row("raised", f"to {in_words(last.bounds)}, in {len(found.rounds)} steps, {found.seconds:.2f} s")
-    kept = "by every run" if found.established else f"not kept: {', '.join(last.exceeded)} can exceed them"
-    grid.add_row("bounds", f"kept {kept}" if found.established else kept)
+    grid.add_row("bounds", _kept(found))
     states = f"{last.states:,} state{'s' * (last.states != 1)}"
     grid.add_row("reached", f"{states} within them{'' if found.established else ', or one step past'}")
     return grid
 
 
+def _kept(found: Deepening) -> str:
+    """What is known of the last bounds."""
+    last = found.rounds[-1]
+    if found.established:
+        return "kept by every run"
+    if last.exceeded:
+        return f"not kept: {', '.join(last.exceeded)} can exceed them"
+    return (
+        f"not known to be kept: a formula of `ensure` may bring in more of {', '.join(last.unseen)} at once"
+    )
+
+
 def deepening_data(found: Deepening, stopped: str = "") -> dict[str, Json]:
-    """The same as data, described by `report.schema.json`; ``stopped`` says what has ended it early."""
+    """The same as data, described by `report.schema.json`; ``stopped`` is what ended it from outside."""
     return {
         "deployment": found.deployment.name,
         "agent": found.agent,
@@ -100,5 +111,5 @@ def deepening_data(found: Deepening, stopped: str = "") -> dict[str, Json]:
             "bounds": list(found.remedy.bounds.lines),
             "agent": found.remedy.agent,
         },
-        "stopped": stopped,
+        "stopped": stopped or found.stopped,
     }

@@ -18,11 +18,12 @@ from typing import TextIO, cast
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from stead_sym.errors import DefinitionError, SteadError
+from stead_sym.errors import DefinitionError, InputError, SteadError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.printable import printable_lines
 from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.terminal import print_trace
+from stead_sym.report.topics import topics
 
 _WIDTH = 80
 _OBEYED = re.compile(r"[^ -~\n\t]")
@@ -81,6 +82,9 @@ def print_error(
     """The error on stderr, with the run that leads to it; with ``as_json`` also as a report on stdout,
     which has the ``phase`` in which a run was ended, its ``counts`` and the verdicts known by then."""
     print(f"stead-sym: {error}", file=sys.stderr)
+    name = type(error).__name__
+    if sys.stderr.isatty() and name in topics() and type(error) not in (InputError, Undecided):
+        print(f"stead-sym: `stead-sym explain {name}` says more", file=sys.stderr)
     if isinstance(error, DefinitionError):
         print_trace(error.trace, console_on(sys.stderr))
     if as_json:

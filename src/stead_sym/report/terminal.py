@@ -93,11 +93,11 @@ def indented(body: RenderableType) -> Padding:
 
 
 def _heading(result: Verification) -> RenderableType:
-    counts = [_plural(result.states, "state"), _plural(result.transitions, "transition")]
+    counts = [plural(result.states, "state"), plural(result.transitions, "transition")]
     if result.initial > 1:
-        counts.insert(0, f"from {_plural(result.initial, 'initial state')}")
+        counts.insert(0, f"from {plural(result.initial, 'initial state')}")
     if result.contexts is not None and result.queries is not None:
-        counts += [_plural(result.contexts, "context"), _plural(result.queries, "query", "queries")]
+        counts += [plural(result.contexts, "context"), plural(result.queries, "query", "queries")]
     title = Text.assemble((result.deployment.name, "bold"), " under ", (_agent(result), "bold"))
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
@@ -124,7 +124,7 @@ def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
         seen = (f"{sort} {a.most} of {a.bound}" for sort, a in hypotheses.activity.items())
         yield "bounded", f"{', '.join(seen)} in use at most"
     if hypotheses.widened:
-        contexts = _plural(len(hypotheses.widened), "context")
+        contexts = plural(len(hypotheses.widened), "context")
         yield "widened", f"{contexts}, where one of several calls alike is selected (stead-sym symmetry)"
     if hypotheses.missing:
         names = ", ".join(missing.name for missing in hypotheses.missing)
@@ -150,7 +150,7 @@ def _asked(run: AgentRun) -> str:
     """What one of several agents was asked."""
     if run.contexts is None or run.queries is None:
         return "any agent (everything offered)"
-    counts = f"{_plural(run.contexts, 'context')}, {_plural(run.queries, 'query', 'queries')}"
+    counts = f"{plural(run.contexts, 'context')}, {plural(run.queries, 'query', 'queries')}"
     return f"{run.agent}: {counts}"
 
 
@@ -171,7 +171,7 @@ def _weight(weighed: Weight, agent: str) -> str:
 def _repeated(told: Repeated, agent: str) -> str:
     """How often it was asked the same, and whether it answered the same."""
     whose = f"{agent}: " if agent else ""
-    again = _plural(len(told.again), "context")
+    again = plural(len(told.again), "context")
     if told.samples > 1:
         again = f"{told.samples} times in {again}"
     else:
@@ -196,7 +196,7 @@ def domain_text(restriction: Restriction, mode: Domain) -> str:
     return f"{sizes} ({'by the theorem' if by_theorem else 'above the theorem'})"
 
 
-def _plural(number: int, one: str, many: str = "") -> str:
+def plural(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -222,7 +222,7 @@ def shown_by(verdict: Verdict) -> str:
         return "no run refutes it"
     if not verdict.trace.steps:
         return "the initial state, below"
-    steps = _plural(len(verdict.trace.steps), "step")
+    steps = plural(len(verdict.trace.steps), "step")
     return f"a run of {steps}, below" if verdict.trace.loop is None else f"an endless run of {steps}, below"
 
 
@@ -235,7 +235,7 @@ def _findings(result: Verification) -> RenderableType:
         place = f"{finding.place}: " if finding.place else ""
         table.add_row(finding.kind, Text(f"{place}{finding.text}; {finding.remedy}"))
     if result.unexamined:
-        parts = _plural(result.unexamined, "subformula")
+        parts = plural(result.unexamined, "subformula")
         table.add_row("", f"{parts} not tried for vacuity: a long specification is looked at in part")
     return Group(Text("findings"), indented(table))
 
@@ -277,7 +277,7 @@ def _evidence(verdict: Verdict, trace: Trace, moves: MovesOf | None, *, ascii_on
     body = [Text(str(verdict.formula), "dim"), _run(trace, moves, ascii_only=ascii_only)]
     runs = outline(verdict.evidence).runs[1:] if verdict.evidence else ()
     if more := sum(not run.is_only_fair for run in runs):
-        body.append(Text(f"{_plural(more, 'more run')}: --evidence DIR has all", "dim"))
+        body.append(Text(f"{plural(more, 'more run')}: --evidence DIR has all", "dim"))
     return Group(title, indented(Group(*body)))
 
 

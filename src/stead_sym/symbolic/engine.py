@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step
+from stead_sym.engine import Quotient
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula, Future, Globally, Not
@@ -18,6 +20,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend, Bdd, deep_stack
 from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.check.witness import Witness
+from stead_sym.symbolic.explore.quotient import quotient
 from stead_sym.symbolic.explore.reach import ReachableStates, explore
 from stead_sym.symbolic.plan.guess import Broken, first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
@@ -139,6 +142,11 @@ class SymbolicEngine:
         """One step to each D' with D → D'."""
         model = self._model
         return iter([model.step_between(state, after) for after in model.successors(state)])
+
+    @deep_stack()
+    def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
+        """The reachable states by what an agent is shown."""
+        return quotient(self._model, agent, groups)
 
     @deep_stack()
     def evidence(self, formula: Formula, holds: bool) -> Evidence:

@@ -87,7 +87,14 @@ def _folder(model: str, extra: str, say: Say) -> str:
 
 def open_store(path: str | None = None, *, create: bool = True) -> Store:
     """The store in a file; by default the user's own. It is made where there is none, unless ``create`` is
-    False: then another file has to be there already, and the user's own is taken to be empty."""
+    False: then another file has to be there already, and the user's own is taken to be empty.
+
+    `env NAME` is the file or the URL in that environment variable, so that no command line shows it."""
+    word, _, variable = (path or "").partition(" ")
+    if word == "env" and variable:
+        path = os.environ.get(variable.strip())
+        if not path:
+            raise StoreError(f"the environment variable {variable} is not set; let it hold the store's URL")
     if path is not None:
         return Store(path, create=create)
     home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")

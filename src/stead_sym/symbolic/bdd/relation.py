@@ -65,6 +65,10 @@ class Relation:
         after = m.disj(m.and_exist(self._bits, states, part) for part in self._joined)
         return m.substitute(after, self._unprime)
 
+    def _after(self, states: Bdd, part: Bdd) -> Bdd:
+        """The image by one relation over the bits and their copies."""
+        return self.manager.substitute(self.manager.and_exist(self._bits, states, part), self._unprime)
+
     def preimage(self, target: Bdd) -> Bdd:
         """pre(X) = { D : D → D' for some D' ∈ X }"""
         m = self.manager

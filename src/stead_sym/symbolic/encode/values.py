@@ -342,7 +342,8 @@ class Values:
             groups.setdefault(args[0], []).append((args[1:], leaf))
         if isinstance(first, str):
             return self.choice(rest, groups.get(first, []))
-        return self.table(first, {value: self.choice(rest, group) for value, group in groups.items()})
+        # The leaves may come from a set: sorted, every process builds the same diagrams in the same order.
+        return self.table(first, {value: self.choice(rest, groups[value]) for value in sorted(groups)})
 
     def _one_hot_choice(
         self, terms: tuple[Vector | Value, ...], leaves: Iterable[tuple[tuple[Value, ...], Bdd]]

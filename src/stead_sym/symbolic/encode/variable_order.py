@@ -47,7 +47,7 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     degree = dict(graph.degree)
     hubs = _hubs(graph, listed, deployment)
     graph.remove_edges_from([edge for edge in graph.edges if hubs & set(edge)])
-    rank = {value: k for k, value in enumerate(nx.utils.reverse_cuthill_mckee_ordering(graph))}
+    rank = {value: k for k, value in enumerate(_close_together(graph))}
     components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
     cluster = {value: k for k, values in enumerate(components) for value in values}
 
@@ -75,6 +75,17 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     for field in reversed(ordered):
         beside |= dict.fromkeys(_owners(field, rigid), field.bits[0])
     return Order(ordered, beside)
+
+
+def _close_together(graph: nx.Graph) -> list[Value]:
+    """The vertices in an order (reverse Cuthill-McKee) that keeps neighbours close.
+
+    networkx walks through sets of vertices. Strings lie in a set in another order in each process, numbers do
+    not: the vertices are numbered in the order of their names, so that an input always has the same order.
+    """
+    values = sorted(graph)
+    numbered = nx.relabel_nodes(graph, {value: k for k, value in enumerate(values)})
+    return [values[k] for k in nx.utils.reverse_cuthill_mckee_ordering(numbered)]
 
 
 def _hubs(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:

@@ -192,6 +192,13 @@ class ContextFinder:
             left = left & ~found[-1].states
         return located, found
 
+    def showing(self, context: DecisionContext, among: Bdd) -> Bdd:
+        """The states of ``among`` that show a context, or one that a renaming makes of it."""
+        try:
+            return among & self._meet(context, None).states
+        except _TooLarge:
+            return self._meet(context, among).states
+
     def context(self, state: Mapping[str, bool]) -> DecisionContext:
         """What the agent is shown and offered in one state, given as bits."""
         m, facts, calls = self.manager, list[Fact](), list[Call]()

@@ -25,7 +25,6 @@ from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.errors import NoEffect
 from stead_sym.logic.syntax import Expanded
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
@@ -160,8 +159,11 @@ class ReachableStates:
         if silent != m.false:
             raise nothing_offered(self.deployment, self.trace_to(silent))
         for name, calls in self._dead.items():
-            if (dead := states & calls) != m.false:
-                raise self._without_effect(name, self.trace_to(m.exist(self._params(name), dead)))
+            dead = m.exist(self._params(name), states & calls)
+            while dead != m.false:
+                run = self.trace_to(dead)
+                self._check_effects(name, run)
+                dead = dead & ~self.singleton(run.last)
 
     @cached_property
     def _exceeded(self) -> Mapping[str, Bdd]:
@@ -207,15 +209,19 @@ class ReachableStates:
                         return replace(trace, steps=(*trace.steps, Step(call, state, actor)))
         raise AssertionError(f"no call of {name} exceeds a bound or breaks a key from {trace.last}")
 
-    def _without_effect(self, name: str, trace: Trace) -> NoEffect:
-        """The error for a run to a state that offers a call of the tool, or enables an event, without a
-        successor."""
-        for call in sorted(possible(self.deployment, trace.last)):
+    def _check_effects(self, name: str, run: Trace) -> None:
+        """Each call of the tool in the last state of the run has an effect. What the diagrams take for a call
+        without one may be one of an `ensure` that only leads so far past a bound that they do not show it:
+        where it is selected it exceeds the bound."""
+        for call in sorted(possible(self.deployment, run.last)):
             if call.tool == name:
-                after = next(outcomes(self.deployment, call, trace.last, self.restriction), None)
+                after = next(outcomes(self.deployment, call, run.last, self.restriction), None)
                 if after is None:
-                    return no_effect(self.deployment, call, trace)
-        raise AssertionError(f"every offered call of {name} has an effect in {trace.last}")
+                    raise no_effect(self.deployment, call, run)
+                may = self.selection(run.last)
+                if call in may and breaks_claim(self.deployment, after):
+                    step = Step(call, after, may[call])
+                    raise claim_broken(self.deployment, replace(run, steps=(*run.steps, step)))
 
     # runs
 

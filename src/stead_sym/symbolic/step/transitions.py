@@ -66,6 +66,10 @@ class Transitions(Relation):
         """Per tool the selected calls, over the state bits and the tool's selectors."""
         return {name: of.calls for name, of in self._selected.items()}
 
+    def after(self, tool: str, states: Bdd) -> Bdd:
+        """post_ω(S) = { D' : D → D' by a selected call of ω, for some D ∈ S }"""
+        return self._after(states, self._selected[tool].steps)
+
     def selecting(self, calls: Mapping[str, Bdd]) -> Transitions:
         """The transitions by the calls that are selected here and by ``calls``, per tool a set over the state
         bits and its selectors. Only the steps of the latter are computed."""

@@ -1,4 +1,4 @@
-"""The reachable states of a verification as a graph: what every export starts from.
+"""The reachable states of a verification as a graph: what exports and drawings start from.
 
 One decision: the engine is asked for its initial states and its steps, state by state, and nothing else of it
 is used. With representatives these are the states that the symbolic engine chose, so that the counts of an
@@ -56,7 +56,7 @@ def state_graph(engine: Engine, max_states: int = MAX_STATES) -> StateGraph:
     """
     if engine.states > max_states:
         raise Undecided(
-            f"an export lists every state, and there are {engine.states}, more than {max_states};"
+            f"every state would be listed, and there are {engine.states}, more than {max_states};"
             " raise the limit on states, or lower the bounds"
         )
     number = {state: i for i, state in enumerate(sorted(engine.starts(), key=sorted))}

@@ -1,0 +1,78 @@
+"""What MkDocs does not do by itself for this site: links that leave `docs/`.
+
+The pages are read in the repository too, where they link to programs, examples and notebooks beside `docs/`.
+One decision: what they link to becomes part of the site, under `repository/`, so that a copy of the site is
+complete without a network; pages in Markdown become pages of the site, with their own links.
+"""
+
+from __future__ import annotations
+
+import re
+from os.path import relpath
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+AROUND = "repository"
+BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+"""Pages of the navigation that stand beside `docs/`."""
+_LINK = re.compile(r"(\]\()(?!\w+:)([^)\s#]+)(#[^)\s]*)?(\))")
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def place(path: Path) -> str:
+    """Where a file of the repository is in the site."""
+    if path.is_relative_to(DOCS):
+        return path.relative_to(DOCS).as_posix()
+    return f"{AROUND}/{path.relative_to(ROOT).as_posix()}"
+
+
+def source(uri: str) -> Path:
+    """The file of the repository that is there in the site."""
+    return ROOT / uri.removeprefix(f"{AROUND}/") if uri.startswith(f"{AROUND}/") else DOCS / uri
+
+
+def targets(path: Path) -> list[Path]:
+    """The files that a page links to."""
+    text = _FENCE.sub("", path.read_text(encoding="utf-8"))
+    return [(path.parent / match[2]).resolve() for match in _LINK.finditer(text)]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add what the pages link to."""
+    left = [DOCS / file.src_uri for file in files.documentation_pages()]
+    left += [ROOT / name for name in BESIDE]
+    seen = set(left)
+    while left:
+        page = left.pop()
+        if not page.is_relative_to(DOCS) and files.get_file_from_path(place(page)) is None:
+            files.append(File.generated(config, place(page), abs_src_path=str(page)))
+        if page.suffix != ".md":
+            continue
+        for target in targets(page):
+            if target not in seen and target.is_file() and target.is_relative_to(ROOT):
+                seen.add(target)
+                left.append(target)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Point the links at where their files are in the site."""
+    here = source(page.file.src_uri)
+
+    def moved(match: re.Match[str]) -> str:
+        there = (here.parent / match[2]).resolve()
+        if not there.is_file() or not there.is_relative_to(ROOT):
+            return match[0]
+        uri = relpath(place(there), Path(page.file.src_uri).parent)
+        return f"{match[1]}{uri}{match[3] or ''}{match[4]}"
+
+    parts, last = [], 0
+    for fence in _FENCE.finditer(markdown):
+        parts += [_LINK.sub(moved, markdown[last : fence.start()]), fence[0]]
+        last = fence.end()
+    return "".join([*parts, _LINK.sub(moved, markdown[last:])])

@@ -1,0 +1,68 @@
+"""The pytest plugin of stead-sym: `.stead` files as tests, and the fixture `stead`.
+
+One decision: pytest loads this module whenever it starts, so it stands beside the package `stead_sym` and not
+in it, and imports nothing of it. The rest of the plugin is imported when a `.stead` file is collected or a
+test asks for the fixture.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_stead.fixture import Stead
+
+__all__ = ["SteadFinding", "stead"]
+
+
+class SteadFinding(pytest.PytestWarning):
+    """A finding: what makes a verdict say less than it seems to. `-W error::pytest_stead.SteadFinding` makes
+    every finding a failure."""
+
+    __module__ = "pytest_stead"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--stead-update` and the setting `stead_files`."""
+    parser.getgroup("stead", "verification of agents (stead-sym)").addoption(
+        "--stead-update",
+        action="store_true",
+        help="ask models what is not recorded yet, and record their decisions beside the tests",
+    )
+    parser.addini(
+        "stead_files",
+        "deployments to collect, one per line: a path or a pattern from the folder of this file, and options"
+        " of `stead-sym verify`",
+        type="linelist",
+        default=[],
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse wrong lines of `stead_files`, and models that several processes would ask."""
+    if config.getini("stead_files"):
+        from pytest_stead.collect import read_settings
+
+        read_settings(config)
+    if config.option.stead_update and (getattr(config.option, "numprocesses", None) or 0) > 0:
+        raise pytest.UsageError("--stead-update asks models in one process; add -n 0")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """The collector of a `.stead` file that is named on the command line or by `stead_files`."""
+    if file_path.suffix != ".stead":
+        return None
+    from pytest_stead.collect import collector
+
+    return collector(file_path, parent)
+
+
+@pytest.fixture
+def stead(request: pytest.FixtureRequest) -> Stead:
+    """Verifies deployments, each once in a session; see `Stead`."""
+    from pytest_stead.fixture import Stead
+
+    return Stead(request)

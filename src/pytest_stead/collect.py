@@ -1,0 +1,166 @@
+"""`.stead` files as tests: one for each specification.
+
+One decision: nothing is collected only because the plugin is installed. A file becomes tests where the
+setting `stead_files` names it, or where it is named on the command line; many a `.stead` file is an example
+whose specifications are meant to fail.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_stead.lines import SETTING, Line, parse, read_lines
+from pytest_stead.recorded import Recordings
+from pytest_stead.runs import Runs, failure, fault, tell
+from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.options import asked, domain
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.language import read_deployment
+from stead_sym.errors import InputError, Span, SteadError
+from stead_sym.verification import Verification, verify
+
+RUNS = pytest.StashKey[Runs]()
+_LINES = pytest.StashKey[tuple[Line, ...]]()
+_MOST_WIDTH = 100
+
+
+def runs_of(config: pytest.Config) -> Runs:
+    """The verifications of this session."""
+    return config.stash.setdefault(RUNS, Runs())
+
+
+def width_of(config: pytest.Config) -> int:
+    """How wide a run is drawn."""
+    return min(config.get_terminal_writer().fullwidth, _MOST_WIDTH)
+
+
+def read_settings(config: pytest.Config) -> None:
+    """Read the lines of `stead_files`; `UsageError` for a wrong one."""
+    try:
+        config.stash[_LINES] = tuple(read_lines(config.rootpath, config.getini(SETTING)))
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def collector(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """The collector of a file that is to be tested, None for any other."""
+    lines = tuple(line for line in parent.config.stash.get(_LINES, ()) if line.fits(path))
+    if not lines and not parent.session.isinitpath(path):
+        return None
+    file: SteadFile = SteadFile.from_parent(parent, path=path)
+    file.lines = lines or (Line(path.parent, path.name, ()),)
+    return file
+
+
+class SteadFile(pytest.File):
+    """A deployment, verified once for each of its ``lines``."""
+
+    lines: tuple[Line, ...]
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """A test for each specification under each line, or one for a deployment without any."""
+        try:
+            deployment = read_deployment(os.path.relpath(self.path))
+            for line in self.lines:
+                yield from self._items(deployment, line)
+        except SteadError as error:
+            raise self.CollectError(str(error)) from None
+
+    def _items(self, deployment: Deployment, line: Line) -> Iterator[pytest.Item]:
+        questions = asked(parse(line.words, line.root))
+        asking, specs = deployment.asked(questions)
+        suffix = f"[{line.name}]" if len(self.lines) > 1 else ""
+        for spec in specs:
+            yield SteadItem.of(self, asking, line, spec.name, suffix, spec.span)
+        if not specs:
+            yield SteadItem.of(self, asking, line, None, suffix, None)
+
+
+class SteadItem(pytest.Item):
+    """One specification under one line; without a ``spec`` the definition of the deployment alone."""
+
+    deployment: Deployment
+    line: Line
+    spec: str | None
+    span: Span | None
+
+    @classmethod
+    def of(
+        cls,
+        parent: SteadFile,
+        deployment: Deployment,
+        line: Line,
+        spec: str | None,
+        suffix: str,
+        span: Span | None,
+    ) -> SteadItem:
+        """The test. Tests of one file and line go to one worker of xdist where it distributes by group."""
+        item: SteadItem = cls.from_parent(parent, name=f"{spec or 'definition'}{suffix}")
+        item.deployment, item.line, item.spec, item.span = deployment, line, spec, span
+        item.add_marker(pytest.mark.xdist_group(f"{parent.nodeid} {line.name}"))
+        return item
+
+    def runtest(self) -> None:
+        """Fail where the specification does not hold; warn of its findings, and, in the first test of a
+        deployment, of those that are about no specification."""
+        result = self._verified()
+        self.user_properties.append(("stead_agent", result.agent))
+        self.user_properties.append(("stead_states", result.states))
+        first = self.spec is None or self.spec == next(iter(result.verdicts))
+        findings = [f for f in result.findings if f.spec == self.spec or (f.spec is None and first)]
+        tell(findings)
+        if self.spec is not None:
+            verdict = result[self.spec]
+            self.user_properties.append(("stead_verdict", verdict.word))
+            if not verdict.holds:
+                raise SteadFailure(
+                    failure(result, verdict, self.span, width_of(self.config), self._command())
+                )
+        if findings and parse(self.line.words, self.line.root).strict:
+            raise SteadFailure("\n".join(["findings, which --strict does not allow", *map(str, findings)]))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
+        """The run, or the line of an error; a bug keeps its stack trace."""
+        match excinfo.value:
+            case SteadFailure() as failed:
+                return str(failed)
+            case SteadError() as error:
+                return fault(error, width_of(self.config))
+            case _:
+                return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The line of the specification."""
+        return self.path, None if self.span is None else self.span.line - 1, self.name
+
+    def _verified(self) -> Verification:
+        return runs_of(self.config)((self.path, self.line), self._verify)
+
+    def _verify(self) -> Verification:
+        options = parse(self.line.words, self.line.root)
+        recordings = Recordings(self.path.parent, self.path.stem, self.config.option.stead_update)
+        recordings.settle(self.deployment, options)
+        result = verify(
+            self.deployment,
+            chosen_agents(self.deployment, options),
+            asked(options),
+            domain=domain(options.domain),
+            min_mass=options.min_mass,
+        )
+        recordings.keep(result)
+        return result
+
+    def _command(self) -> str:
+        """The command that verifies the specification again."""
+        words = [*self.line.words]
+        own = [] if {"--spec", "--formula"} & {*words} or self.spec is None else ["--spec", self.spec]
+        return f"again: {shlex.join(['stead-sym', 'verify', os.path.relpath(self.path), *words, *own])}"
+
+
+class SteadFailure(AssertionError):
+    """A specification does not hold; the text is what the test prints."""

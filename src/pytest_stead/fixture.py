@@ -1,0 +1,144 @@
+"""The fixture `stead`: verification inside a test function.
+
+One decision: models are named by words here, as on the command line, so that their decisions can be kept
+beside the test; an agent that is given as an object is asked as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_stead.collect import runs_of, width_of
+from pytest_stead.lines import parse
+from pytest_stead.recorded import Recordings
+from pytest_stead.runs import failure, tell
+from stead_sym.agent.models.catalogue import CATALOGUE
+from stead_sym.agent.roles import AgentLike
+from stead_sym.cli.agents import chosen_agents
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.files import load
+from stead_sym.verification import Verification, verify
+
+
+class Stead:
+    """Verifies deployments for the tests of a session. What two tests ask alike is verified once."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._config = request.config
+        self._folder = request.path.parent
+
+    def verify(
+        self,
+        deployment: str | Path | Deployment,
+        agent: AgentLike | Mapping[str, AgentLike] = "any",
+        *specs: str,
+        **settings: Any,
+    ) -> Verification:
+        """`stead_sym.verify`, of a path from the folder of the test, the name of a packaged example, or a
+        `Deployment`. Findings are warnings.
+
+        ``agent`` may also be a model, or a Python agent, in words: `hf:MODEL`, `openai:…`, `python:…`,
+        `smollm2`. It answers from the decisions beside the deployment, or beside the test where that is no
+        file; with `--stead-update` it is asked what is not recorded. ``specs`` are names and sentences,
+        ``settings`` go to `stead_sym.verify`.
+
+        Raises what `stead_sym.verify` raises, and `StoreError` where decisions are not recorded.
+        """
+        source = deployment if isinstance(deployment, Deployment) else self._source(deployment)
+        key = (_key(source), _key(agent), specs, _key(settings))
+        result = runs_of(self._config)(key, lambda: self._verify(source, agent, specs, settings))
+        tell(result.findings)
+        return result
+
+    def holds(
+        self,
+        deployment: str | Path | Deployment,
+        agent: AgentLike | Mapping[str, AgentLike] = "any",
+        *specs: str,
+        **settings: Any,
+    ) -> Verification:
+        """`verify`; the test fails, with the runs, unless every specification holds."""
+        result = self.verify(deployment, agent, *specs, **settings)
+        width = width_of(self._config)
+        failed = [
+            failure(result, verdict, result.deployment.spec(name).span, width)
+            for name, verdict in result.verdicts.items()
+            if not verdict.holds
+        ]
+        if failed:
+            pytest.fail("\n\n".join(failed), pytrace=False)
+        return result
+
+    def _source(self, deployment: str | Path) -> str:
+        beside = self._folder / deployment
+        return str(beside) if beside.is_file() else str(deployment)
+
+    def _verify(
+        self,
+        source: str | Deployment,
+        agent: AgentLike | Mapping[str, AgentLike],
+        specs: tuple[str, ...],
+        settings: Mapping[str, Any],
+    ) -> Verification:
+        deployment = source if isinstance(source, Deployment) else load(source)
+        path = Path(source) if isinstance(source, str) else None
+        is_file = path is not None and path.is_file()
+        recordings = Recordings(
+            path.parent if path is not None and is_file else self._folder,
+            path.stem if path is not None else deployment.name,
+            self._config.option.stead_update,
+        )
+        agents = _with_models(deployment, agent, recordings)
+        result = verify(deployment, agents, specs or None, **settings)
+        recordings.keep(result)
+        return result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Itself:
+    """A key that only the very same object has."""
+
+    value: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _key(value: object) -> Hashable:
+    """A key for what is asked: texts and numbers are alike, other objects are themselves."""
+    match value:
+        case str() | Path() | int() | float() | None:
+            return value
+        case Mapping():
+            return tuple(sorted((str(name), _key(item)) for name, item in value.items()))
+        case _:
+            return _Itself(value)
+
+
+def _with_models(
+    deployment: Deployment, agent: AgentLike | Mapping[str, AgentLike], recordings: Recordings
+) -> AgentLike | Mapping[str, AgentLike]:
+    """The agents, with models in place of their words."""
+    given = agent if isinstance(agent, Mapping) else {role.name: agent for role in deployment.agents}
+    words = {
+        name: word
+        for name, word in given.items()
+        if isinstance(word, str) and (":" in word or word in CATALOGUE)
+    }
+    if not words:
+        return agent
+    options = parse(
+        [part for name, word in words.items() for part in ("--agent", f"{name}={word}" if name else word)],
+        Path(),
+    )
+    recordings.settle(deployment, options)
+    models = chosen_agents(deployment, options)
+    return {**given, **{name: models[name] for name in words}}

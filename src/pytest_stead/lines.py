@@ -1,0 +1,95 @@
+"""The lines of the setting `stead_files`: which deployments are tests, and under which agents.
+
+One decision: after the pattern a line has options as `stead-sym verify` takes them, so that a test and the
+command line say the same thing in the same words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from stead_sym.agent.prompts.paper import is_paper
+from stead_sym.cli.agents import add_agents, add_model_options, refuse_without_model
+from stead_sym.cli.options import add_domain, add_formulas, add_specs, probability
+from stead_sym.errors import InputError
+
+SETTING = "stead_files"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: a pattern for paths below ``root``, and the words of the options after it."""
+
+    root: Path
+    pattern: str
+    words: tuple[str, ...]
+
+    def fits(self, path: Path) -> bool:
+        """Whether the line is for the file."""
+        return path in self.root.glob(self.pattern)
+
+    @property
+    def name(self) -> str:
+        """The options as they stand in the name of a test: `policy approving`."""
+        return " ".join(word.removeprefix("--") for word in self.words)
+
+
+def read_lines(root: Path, lines: Sequence[str]) -> Iterator[Line]:
+    """The lines of the setting. Raises `InputError`."""
+    for line in lines:
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as error:
+            raise InputError(f"{SETTING}: {line!r}: {error}; close the quote") from None
+        if not words:
+            continue
+        pattern, *options = words
+        if pattern.startswith("-"):
+            raise InputError(f"{SETTING}: {line!r} starts with an option; write the path of a file before it")
+        if Path(pattern).is_absolute():
+            raise InputError(
+                f"{SETTING}: {pattern} is not below the folder of the settings; write it from there"
+            )
+        if not any(root.glob(pattern)):
+            raise InputError(
+                f"{SETTING}: {root / pattern}: there is no such file; mend the line or remove it"
+            )
+        parse(options, root)
+        yield Line(root, pattern, tuple(options))
+
+
+def parse(words: Sequence[str], root: Path) -> argparse.Namespace:
+    """What the words say, with paths from ``root``. Raises `InputError`."""
+    parser = _Parser(prog=SETTING, allow_abbrev=False, add_help=False)
+    add_agents(parser)
+    add_model_options(parser)
+    add_specs(parser)
+    add_formulas(parser)
+    add_domain(parser, "")
+    parser.add_argument("--min-mass", type=probability)
+    parser.add_argument("--strict", action="store_true")
+    options = parser.parse_args(list(words))
+    refuse_without_model(options)
+    if options.store is not None:
+        raise InputError(f"{SETTING}: decisions are kept beside the file that they are of; leave out --store")
+    if options.prompts is not None and not is_paper(options.prompts):
+        options.prompts = str(root / options.prompts)
+    options.replay = [_from(root, word) for word in options.replay or ()] or None
+    options.quiet = True
+    return options
+
+
+def _from(root: Path, word: str) -> str:
+    """The file of `--replay [AGENT=]FILE`, from ``root``; a name of the package as it is."""
+    agent, equals, file = word.rpartition("=")
+    return f"{agent}{equals}{root / file}" if (root / file).is_file() else word
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{self.prog}: {message}; `stead-sym verify --help` has the options")

@@ -1,0 +1,101 @@
+"""Decisions of models in files beside the tests, so that the tests need no model.
+
+One decision: a file holds what one model decided for one agent of one deployment, and its name says so. It is
+JSON Lines, sorted, so that a change of a decision is a changed line under review.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.digest import digest
+from stead_sym.agent.records.replay import export_lines, read_answers
+from stead_sym.agent.records.store import Store
+from stead_sym.agent.roles import ANY, told_apart
+from stead_sym.cli.recorded import keeps_answers, kind_of
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.errors import StoreError
+from stead_sym.verification import Verification
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """The files of decisions beside a deployment: ``folder`` and ``stem`` are those of its file."""
+
+    folder: Path
+    stem: str
+    updating: bool
+    _files: dict[str, Path] = field(default_factory=dict)
+
+    def settle(self, deployment: Deployment, options: argparse.Namespace) -> None:
+        """Have every model in ``options`` answer from its file; while updating, from its file first.
+
+        Raises `StoreError` where a file is missing.
+        """
+        named, others = told_apart(deployment, options.agent or ())
+        words = {
+            role.name: named.get(role.name, others)
+            for role in deployment.agents
+            if role.name in named or others is not None
+        }
+        kept: list[str] = []
+        replayed: list[str] = list(options.replay or ())
+        store: Store | None = None
+        for agent, word in words.items():
+            prefix = f"{agent}=" if agent else ""
+            file = self._file(agent, word or ANY)
+            if word is None or kind_of(word) == "any" or (not file.exists() and not keeps_answers(word)):
+                kept.append(f"{prefix}{word}")
+            elif self.updating:
+                kept.append(f"{prefix}{word}")
+                self._files[agent] = file
+                store = store or Store()
+                store.put_many(read_answers(file) if file.exists() else [])
+            elif file.exists():
+                replayed.append(f"{prefix}{file}")
+            else:
+                raise StoreError(
+                    f"{file}: the decisions of {word} are not recorded; run `pytest --stead-update -n 0`"
+                    " where the model is, and commit the file"
+                )
+        options.agent, options.replay = kept or None, replayed or None
+        if store is not None:
+            options.store, options.opened_store = str(self.folder), store
+
+    def keep(self, result: Verification) -> None:
+        """Write what the models have decided, with what the files had of the same models."""
+        for agent, file in self._files.items():
+            new = result.agents[agent].answers
+            if new:
+                _write(file, (*_of_the_same(new[0], read_answers(file) if file.exists() else ()), *new))
+
+    def _file(self, agent: str, word: str) -> Path:
+        model = re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip("-")
+        parts = (self.stem, agent, model, "decisions.jsonl")
+        return self.folder / ".".join(part for part in parts if part)
+
+
+def _of_the_same(answer: Answer, others: Iterable[Answer]) -> Iterable[Answer]:
+    return (other for other in others if _identity(other.model) == _identity(answer.model))
+
+
+def _identity(model: Mapping[str, str]) -> str:
+    return digest({key: value for key, value in model.items() if key != "name"})
+
+
+def _write(file: Path, answers: Iterable[Answer]) -> None:
+    """The answers, each key once, sorted; the file is there whole or as it was."""
+    found = {answer.key: answer for answer in answers}
+    lines = "".join(f"{line}\n" for line in export_lines(found[key] for key in sorted(found)))
+    if file.exists() and file.read_text(encoding="utf-8") == lines:
+        return
+    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as new:
+        new.write(lines)
+    os.replace(new.name, file)

@@ -1,0 +1,79 @@
+"""Verifications of a test session, each done once whatever number of tests looks at it.
+
+One decision: an error is kept like a result. Every test of a deployment that breaks its definition fails with
+the same line, and nothing is verified twice for it.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+
+from rich.console import Console
+
+from pytest_stead import SteadFinding
+from stead_sym.deployment.trace import Trace
+from stead_sym.errors import DefinitionError, Span, SteadError
+from stead_sym.findings.finding import Finding
+from stead_sym.printable import printable, printable_lines
+from stead_sym.report.terminal import print_evidence, print_trace
+from stead_sym.verification import Verdict, Verification
+
+
+@dataclass
+class Runs:
+    """The verifications of a session by what was asked."""
+
+    _known: dict[Hashable, Verification | SteadError] = field(default_factory=dict)
+
+    def __call__(self, key: Hashable, verified: Callable[[], Verification]) -> Verification:
+        """The verification of that key, done now if it is new. Raises the `SteadError` that it ended in."""
+        if key not in self._known:
+            try:
+                self._known[key] = verified()
+            except SteadError as error:
+                self._known[key] = error
+        known = self._known[key]
+        if isinstance(known, SteadError):
+            raise known.with_traceback(None)
+        return known
+
+
+def failure(result: Verification, verdict: Verdict, place: Span | None, width: int, again: str = "") -> str:
+    """What a test that fails prints: the run that shows the verdict, or the reason where it is unknown, the
+    command that verifies it again, and at the end the line to which an editor can jump."""
+    reason = f"reason: {verdict.reason}\n" if verdict.reason else ""
+    run = _drawn(width, lambda console: print_evidence(verdict, result.moves, console)).strip("\n")
+    said = f"{verdict.spec} {verdict.word} under {result.agent}"
+    lines = [reason + run] if reason or run else []
+    lines += [again] if again else []
+    return "\n".join(map(printable_lines, [*lines, f"{place}: {said}" if place else said]))
+
+
+def fault(error: SteadError, width: int) -> str:
+    """What a test prints that could not be answered: the line of the error, and the run that leads to it."""
+    text = str(error)
+    if isinstance(error, DefinitionError):
+        trace: Trace = error.trace
+        text += "\n" + _drawn(width, lambda console: print_trace(trace, console))
+    return text
+
+
+def tell(findings: Iterable[Finding]) -> None:
+    """Each finding as a warning at its place in the file."""
+    for finding in findings:
+        text = f"{finding.kind}: {finding.text}; {finding.remedy}"
+        place = finding.place
+        if place is None:
+            warnings.warn(SteadFinding(printable(text)), stacklevel=2)
+        else:
+            warnings.warn_explicit(SteadFinding(printable(text)), None, place.source, place.line)
+
+
+def _drawn(width: int, draw: Callable[[Console], None]) -> str:
+    out = io.StringIO()
+    draw(Console(file=out, width=width, highlight=False, markup=False, emoji=False, color_system=None))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    return "\n".join(lines)

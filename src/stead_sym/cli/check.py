@@ -1,0 +1,120 @@
+"""`stead-sym check`: everything that can be said of a deployment without exploring it.
+
+One decision: the first state is looked at, since it needs no search: what is offered there, and whether there
+is one at all. Whatever asks what can be reached is for `verify`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from itertools import islice
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from stead_sym import __version__
+from stead_sym.cli.located import write_sarif
+from stead_sym.cli.options import add_file
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.initial import initial_states
+from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
+from stead_sym.deployment.semantics import enabled, exceeded, offer
+from stead_sym.errors import InputError
+from stead_sym.files import load
+from stead_sym.findings.finding import Finding
+from stead_sym.findings.static import lint
+from stead_sym.report.sarif import sarif_error, sarif_findings
+from stead_sym.report.streams import console_on
+from stead_sym.report.terminal import indented
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `check`."""
+    parser.set_defaults(run=_check)
+    add_file(parser)
+    parser.add_argument("--strict", action="store_true", help="status 1 where there is any finding")
+    parser.add_argument("--sarif", metavar="FILE", help="write findings and errors there as SARIF 2.1.0")
+    parser.add_argument("--quiet", action="store_true", help="print the findings only")
+
+
+def _check(options: argparse.Namespace) -> int:
+    try:
+        deployment = load(options.file)
+        findings = lint(deployment)
+        said = list(_lines(deployment))
+    except InputError as error:
+        if options.sarif is not None:
+            write_sarif(options.sarif, sarif_error(error, __version__))
+        raise
+    if options.sarif is not None:
+        write_sarif(options.sarif, sarif_findings(findings, __version__))
+    console = console_on(sys.stdout)
+    if not options.quiet:
+        _print(deployment, said, console)
+    _print_findings(findings, console)
+    return 1 if findings and options.strict else 0
+
+
+def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
+    """What there is, the sizes of the domains, what is taken for granted and what is left to `verify`."""
+    parts = [
+        (len(d.schema.sorts), "sort"),
+        (len(d.schema.relations), "relation"),
+        (len(d.tools), "tool"),
+        (len(d.events), "event"),
+        (len({policy.name for agent in d.agents for policy in agent.policies}), "policy"),
+        (len(d.specs), "specification"),
+    ]
+    yield "has", ", ".join(f"{n} {_plural(word, n)}" for n, word in parts if n)
+    for role in d.agents:
+        shown = ", ".join(view.relation for view in role.views) or "the whole state"
+        yield role.name or "agent", f"{', '.join(role.tools) or 'no tools'}; is shown {shown}"
+    theorem = theorem_restriction(d, d.specs)
+    yield "domain", f"{_sizes(normal_restriction(d))} (representatives)"
+    yield "", f"{_sizes(theorem)} (by the theorem)"
+    for derivation in theorem.derivation.values():
+        yield "", str(derivation)
+    yield from _initially(d, theorem)
+    yield "by construction", "offers and effects are equivariant: all formulas are first-order over constants"
+    claims = [f"bound {sort} {bound}" for sort, bound in d.bounds.items()]
+    claims += [f"key of {relation.name}" for relation in d.schema.relations if relation.keys]
+    yield "left to verify", ", ".join([*claims, "something to do in every state", "every specification"])
+
+
+def _initially(d: Deployment, restriction: Restriction) -> Iterator[tuple[str, str]]:
+    """What the first state offers. Raises `NoInitialState` where there is none."""
+    [state] = islice(initial_states(d, restriction.values, 1), 1)
+    calls, events = len(offer(d, state)), len(enabled(d, state))
+    which = "the first state" if d.initially is None else "one of the first states"
+    text = f"{which} offers {calls} {_plural('call', calls)}, {events} {_plural('event', events)} may happen"
+    yield "initially", text if calls + events else f"{text}: nothing can happen there"
+    if (sort := exceeded(d, state)) is not None:
+        yield "", f"{which} exceeds the bound of {sort}"
+
+
+def _sizes(restriction: Restriction) -> str:
+    return ", ".join(f"{sort} {size}" for sort, size in restriction.sizes.items())
+
+
+def _plural(word: str, number: int) -> str:
+    return word if number == 1 else f"{word.removesuffix('y')}ies" if word == "policy" else f"{word}s"
+
+
+def _print(deployment: Deployment, lines: list[tuple[str, str]], console: Console) -> None:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, text in lines:
+        grid.add_row(Text(label), Text(text))
+    console.print(Group(Text(deployment.name, "bold"), indented(grid)))
+
+
+def _print_findings(findings: tuple[Finding, ...], console: Console) -> None:
+    for finding in findings:
+        name = finding.kind.replace(" ", "-")
+        console.print(f"{finding} ({name})", soft_wrap=True)
+    if not findings:
+        console.print("no findings")

@@ -1,0 +1,43 @@
+"""`stead-sym completion`: the script with which a shell completes the command.
+
+One decision: the script is made from the parser once (`shtab`), and the shell runs nothing when TAB is
+pressed; importing the package takes longer than anyone waits there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+
+from stead_sym.cli.examples_of_help import subcommands
+from stead_sym.errors import InputError
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add_completion(parser: argparse.ArgumentParser, whole: Callable[[], argparse.ArgumentParser]) -> None:
+    """The arguments of `completion`; ``whole`` gives the parser of the command."""
+    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=" or ".join(SHELLS))
+    parser.set_defaults(run=lambda options: _completion(options.shell, whole()))
+
+
+def _completion(shell: str, whole: argparse.ArgumentParser) -> int:
+    try:
+        import shtab
+    except ImportError:
+        raise InputError(
+            "completion wants the library shtab; `pip install 'stead-sym[completion]'`"
+        ) from None
+    _complete_paths(whole, {"FILE": shtab.FILE, "DIR": shtab.DIR})
+    print(shtab.complete(whole, shell=shell))
+    return 0
+
+
+def _complete_paths(parser: argparse.ArgumentParser, kinds: Mapping[str, object]) -> None:
+    """Have arguments that are called FILE or DIR completed to such."""
+    for action in parser._actions:
+        called = str(action.metavar).split("|")[0]
+        if called in kinds:
+            action.complete = kinds[called]  # type: ignore[attr-defined]
+    for below in subcommands(parser).values():
+        _complete_paths(below, kinds)

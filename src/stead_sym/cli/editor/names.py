@@ -1,0 +1,316 @@
+"""The names of a file: what each of them stands for, where it is declared and where it is used.
+
+One decision: names are followed through the syntax tree alone, with the scoping of the language (a name is a
+variable where a quantifier, parameter or binder around it declares it). So they are known in a file too whose
+sorts do not fit yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from lark import Token
+
+from stead_sym.deployment.language import syntax_tree
+from stead_sym.logic.parser import Node, tokens_of, trees_of
+from stead_sym.logic.syntax import WILDCARD
+
+Kind: TypeAlias = Literal[
+    "deployment", "sort", "relation", "define", "tool", "event", "agent", "policy", "spec", "constant",
+    "variable",
+]  # fmt: skip
+_ABBREVIATIONS = ("same", "empty")
+_SUCCESSOR = "succ"
+
+
+class Place(NamedTuple):
+    """Where a name stands: ``line`` and ``column`` count from 1, in characters."""
+
+    line: int
+    column: int
+    length: int
+
+
+@dataclass(eq=False)
+class Symbol:
+    """What a name stands for. ``places`` are all of its occurrences, the declaration among them; that is
+    None where nothing declares it. Of the variable of a policy line, ``argument`` is the tool and the position
+    that gives it its sort."""
+
+    kind: Kind
+    name: str
+    declaration: Place | None = None
+    places: list[Place] = field(default_factory=list)
+    argument: tuple[str, int] | None = None
+
+
+Scope: TypeAlias = Mapping[str, Symbol]
+
+
+class Names:
+    """The names in a text. Raises `ParseError` for what is no text of the language."""
+
+    def __init__(self, text: str, source: str = "<text>") -> None:
+        self._global: dict[tuple[str, str], Symbol] = {}
+        self._local: list[Symbol] = []
+        self._walk(syntax_tree(text, source))
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Every symbol that stands somewhere, by its first place."""
+        found = [symbol for symbol in (*self._global.values(), *self._local) if symbol.places]
+        return tuple(sorted(found, key=lambda symbol: min(symbol.places)))
+
+    def at(self, line: int, column: int) -> tuple[Symbol, Place] | None:
+        """The symbol at a place, or right before it."""
+        for symbol in self.symbols:
+            for place in symbol.places:
+                if place.line == line and place.column <= column <= place.column + place.length:
+                    return symbol, place
+        return None
+
+    def meaning(self) -> tuple[tuple[int, Kind, int], ...]:
+        """Which occurrences mean the same, whatever the names are: for each, in the order of the text, the
+        number of its symbol, its kind, and whether it is declared there. Two texts that differ in names alone
+        mean the same just where these agree."""
+        numbered = enumerate(self.symbols)
+        every = [(place, number, symbol) for number, symbol in numbered for place in symbol.places]
+        return tuple(
+            (number, symbol.kind, int(place == symbol.declaration))
+            for place, number, symbol in sorted(every, key=lambda found: found[0])
+        )
+
+    # what is global
+
+    def _named(self, kind: Kind, token: Token, *, declares: bool = False) -> Symbol:
+        """The symbol of a token; relations and definitions share their names, as tools and events do."""
+        space = {"define": "relation", "event": "tool"}.get(kind, kind)
+        symbol = self._global.setdefault((space, str(token)), Symbol(kind, str(token)))
+        place = _place(token)
+        symbol.places.append(place)
+        if declares and symbol.declaration is None:
+            symbol.kind, symbol.declaration = kind, place
+        return symbol
+
+    def _walk(self, tree: Node) -> None:
+        items = trees_of(tree)
+        for item in items:
+            self._declare(item)
+        for item in items:
+            self._use(item)
+
+    def _declare(self, item: Node) -> None:
+        """The name that an item declares for the whole file."""
+        kinds: Mapping[str, Kind] = {
+            "title": "deployment", "sorts": "sort", "finite_sort": "sort", "ordered_sort": "sort",
+            "numbers": "sort", "relation": "relation", "define": "define", "tool": "tool", "event": "event",
+            "agent": "agent", "policy": "policy", "spec": "spec",
+        }  # fmt: skip
+        if item.data not in kinds:
+            return
+        first, *others = tokens_of(item)
+        self._named(kinds[item.data], first, declares=True)
+        if item.data == "sorts":
+            for token in others:
+                self._named("sort", token, declares=True)
+        values = [token for token in others if token.type in ("NAME", "TRUE", "FALSE")]
+        values += [token for tree in trees_of(item) if tree.data == "terms" for token in tokens_of(tree)]
+        if item.data in ("finite_sort", "ordered_sort"):
+            for token in values:
+                self._constant(token, declares=True)
+
+    def _use(self, item: Node) -> None:
+        """The names that an item uses, and the variables that it declares."""
+        match item.data:
+            case "relation":
+                for column in trees_of(trees_of(item)[0]):
+                    self._named("sort", tokens_of(column)[0])
+            case "init":
+                for fact in trees_of(item):
+                    self._named("relation", tokens_of(fact)[0])
+                    for token in _terms(fact):
+                        self._constant(token, declares=True)
+            case "text":
+                value, *sort = (token for token in tokens_of(item) if token.type == "NAME")
+                self._constant(value, declares=True)
+                self._each("sort", sort)
+            case "initially":
+                self._each("relation", tokens_of(item))
+                self._below(item, {})
+            case "bound":
+                self._named("sort", tokens_of(item)[0])
+            case "define" | "tool" | "event":
+                self._below(item, self._parameters(item))
+            case "agent_tools":
+                self._each("tool", tokens_of(item))
+            case "view":
+                self._named("relation", tokens_of(item)[0])
+                self._below(item, self._parameters(item))
+            case "policy":
+                for rule in trees_of(item):
+                    self._rule(rule)
+            case "spec" | "fair":
+                self._below(item, {})
+            case _:
+                pass
+
+    def _each(self, kind: Kind, tokens: list[Token]) -> None:
+        for token in tokens:
+            self._named(kind, token)
+
+    def _constant(self, token: Token, *, declares: bool = False) -> None:
+        if token.type != "INT" and token != WILDCARD:
+            self._named("constant", token, declares=declares)
+
+    # scopes
+
+    def _below(self, node: Node, scope: Scope) -> None:
+        """What stands below a node; parameters are in ``scope`` already."""
+        for child in trees_of(node):
+            match child.data:
+                case "params" | "columns":
+                    pass
+                case "effect":
+                    self._effect(child, scope)
+                case "guard" | "where" | "when":
+                    self._below(child, scope)
+                case _:
+                    self._formula(child, scope)
+
+    def _parameters(self, item: Node) -> Scope:
+        lists = [child for tree in trees_of(item) if tree.data == "params" for child in trees_of(tree)]
+        return self._bound(lists[0], {}) if lists else {}
+
+    def _bound(self, binders: Node, scope: Scope) -> Scope:
+        """The scope with the variables of a list, of one binder, or of `x in s`."""
+        inner = dict(scope)
+        nodes = trees_of(binders) if binders.data == "binders" else [binders]
+        for binder in nodes:
+            name, *sort = tokens_of(binder)
+            inner[str(name)] = self._variable(name)
+            self._each("sort", sort)
+        return inner
+
+    def _variable(self, token: Token) -> Symbol:
+        symbol = Symbol("variable", str(token), _place(token), [_place(token)])
+        self._local.append(symbol)
+        return symbol
+
+    def _term(self, token: Token, scope: Scope) -> None:
+        if str(token) in scope:
+            scope[str(token)].places.append(_place(token))
+        else:
+            self._constant(token)
+
+    def _effect(self, effect: Node, scope: Scope) -> None:
+        """A variable of `choose` or `fresh` is in scope in the statements after it."""
+        for statement in trees_of(effect):
+            match statement.data:
+                case "when":
+                    self._below(statement, scope)
+                case "choose" | "fresh":
+                    binder, *where = trees_of(statement)
+                    scope = self._bound(binder, scope)
+                    for part in where:
+                        self._below(part, scope)
+                case "clear":
+                    self._each("relation", tokens_of(statement))
+                case "ensure":
+                    self._below(statement, scope)
+                case _:
+                    atom, *others = trees_of(statement)
+                    inner = scope
+                    for part in others:
+                        if part.data in ("binders", "binder"):
+                            inner = self._bound(part, inner)
+                    self._formula(atom, inner)
+                    for part in others:
+                        if part.data == "where":
+                            self._below(part, inner)
+
+    def _rule(self, rule: Node) -> None:
+        """A line of a policy: an argument is a variable, unless it is a constant."""
+        call, *when = trees_of(rule)
+        tool = tokens_of(call)[0]
+        self._named("tool", tool)
+        scope: dict[str, Symbol] = {}
+        for position, token in enumerate(_terms(call)):
+            constant = self._global.get(("constant", str(token)))
+            if token.type == "INT" or (constant is not None and constant.declaration is not None):
+                self._constant(token)
+            elif str(token) in scope:
+                scope[str(token)].places.append(_place(token))
+            else:
+                scope[str(token)] = self._variable(token)
+                scope[str(token)].argument = (str(tool), position)
+        for part in when:
+            self._below(part, scope)
+
+    def _formula(self, node: Node, scope: Scope) -> None:
+        match node.data:
+            case "atom" | "primed":
+                self._atom(node, scope)
+            case "equal" | "unequal" | "compare":
+                for token in tokens_of(node):
+                    if token.type != "ORDERING":
+                        self._term(token, scope)
+            case "forall" | "exists" | "count":
+                binders, body = trees_of(node)
+                self._formula(body, self._bound(binders, scope))
+            case _:
+                for child in trees_of(node):
+                    self._formula(child, scope)
+
+    def _atom(self, node: Node, scope: Scope) -> None:
+        name, terms = tokens_of(node)[0], _terms(node)
+        declared = ("relation", str(name)) in self._global
+        if str(name) in _ABBREVIATIONS and len(terms) == 1 and not declared:
+            self._named("relation", terms[0])
+            return
+        if str(name) != _SUCCESSOR or declared:
+            self._relation(name)
+        for token in terms:
+            self._term(token, scope)
+
+    def _relation(self, token: Token) -> None:
+        """A relation as `P`, or as `P'` in an `ensure`, without the prime."""
+        plain = Token(token.type, token.removesuffix("'"), line=token.line, column=token.column)
+        self._named("relation", plain)
+
+
+def _terms(node: Node) -> list[Token]:
+    return [token for child in trees_of(node) if child.data == "terms" for token in tokens_of(child)]
+
+
+def _place(token: Token) -> Place:
+    return Place(token.line or 1, token.column or 1, len(token))
+
+
+def renamed(text: str, places: list[Place], name: str) -> str:
+    """The text with another name at these places."""
+    lines = text.split("\n")
+    for place in sorted(places, reverse=True):
+        line = lines[place.line - 1]
+        begin = place.column - 1
+        lines[place.line - 1] = f"{line[:begin]}{name}{line[begin + place.length :]}"
+    return "\n".join(lines)
+
+
+def clashes(text: str, symbol: Symbol, name: str) -> str | None:
+    """Why a symbol cannot have another name: None where every name of the text means what it meant before."""
+    from stead_sym.errors import InputError
+
+    try:
+        before, after = Names(text), Names(renamed(text, symbol.places, name))
+    except InputError as error:
+        return f"{name} is no name there ({error})"
+    if before.meaning() != after.meaning():
+        return f"with the name {name} something in the file would mean something else"
+    return None
+
+
+def declared(names: Names) -> Iterator[Symbol]:
+    """The symbols that the file declares for all of it, in the order of their places."""
+    return (symbol for symbol in names.symbols if symbol.declaration and symbol.kind != "variable")

@@ -1,0 +1,62 @@
+"""An example for the `--help` of every command.
+
+One decision: an example runs as it stands, after those above it, on what comes with the package; a test runs
+each that needs no model and ends by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
+
+HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
+    {
+        "verify": "stead-sym verify refund --policy baseline --evidence out",
+        "check": "stead-sym check ward",
+        "show": "stead-sym show refund",
+        "explain": "stead-sym explain premise-never-true",
+        "new": "stead-sym new desk --template agents",
+        "simulate": "stead-sym simulate refund --policy baseline",
+        "watch": "stead-sym watch verify desk.stead",
+        "blame": "stead-sym blame refund --policy baseline",
+        "symmetry": "stead-sym symmetry airline",
+        "replay": "stead-sym replay refund out/auth.json",
+        "diff": "stead-sym verify refund --json > before.json; stead-sym diff before.json before.json",
+        "bounds": "stead-sym bounds refund",
+        "export": "stead-sym export refund --policy baseline --smv refund.smv",
+        "decisions": "stead-sym decisions list",
+        "decisions list": "stead-sym decisions list --agent hf:MODEL",
+        "decisions show": "stead-sym decisions show 3a34166515a4",
+        "decisions export": "stead-sym decisions export > decisions.jsonl",
+        "decisions salvage": "stead-sym decisions salvage damaged.sqlite sound.sqlite",
+        "models": "stead-sym models list",
+        "models list": "stead-sym models list",
+        "models get": "stead-sym models get smollm2",
+        "check-certificate": "stead-sym verify refund --certify proof; stead-sym check-certificate proof",
+        "audit": "stead-sym audit refund --agent smollm2",
+        "examples": "stead-sym examples",
+        "counter-machine": "stead-sym counter-machine program.txt > machine.stead",
+        "completion": "stead-sym completion bash > ~/.local/share/bash-completion/completions/stead-sym",
+        "lsp": "stead-sym lsp",
+    }
+)
+
+
+def add_examples_to_help(parser: argparse.ArgumentParser, name: str = "") -> None:
+    """Put the example below the help of each command, in one line, so that it can be copied."""
+    if name in HELP_EXAMPLES:
+        more = f"\n\n{textwrap.fill(parser.epilog)}" if parser.epilog else ""
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = f"example: {HELP_EXAMPLES[name]}{more}"
+    for word, below in subcommands(parser).items():
+        add_examples_to_help(below, f"{name} {word}".strip())
+
+
+def subcommands(parser: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
+    """The parsers of a command's own commands."""
+    for action in parser._actions:  # argparse has no other way to them
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}

@@ -1,0 +1,109 @@
+"""`stead-sym graph`: drawings of what was explored, the states or the decisions of an agent.
+
+One decision: a drawing that nobody could read is refused, with what to do instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.limits import add_limits, display, elsewhere
+from stead_sym.cli.options import add_domain, add_file, domain, positive
+from stead_sym.errors import InputError, Undecided
+from stead_sym.files import load
+from stead_sym.logic.names import check_known
+from stead_sym.report.decision_graph import decision_diagram, decision_graph
+from stead_sym.report.diagram import Diagram, diagram_dot, diagram_svg
+from stead_sym.report.state_diagram import MOST_STATES, state_diagram
+from stead_sym.state_graph import state_graph
+from stead_sym.verification import Verification, verify
+
+
+def add_graph(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `graph`."""
+    parser.set_defaults(run=_graph)
+    parser.epilog = "example: stead-sym graph refund --policy baseline --of decisions --out decisions.svg"
+    add_file(parser)
+    parser.add_argument(
+        "--of",
+        choices=("states", "decisions"),
+        default="states",
+        help="states: every reachable state and step; decisions: what the agent is shown and selects",
+    )
+    parser.add_argument(
+        "--whose", metavar="AGENT", help="whose decisions, where the deployment has several agents"
+    )
+    parser.add_argument("--format", choices=("svg", "dot"), help="default: by the name of OUT, else svg")
+    parser.add_argument("--out", metavar="OUT", default="-", help="the file to write (default: stdout)")
+    add_agents(parser)
+    add_model_options(parser)
+    add_domain(parser, "normal: fresh values have representatives (default); theorem: the literal domain")
+    parser.add_argument(
+        "--max-states",
+        type=positive,
+        metavar="N",
+        default=MOST_STATES,
+        help=f"draw at most so many states (default: {MOST_STATES})",
+    )
+    add_limits(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def _graph(options: argparse.Namespace) -> int:
+    refuse_without_model(options)
+    if options.whose is not None and options.of != "decisions":
+        raise InputError("--whose says whose decisions to draw; add --of decisions, or leave it out")
+    if (status := elsewhere(options)) is not None:
+        return status
+    deployment = load(options.file)
+    agents = chosen_agents(deployment, options)
+    names = [role.name for role in deployment.agents]
+    if options.whose is not None:
+        check_known("agent", options.whose, names)
+    elif options.of == "decisions" and len(names) > 1:
+        raise InputError(f"there are several agents; say whose decisions: --whose {' or '.join(names)}")
+    whose = names[0] if options.whose is None else options.whose
+    size = domain(options.domain)
+    with display(options) as progress:
+        result = verify(
+            deployment,
+            agents,
+            [] if size in (None, "normal") else None,  # what the theorem asks for depends on specifications
+            domain=size,
+            progress=progress,
+            findings=False,
+        )
+        diagram = _decisions(result, whose) if options.of == "decisions" else _states(result, options)
+        text = diagram_dot(diagram) if _format(options) == "dot" else diagram_svg(diagram).svg
+    if options.out == "-":
+        print(text, end="")
+        return 0
+    try:
+        Path(options.out).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{options.out}: cannot be written ({error.strerror}); name another file") from None
+    return 0
+
+
+def _format(options: argparse.Namespace) -> str:
+    if options.format is not None:
+        return str(options.format)
+    return "dot" if Path(options.out).suffix in (".dot", ".gv") else "svg"
+
+
+def _states(result: Verification, options: argparse.Namespace) -> Diagram:
+    if result.states > options.max_states:
+        raise Undecided(
+            f"{result.states:,} states are reachable, and at most {options.max_states:,} are drawn;"
+            " draw the decisions (--of decisions), raise --max-states, or lower the bounds"
+        )
+    return state_diagram(result, state_graph(result.engine, options.max_states))
+
+
+def _decisions(result: Verification, whose: str) -> Diagram:
+    graph = decision_graph(result, whose)
+    if isinstance(graph, str):
+        raise InputError(f"no decisions are drawn: {graph}; draw the states, or name another --agent")
+    return decision_diagram(result, graph)

@@ -1,0 +1,67 @@
+"""--sarif and --annotate: what was found, for what shows it at its line of the file.
+
+One decision: a run that ends in an error writes its log too. Otherwise what uploads the log in CI would show
+the results of the run before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from stead_sym import __version__
+from stead_sym.errors import InputError, SteadError
+from stead_sym.evidence.data import Json
+from stead_sym.report.sarif import annotation_lines, error_annotation, sarif_data, sarif_error
+from stead_sym.verification import Verification
+
+
+def add_located(parser: argparse.ArgumentParser) -> None:
+    """--sarif and --annotate."""
+    parser.add_argument(
+        "--sarif",
+        metavar="FILE",
+        help="write what does not hold, and the findings, there as SARIF 2.1.0 (code scanning, editors)",
+    )
+    parser.add_argument(
+        "--annotate",
+        action="store_true",
+        help="print them for a workflow of GitHub too, which shows them at their lines",
+    )
+
+
+def write_located(result: Verification, options: argparse.Namespace) -> None:
+    """Write and print what the options ask for."""
+    if options.sarif is not None:
+        write_sarif(options.sarif, sarif_data(result, __version__))
+    if options.annotate:
+        print(*annotation_lines(result), sep="\n", end="\n" * any(annotation_lines(result)))
+
+
+@contextmanager
+def errors_located(options: argparse.Namespace) -> Iterator[None]:
+    """Write and print the error that the block ends in, if it does."""
+    try:
+        yield
+    except SteadError as error:
+        locate_error(error, options)
+        raise
+
+
+def locate_error(error: SteadError, options: argparse.Namespace) -> None:
+    """Write and print an error."""
+    if options.sarif is not None:
+        write_sarif(options.sarif, sarif_error(error, __version__))
+    if options.annotate:
+        print(error_annotation(error))
+
+
+def write_sarif(path: str, data: Mapping[str, Json]) -> None:
+    """The log in a file; `InputError` where it cannot be written."""
+    try:
+        Path(path).write_text(f"{json.dumps(data, indent=2)}\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); name another file") from None

@@ -1,0 +1,80 @@
+"""`stead-sym new`: a commented deployment to start from, which verifies.
+
+One decision: what is written is a template with another name in it, and nothing that was there is
+overwritten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from stead_sym.errors import InputError
+from stead_sym.logic.names import check_name
+
+TEMPLATES: Mapping[str, str] = {
+    "approval": "one agent, whose calls may want an approval first",
+    "agents": "two agents with views of their own, and an event",
+    "database": "any database of some kind at the start; keys and ordered values",
+}
+"""The templates with what they show; the first is the default."""
+
+
+def add_new(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `new`."""
+    parser.set_defaults(run=_new)
+    parser.add_argument("name", metavar="NAME", help="the name of the deployment; the file is NAME.stead")
+    listed = "; ".join(f"{name}: {shows}" for name, shows in TEMPLATES.items())
+    parser.add_argument(
+        "--template",
+        choices=tuple(TEMPLATES),
+        default=next(iter(TEMPLATES)),
+        help=f"{listed} (default: first)",
+    )
+    parser.add_argument("--tests", action="store_true", help="write test_NAME.py too, for pytest")
+
+
+def template(name: str) -> str:
+    """The text of a template."""
+    return files("stead_sym.cli").joinpath("templates", f"{name}.stead").read_text(encoding="utf-8")
+
+
+def _new(options: argparse.Namespace) -> int:
+    path = Path(options.name).with_suffix("") if options.name.endswith(".stead") else Path(options.name)
+    name = path.name.replace("-", "_")
+    check_name("deployment", name, words=False)
+    text = template(options.template).replace(f"deployment {options.template}", f"deployment {name}")
+    file = path.with_name(f"{path.name}.stead")
+    written = {file: text.replace(" FILE", f" {file.name}")}
+    if options.tests:
+        written[path.with_name(f"test_{name}.py")] = _TESTS.format(
+            file=file.name, agent=_AGENTS[options.template]
+        )
+    for target in written:
+        if target.exists():
+            raise InputError(f"{target}: is there already; give another name, or remove it")
+    for target, content in written.items():
+        try:
+            target.write_text(content, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{target}: cannot be written ({error.strerror}); name another place") from None
+        print(target)
+    print(f"stead-sym: next: stead-sym verify {file}", file=sys.stderr)
+    return 0
+
+
+_TESTS = '''"""{file} does what it should: `pytest`."""
+
+
+def test_every_specification_holds(stead):
+    stead.holds("{file}", {agent})
+'''
+_AGENTS: Mapping[str, str] = {
+    "approval": '"careful"',
+    "agents": '{"sorter": "quick", "writer": "prompt"}',
+    "database": '"careful"',
+}
+"""With which agents a template is tested."""

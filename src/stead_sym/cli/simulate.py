@@ -1,0 +1,60 @@
+"""`stead-sym simulate`: step through a deployment on a full screen.
+
+One decision: the library of the screen (`textual`, extra `tui`) is imported when the command runs, and
+nothing but `cli.stepper` knows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from stead_sym.agent.roles import wrap_all
+from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.options import add_file
+from stead_sym.cli.stepping import Stepper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.trace import Trace
+from stead_sym.errors import InputError
+from stead_sym.evidence.reading import read_evidence
+from stead_sym.files import load, load_json
+
+
+def add_simulate(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `simulate`."""
+    parser.set_defaults(run=_simulate)
+    add_file(parser)
+    parser.add_argument(
+        "--evidence", metavar="FILE", help="begin with the run of a file of `verify --evidence`"
+    )
+    add_agents(parser)
+    add_model_options(parser)
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    refuse_without_model(options)
+    if options.file == "-":
+        raise InputError("simulate reads keys from stdin; give the path of a file")
+    stepper = stepper_of(load(options.file), options)
+    try:
+        from stead_sym.cli.stepper import StepperApp
+    except ImportError:
+        raise InputError("simulate wants the library textual; `pip install 'stead-sym[tui]'`") from None
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError("simulate wants a terminal; `stead-sym replay` prints a run to a file or a pipe")
+    StepperApp(stepper).run()
+    return 0
+
+
+def stepper_of(deployment: Deployment, options: argparse.Namespace) -> Stepper:
+    """The stepper that the options ask for. Raises `InputError`."""
+    stepper = Stepper(deployment, wrap_all(deployment, chosen_agents(deployment, options)))
+    if options.evidence is not None:
+        stepper.follow(_run(deployment, options.evidence))
+    return stepper
+
+
+def _run(deployment: Deployment, source: str) -> Trace:
+    """The run of a file of evidence."""
+    written = read_evidence(deployment, load_json(source, "a file of `verify --evidence`"), source)
+    return written.evidence.trace

@@ -1,0 +1,252 @@
+"""The screen of `stead-sym simulate`: the state, what could happen, the run so far.
+
+One decision: every word on the screen is text, never markup, and colour says nothing that a sign does not say
+too: `+` new, `-` gone, `>` what an agent would do, `.` what it was offered besides, `!` an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Label, OptionList, Static
+from textual.widgets.option_list import Option
+
+from stead_sym.agent.roles import named
+from stead_sym.cli.stepping import MOST_OUTCOMES, Choice, Stepper
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.errors import SteadError
+from stead_sym.printable import printable
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.verification import verify
+
+
+class Picker(ModalScreen[int | None]):
+    """A list to pick one from; None where nothing is picked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "back")]
+
+    def __init__(self, title: str, rows: Sequence[Text]) -> None:
+        super().__init__()
+        self._title = title
+        self._rows = rows
+
+    def compose(self) -> ComposeResult:
+        """The title over the list."""
+        with Vertical(id="picker"):
+            yield Label(Text(printable(self._title)))
+            yield OptionList(*(Option(row) for row in self._rows))
+            yield Footer()
+
+    @on(OptionList.OptionSelected)
+    def _picked(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_index)
+
+
+class StepperApp(App[None]):
+    """The stepper."""
+
+    TITLE = "stead-sym simulate"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #title { height: 1; background: $primary; color: $text; padding: 0 1; }
+    #faults { height: auto; max-height: 3; color: $error; padding: 0 1; display: none; }
+    #middle { height: 1fr; }
+    .box { border: round $primary; border-title-color: $text; padding: 0 1; }
+    #state-box { width: 1fr; }
+    #choices { width: 1fr; height: 100%; background: $background; }
+    #past { height: 8; }
+    Picker { align: center middle; }
+    #picker { width: 90%; height: 80%; border: round $primary; background: $surface; padding: 0 1; }
+    #picker OptionList { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("u,left", "undo", "undo"),
+        ("r,right", "redo", "redo"),
+        ("e", "evidence", "evidence"),
+        ("i", "initial", "start"),
+        ("q", "quit", "quit"),
+    ]
+
+    def __init__(self, stepper: Stepper) -> None:
+        super().__init__()
+        self.stepper = stepper
+        self.choices: tuple[Choice, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """The title, the state beside the choices, and the run below them."""
+        yield Static(id="title")
+        with Horizontal(id="middle"):
+            with VerticalScroll(id="state-box", classes="box"):
+                yield Static(id="state")
+            yield OptionList(id="choices", classes="box")
+        yield Static(id="faults")
+        with VerticalScroll(id="past", classes="box"):
+            yield Static(id="run")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Show where the run is."""
+        self.query_one("#state-box").border_title = "state"
+        self.query_one("#choices").border_title = "what could happen (Enter)"
+        self.query_one("#past").border_title = "run"
+        self._show()
+        self.query_one("#choices").focus()
+
+    def action_undo(self) -> None:
+        """Undo a step."""
+        if self.stepper.back():
+            self._show()
+
+    def action_redo(self) -> None:
+        """Take a step of the run again."""
+        if self.stepper.forward():
+            self._show()
+
+    @on(OptionList.OptionSelected, "#choices")
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        choice = self.choices[event.option_index]
+        if len(choice.after) == 1:
+            self._take(choice, choice.after[0])
+        elif choice.after:
+            self._ask_outcome(choice)
+
+    @work
+    async def _ask_outcome(self, choice: Choice) -> None:
+        rows = [_changes(self.stepper.state, after) for after in choice.after]
+        many = f"{MOST_OUTCOMES} of them, or more" if len(rows) == MOST_OUTCOMES else str(len(rows))
+        picked = await self.push_screen_wait(Picker(f"{choice.call}: outcomes, {many}", rows))
+        if picked is not None:
+            self._take(choice, choice.after[picked])
+
+    @work
+    async def action_initial(self) -> None:
+        """Begin anew, from one of the initial states."""
+        starts = self.stepper.starts
+        picked: int | None = 0
+        if len(starts) > 1:
+            rows = [Text(printable(state)) for state in starts]
+            picked = await self.push_screen_wait(Picker("begin with", rows))
+        if picked is not None:
+            self.stepper.start_at(starts[picked])
+            self._show()
+
+    @work
+    async def action_evidence(self) -> None:
+        """Verify a specification, and stand at the start of the run that shows its verdict."""
+        specs = self.stepper.deployment.written.specs
+        if not specs:
+            self.notify("the deployment has no specification")
+            return
+        rows = [Text.assemble((spec.name, "bold"), f"  {spec.formula}") for spec in specs]
+        picked = await self.push_screen_wait(Picker("verify, and jump into the evidence for", rows))
+        if picked is not None:
+            self.notify(f"verifying {specs[picked].name} …")
+            self._verify(specs[picked].name)
+
+    @work(thread=True, exclusive=True)
+    def _verify(self, spec: str) -> None:
+        given = {
+            name: "any" if wrapper is None else wrapper for name, wrapper in self.stepper.wrappers.items()
+        }
+        try:
+            verdict = verify(self.stepper.deployment, given, spec, findings=False)[spec]
+        except SteadError as error:
+            self.call_from_thread(self._say, str(error), "error")
+            return
+        if verdict.trace is None:
+            shown = verdict.reason or "no single run shows it"
+            self.call_from_thread(self._say, f"{spec} {verdict.word}: {shown}", "information")
+        else:
+            self.call_from_thread(
+                self._follow, verdict.trace, f"{spec} {verdict.word}: {verdict.trace.claim}"
+            )
+
+    def _say(self, text: str, severity: str) -> None:
+        self.notify(printable(text), severity="error" if severity == "error" else "information", markup=False)
+
+    def _follow(self, run: Trace, claim: str) -> None:
+        self.stepper.follow(run)
+        self._say(f"{claim}; `r` goes along the run", "information")
+        self._show()
+
+    def _take(self, choice: Choice, after: Instance) -> None:
+        self.stepper.take(choice, after)
+        self._show()
+
+    def _show(self) -> None:
+        stepper = self.stepper
+        faults: list[str] = []
+        try:
+            self.choices = stepper.choices()
+            faults += stepper.faults(self.choices)
+        except SteadError as error:
+            self.choices = ()
+            faults.append(str(error))
+        agents = {n: "any agent" if w is None else w.agent.name for n, w in stepper.wrappers.items()}
+        title = f"{stepper.deployment.name} under {named(agents)}"
+        place = f"step {stepper.position} of {len(stepper.run.steps)}"
+        self.query_one("#title", Static).update(Text(printable(f"{title}   {place}")))
+        self.query_one("#state", Static).update(_state(stepper.state, *stepper.changed))
+        rows = self.query_one("#choices", OptionList)
+        rows.clear_options()
+        several = len(stepper.deployment.agents) > 1
+        rows.add_options([Option(_row(choice, several=several)) for choice in self.choices])
+        if self.choices:
+            rows.highlighted = 0
+        fault = self.query_one("#faults", Static)
+        fault.display = bool(faults)
+        fault.update(Text(printable("; ".join(faults))))
+        self.query_one("#run", Static).update(_run(stepper.run, stepper.position))
+
+
+def _state(state: Instance, added: Sequence[Fact], removed: Sequence[Fact]) -> Text:
+    """The facts, relation by relation, with what the last step changed."""
+    lines = [
+        (fact, "+ " if fact in added else "  ", "bold green" if fact in added else "") for fact in state.facts
+    ]
+    lines += [(fact, "- ", "red strike") for fact in removed]
+    order = {relation.name: number for number, relation in enumerate(state.schema.relations)}
+    lines.sort(key=lambda line: (order[line[0].relation], str(line[0])))
+    if not lines:
+        return Text("no facts", "dim")
+    return Text("\n").join(Text(f"{mark}{printable(fact)}", style) for fact, mark, style in lines)
+
+
+def _row(choice: Choice, *, several: bool) -> Text:
+    """A choice in a line: by whom, and whether the environment chooses too."""
+    mark, style = (
+        ("!", "cyan") if choice.actor is None else (">", "bold") if choice.selected else (".", "dim")
+    )
+    who = "event " if choice.actor is None else f"{choice.actor}: " if several else ""
+    many = len(choice.after)
+    more = f"  {many} outcomes" if many > 1 else "" if many else "  leads nowhere"
+    return Text.assemble((f"{mark} {printable(f'{who}{choice.call}')}", style), (more, "dim"))
+
+
+def _changes(before: Instance, after: Instance) -> Text:
+    """What one outcome changes."""
+    signed = [f"+ {fact}" for fact in sorted(after.facts - before.facts)]
+    signed += [f"- {fact}" for fact in sorted(before.facts - after.facts)]
+    return Text(printable(", ".join(signed) or "no change"))
+
+
+def _run(run: Trace, position: int) -> Text:
+    """The steps, the last one taken first; those ahead are marked."""
+    if not run.steps:
+        return Text("no step is taken yet", "dim")
+    lines = [_step(number, step, position) for number, step in enumerate(run.steps, 1)]
+    if run.loop is not None:
+        lines.append(Text(run.repeats, "dim"))
+    return Text("\n").join(lines)
+
+
+def _step(number: int, step: Step, position: int) -> Text:
+    here = "▸" if number == position else " "
+    return Text(f"{here} {number}. {printable(step.label)}", "dim" if number > position else "")

@@ -1,0 +1,125 @@
+"""A run that is made by hand: where it is, what could happen next, what happened so far.
+
+One decision: nothing of an engine is used. What is offered, selected and possible is what the semantics say
+of the concrete state (`deployment.semantics`) and what the wrapped agents decide in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.roles import Wrappers
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.initial import initial_states
+from stead_sym.deployment.restriction import Restriction, around, normal_restriction
+from stead_sym.deployment.semantics import enabled, exceeded, offer, outcomes, view
+from stead_sym.deployment.tool import Call
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.relational.instance import Fact, Instance, broken_keys
+
+MOST_OUTCOMES = 100
+MOST_STARTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One call that is offered, or an event that is enabled. ``actor`` is as in `Step`; ``selected``: whether
+    the agent may make the call. ``after`` are the states that it may lead to, up to the names of fresh
+    values, ``MOST_OUTCOMES`` of them at most."""
+
+    actor: str | None
+    call: Call
+    selected: bool
+    after: tuple[Instance, ...]
+
+
+class Stepper:
+    """A run of a deployment under wrapped agents, and a place in it: steps after the place can be taken
+    again, until another one is taken in their stead."""
+
+    def __init__(self, deployment: Deployment, wrappers: Wrappers) -> None:
+        self.deployment = deployment
+        self.wrappers = wrappers
+        self._restriction: Restriction = normal_restriction(deployment)
+        self.starts = initial_states(deployment, self._restriction.values, MOST_STARTS)
+        self.run = Trace(self.starts[0], of_many=len(self.starts) > 1)
+        self.position = 0
+        """How many steps of the run are taken."""
+
+    @property
+    def state(self) -> Instance:
+        """The state at the place."""
+        return self.run.states[self.position]
+
+    @property
+    def changed(self) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
+        """The facts that the last step taken has added and removed."""
+        return self.run.changes(self.position - 1) if self.position else ((), ())
+
+    def choices(self) -> tuple[Choice, ...]:
+        """What could happen in the state: the calls of each agent, those that it may make first, then the
+        events. Raises what the agents raise where one cannot decide."""
+        state = self.state
+        found = []
+        for role in self.deployment.agents:
+            offered = offer(self.deployment, state, role)
+            wrapper = self.wrappers[role.name]
+            selected = offered
+            if wrapper is not None and offered:
+                context = DecisionContext(view(self.deployment, state, role), offered)
+                selected = wrapper.decide([context])[0].calls
+            found += [self._choice(role.name, call, call in selected) for call in sorted(offered)]
+        found.sort(key=lambda choice: not choice.selected)
+        events = (self._choice(None, call, True) for call in sorted(enabled(self.deployment, state)))
+        return (*found, *events)
+
+    def _choice(self, actor: str | None, call: Call, selected: bool) -> Choice:
+        near = around(self.deployment, self._restriction, self.state)
+        every = islice(outcomes(self.deployment, call, self.state, near), MOST_OUTCOMES * 10)
+        after = tuple(islice(dict.fromkeys(every), MOST_OUTCOMES))
+        return Choice(actor, call, selected, after)
+
+    def take(self, choice: Choice, after: Instance) -> None:
+        """Go on with a choice to one of the states that it may lead to; what came after the place is gone."""
+        steps = (*self.run.steps[: self.position], Step(choice.call, after, choice.actor))
+        self.run = Trace(self.run.start, steps, of_many=self.run.of_many)
+        self.position += 1
+
+    def back(self) -> bool:
+        """Go back by a step; False at the start."""
+        if not self.position:
+            return False
+        self.position -= 1
+        return True
+
+    def forward(self) -> bool:
+        """Take the next step of the run again; False where there is none. After the last step of a run with a
+        loop the loop begins anew."""
+        if self.position < len(self.run.steps):
+            self.position += 1
+            return True
+        if self.run.loop is not None:
+            self.position = self.run.loop + 1
+            return True
+        return False
+
+    def start_at(self, start: Instance) -> None:
+        """Begin anew."""
+        self.run, self.position = Trace(start, of_many=self.run.of_many), 0
+
+    def follow(self, run: Trace) -> None:
+        """Stand at the start of a run, with all of its steps ahead."""
+        self.run, self.position = run, 0
+
+    def faults(self, choices: Sequence[Choice]) -> Iterator[str]:
+        """How the state breaks the definition of a deployment, ``choices`` being those of the state."""
+        if (sort := exceeded(self.deployment, self.state)) is not None:
+            yield f"more values of {sort} are in use than `bound` claims"
+        for one, other in broken_keys(self.deployment.schema, self.state.facts):
+            yield f"{one} and {other} have the same key"
+        if not choices:
+            yield "nothing is offered and no event is enabled"
+        yield from (f"{choice.call} leads nowhere" for choice in choices if not choice.after)

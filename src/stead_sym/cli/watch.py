@@ -1,0 +1,79 @@
+"""`stead-sym watch`: another command again whenever its file is saved.
+
+One decision: the command runs in a process of its own each time, as it would if it were typed again, so that
+nothing of the run before can show; a save while it runs ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from stead_sym.cli.options import seconds
+from stead_sym.errors import InputError
+
+WATCHED = ("verify", "check", "show", "explain", "bounds")
+_TICK = 0.3
+_SETTLE = 0.05
+_KILL_AFTER = 5.0
+
+
+def add_watch(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `watch`."""
+    parser.set_defaults(run=_watch)
+    parser.add_argument("--interval", type=seconds, default=_TICK, metavar="SECONDS", help=argparse.SUPPRESS)
+    parser.add_argument("command", choices=WATCHED, metavar="COMMAND", help=" or ".join(WATCHED))
+    parser.add_argument("file", metavar="FILE", help="a .stead file")
+    parser.add_argument(
+        "rest", metavar="OPTIONS", nargs=argparse.REMAINDER, help="the options of that command"
+    )
+
+
+def _watch(options: argparse.Namespace) -> int:
+    path = Path(options.file)
+    if not path.is_file():
+        raise InputError(f"{options.file}: there is no such file to watch; give the path of a .stead file")
+    words = [options.command, options.file, *options.rest]
+    seen: tuple[int, int] | None = None
+    running: subprocess.Popen[bytes] | None = None
+    try:
+        while True:
+            now = _stamp(path)
+            if now is not None and now != seen:
+                time.sleep(_SETTLE)  # an editor may still be writing
+                seen = _stamp(path)
+                _end(running)
+                running = _start(words)
+            time.sleep(options.interval)
+    finally:
+        _end(running)
+
+
+def _start(words: Sequence[str]) -> subprocess.Popen[bytes]:
+    clear = "\x1b[2J\x1b[H" if sys.stdout.isatty() else ""
+    print(f"{clear}stead-sym {' '.join(words)}  ({time.strftime('%H:%M:%S')})", flush=True)
+    return subprocess.Popen([sys.executable, "-m", "stead_sym", *words])
+
+
+def _end(running: subprocess.Popen[bytes] | None) -> None:
+    if running is not None and running.poll() is None:
+        running.terminate()
+        try:
+            running.wait(_KILL_AFTER)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """When the file was written, and its size; None while it is not there, as when an editor replaces it."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,177 @@
+"""The decision graph: what an agent is shown, what it selects there, and where that leads.
+
+Its nodes are the canonical decision contexts that the agent met, each with the number of reachable states
+that show it; an edge says that a step leads from some state of one node to some state of another. One
+decision: where there are more contexts than a reader can take in, those in which the same tools are offered
+and the same are selected are one node, and the graph says so. All numbers are the engine's, on the whole
+state space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.deployment.tool import Call
+from stead_sym.engine import Quotient
+from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
+from stead_sym.verification import AgentRun, Verification
+
+MOST_NODES = 40
+"""So many nodes are drawn at most."""
+
+MOST_CONTEXTS = 400
+"""Of more contexts no graph is computed."""
+
+_MOST_DIAGRAM = 200_000  # nodes of the diagram of the reachable states, past which images may take too long
+_MOST_CALLS, _MOST_FACTS = 6, 8
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionGraph:
+    """The decision graph of one agent. ``groups`` are the contexts of each node, by their numbers in the
+    agent's decisions, and ``quotient`` has one more group: where the agent is offered nothing."""
+
+    agent: str
+    run: AgentRun
+    groups: tuple[tuple[int, ...], ...]
+    quotient: Quotient
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether some node stands for several contexts."""
+        return any(len(group) > 1 for group in self.groups)
+
+    def successors(self, group: int) -> Mapping[int, tuple[str, ...]]:
+        """The nodes that some step from a node leads to, each with the tools and events of such steps."""
+        found: dict[int, list[str]] = {}
+        for source, tool, target in sorted(self.quotient.moves):
+            if source == group:
+                found.setdefault(target, []).append(tool)
+        return {target: tuple(tools) for target, tools in sorted(found.items())}
+
+
+def decision_graph(result: Verification, agent: str, most: int = MOST_NODES) -> DecisionGraph | str:
+    """The decision graph of an agent of a verification, of ``most`` nodes at most; or, in words, why there is
+    none."""
+    run = result.agents[agent]
+    if run.contexts is None:
+        return "nobody is asked: whatever is offered may happen"
+    if not run.decisions:
+        return "the agent is never offered anything"
+    if len(run.decisions) > MOST_CONTEXTS:
+        return f"there are {len(run.decisions):,} contexts, and more than {MOST_CONTEXTS} are not drawn"
+    if result.engine.statistics.get("reached_nodes", 0) > _MOST_DIAGRAM:
+        return "the diagram of the reachable states is too large for the numbers of states by context"
+    contexts = [context for context, _ in run.decisions]
+    groups = _groups(run, most)
+    if len(groups) > most:
+        return f"agents select among {len(groups)} sets of tools, and more than {most} nodes are not drawn"
+    parted = [[contexts[number] for number in group] for group in groups]
+    return DecisionGraph(agent, run, groups, result.engine.quotient(agent, parted))
+
+
+def _groups(run: AgentRun, most: int) -> tuple[tuple[int, ...], ...]:
+    """Each context on its own, or by the tools offered and selected, or by those selected: the first of these
+    that makes few enough."""
+    finer: Sequence[Callable[[int, DecisionContext, frozenset[Call]], object]] = (
+        lambda number, context, selected: number,
+        lambda number, context, selected: (_tools(context.calls), _tools(selected)),
+        lambda number, context, selected: _tools(selected),
+    )
+    groups: dict[object, list[int]] = {}
+    for key in finer:
+        groups = {}
+        for number, (context, selected) in enumerate(run.decisions):
+            groups.setdefault(key(number, context, selected), []).append(number)
+        if len(groups) <= most:
+            break
+    return tuple(map(tuple, groups.values()))
+
+
+def _tools(calls: Iterable[Call]) -> tuple[str, ...]:
+    return tuple(sorted({call.tool for call in calls}))
+
+
+# as a diagram
+
+
+def decision_diagram(
+    result: Verification, graph: DecisionGraph, link: Callable[[int], str] = lambda number: ""
+) -> Diagram:
+    """The graph as it is drawn; ``link`` is where the decision of a number leads to."""
+    always = frozenset[str]()
+    if len(graph.groups) > 1 and not graph.is_summary:
+        always = frozenset.intersection(
+            *(frozenset(map(str, context.view)) for context, _ in graph.run.decisions)
+        )
+    vertices = [_vertex(graph, k, always, link) for k in range(len(graph.groups))]
+    idle = len(graph.groups)
+    if graph.quotient.sizes[idle]:
+        lines = (Words(f"nothing offered · {_states(graph.quotient.sizes[idle])}", "head"),)
+        vertices.append(Vertex(lines, initial=idle in graph.quotient.initial))
+    who = f" of {graph.agent}" if graph.agent else ""
+    title = f"decision graph{who}, {result.deployment.name} under {graph.run.agent}"
+    notes = [f"Shown in every context: {', '.join(sorted(always))}"] if always else []
+    if graph.is_summary:
+        notes.append(f"{len(graph.run.decisions)} contexts, those with the same tools together")
+    return Diagram(title, tuple(vertices), tuple(_arcs(result, graph)), tuple(notes))
+
+
+def _states(number: int) -> str:
+    if number >= 10**12:
+        return f"{float(number):.2e} states".replace("e+", "e")
+    return f"{number:,} state{'s' * (number != 1)}"
+
+
+def _vertex(graph: DecisionGraph, k: int, always: frozenset[str], link: Callable[[int], str]) -> Vertex:
+    group, size = graph.groups[k], graph.quotient.sizes[k]
+    first = group[0]
+    context, selected = graph.run.decisions[first]
+    initial = k in graph.quotient.initial
+    if len(group) > 1:
+        head = f"{len(group)} contexts · {_states(size)}"
+        chosen, other = _tools(selected), sorted({*_tools(context.calls)} - {*_tools(selected)})
+        lines = [*(Words(f"▸ {tool}", "selected") for tool in chosen)]
+        lines += [Words(f"  {tool}", "offered") for tool in other]
+        return Vertex((Words(head, "head"), *lines), head, link(first), initial)
+    head = f"context {first + 1} · {_states(size)}"
+    facts = [str(fact) for fact in context.view if str(fact) not in always]
+    others = sorted(context.calls - selected)
+    lines = [Words(fact, "fact") for fact in facts[:_MOST_FACTS]]
+    if len(facts) > _MOST_FACTS:
+        lines.append(Words(f"… and {len(facts) - _MOST_FACTS} more facts", "quiet"))
+    lines += [Words(f"▸ {call}", "selected") for call in sorted(selected)[:_MOST_CALLS]]
+    room = max(_MOST_CALLS - len(selected), 1)
+    lines += [Words(f"  {call}", "offered") for call in others[:room]]
+    if len(others) > room:
+        lines.append(Words(f"  … and {len(others) - room} more offered", "quiet"))
+    full = "\n".join([head, *map(str, context.view), *(f"selects {call}" for call in sorted(selected))])
+    return Vertex((Words(head, "head"), *lines), full, link(first), initial)
+
+
+def _arcs(result: Verification, graph: DecisionGraph) -> Iterable[Arc]:
+    """An edge for all steps of one kind between two nodes. Of a node that selects one call the edge that this
+    makes needs no label: the call stands in the node."""
+    for source in range(len(graph.groups) + 1):
+        for target, tools in graph.successors(source).items():
+            by: dict[By, list[str]] = {}
+            for tool in tools:
+                kind, words = _words(result, graph, source, tool)
+                by.setdefault(kind, []).append(words)
+            for kind, labels in by.items():
+                yield Arc(source, target, tuple(word for word in labels if word), kind)
+
+
+def _words(result: Verification, graph: DecisionGraph, source: int, tool: str) -> tuple[By, str]:
+    """By whom the steps of a tool from a node are, and what an edge says of them."""
+    if result.deployment.tool(tool).event:
+        return "event", tool
+    if source < len(graph.groups):
+        chosen = [graph.run.decisions[number][1] for number in graph.groups[source]]
+        mine = sorted({call for selected in chosen for call in selected if call.tool == tool})
+        if mine:
+            alone = all(len(_tools(selected)) == 1 for selected in chosen) and len(graph.groups[source]) == 1
+            return "agent", "" if alone else tool if len(mine) > 1 else str(mine[0])
+    return "other", tool

@@ -1,0 +1,271 @@
+"""Where the nodes and edges of a small directed graph stand: in layers, edges pointing down where they can.
+
+The method is Sugiyama's, in the usual phases: edges against the order of discovery are turned for the while,
+nodes get layers, edges past several layers get a joint in each, sweeps order the layers so that few edges
+cross, and joints and nodes are moved below what they are joined to. One decision: the last phase is exact for
+each layer. With the order given, the positions that are nearest to the wished ones and keep the distances are
+an isotonic regression (pool adjacent violators), so that no rule for priorities is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+Point: TypeAlias = tuple[float, float]
+
+_SWEEPS = 16
+_BETWEEN = 26.0  # boxes of one layer
+_BESIDE = 14.0  # joints
+_BELOW = 44.0  # layers
+_WIDEST = 1200.0  # a layer takes no further node past this
+_STRAIGHT = 8.0  # how much more a joint weighs than a node
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A layout: ``centres`` of the nodes, and for each edge the points that it passes, from the border of its
+    source to that of its target; an edge from a node to itself has none. Pixels, y growing downwards."""
+
+    width: float
+    height: float
+    centres: tuple[Point, ...]
+    routes: tuple[tuple[Point, ...], ...]
+
+
+def placed(
+    sizes: Sequence[tuple[float, float]],
+    edges: Sequence[tuple[int, int]],
+    roots: Sequence[int],
+    beside: Mapping[int, float],
+) -> Placed:
+    """The layout of nodes with these widths and heights, the roots at the top; the same for the same graph.
+    No two edges have the same ends. ``beside``: how much room some nodes need at their right, for edges to
+    themselves."""
+    return _Layering(sizes, edges, roots, beside).placed()
+
+
+class _Layering:
+    """The layers with what stands in them: nodes, by their numbers, and after them joints."""
+
+    def __init__(
+        self,
+        sizes: Sequence[tuple[float, float]],
+        edges: Sequence[tuple[int, int]],
+        roots: Sequence[int],
+        beside: Mapping[int, float],
+    ) -> None:
+        self.edges = edges
+        self.beside = beside
+        self.sizes = list(sizes)
+        rank = _discovery(len(sizes), edges, roots)
+        layer = _layers([w + beside.get(k, 0.0) for k, (w, _) in enumerate(sizes)], edges, rank)
+        self.nodes = len(sizes)
+        self.layers: list[list[int]] = [[] for _ in range(max(layer, default=0) + 1)]
+        for node in sorted(range(self.nodes), key=rank.__getitem__):
+            self.layers[layer[node]].append(node)
+        self.chains: list[list[int]] = []  # of each edge, downwards, its ends included
+        self.above: dict[int, list[int]] = {}
+        self.below: dict[int, list[int]] = {}
+        for a, b in edges:
+            top, bottom = (a, b) if rank[a] <= rank[b] else (b, a)
+            chain = [top, *(self._joint(k) for k in range(layer[top] + 1, layer[bottom])), bottom]
+            self.chains.append(chain if a != b else [])
+            for upper, lower in pairwise(chain if a != b else ()):
+                self.below.setdefault(upper, []).append(lower)
+                self.above.setdefault(lower, []).append(upper)
+
+    def _joint(self, layer: int) -> int:
+        self.sizes.append((0.0, 0.0))
+        self.layers[layer].append(len(self.sizes) - 1)
+        return len(self.sizes) - 1
+
+    def placed(self) -> Placed:
+        self._order()
+        x = self._across()
+        tops: list[float] = []
+        y = 0.0
+        for layer in self.layers:
+            tops.append(y)
+            y += max((self.sizes[k][1] for k in layer), default=0.0) + _BELOW
+        height = y - _BELOW
+        tall = [max((self.sizes[k][1] for k in layer), default=0.0) for layer in self.layers]
+        at = {
+            node: (x[node], top + room / 2)
+            for layer, top, room in zip(self.layers, tops, tall, strict=True)
+            for node in layer
+        }
+        left = min((at[k][0] - self.sizes[k][0] / 2 for k in at), default=0.0)
+        right = max((at[k][0] + self._right(k) for k in at), default=0.0)
+        at = {node: (a - left, b) for node, (a, b) in at.items()}
+        ports = self._ports(at)
+        height_of = {node: room for layer, room in zip(self.layers, tall, strict=True) for node in layer}
+        return Placed(
+            right - left,
+            height,
+            tuple(at[node] for node in range(self.nodes)),
+            tuple(self._route(number, at, ports, height_of) for number in range(len(self.edges))),
+        )
+
+    # order in each layer
+
+    def _order(self) -> None:
+        """Sweeps down and up by the mean place of the neighbours; the order with the fewest crossings."""
+        best, fewest = [list(layer) for layer in self.layers], self._crossings()
+        for sweep in range(_SWEEPS):
+            down = sweep % 2 == 0
+            joined = self.above if down else self.below
+            order = range(1, len(self.layers)) if down else range(len(self.layers) - 2, -1, -1)
+            for k in order:
+                place = {n: i for i, n in enumerate(self.layers[k - 1 if down else k + 1])}
+                own = {n: float(i) for i, n in enumerate(self.layers[k])}
+                self.layers[k].sort(key=lambda n: _mean([place[m] for m in joined.get(n, ())], own[n]))
+            crossings = self._crossings()
+            if crossings < fewest:
+                best, fewest = [list(layer) for layer in self.layers], crossings
+        self.layers = best
+
+    def _crossings(self) -> int:
+        total = 0
+        for upper, lower in pairwise(self.layers):
+            place = {n: i for i, n in enumerate(lower)}
+            ends = [sorted(place[m] for m in self.below.get(n, ())) for n in upper]
+            for k, mine in enumerate(ends):
+                for others in ends[k + 1 :]:
+                    total += sum(a > b for a in mine for b in others)
+        return total
+
+    # places
+
+    def _across(self) -> dict[int, float]:
+        """The x of all that stands in a layer."""
+        x: dict[int, float] = {}
+        for layer in self.layers:
+            here = 0.0
+            for before, node in zip([None, *layer], layer, strict=False):
+                here += 0.0 if before is None else self._apart(before, node)
+                x[node] = here
+        for sweep in range(_SWEEPS):
+            down = sweep % 2 == 0
+            for layer in self.layers if down else reversed(self.layers):
+                if sweep < _SWEEPS - 2:
+                    joined = [(self.above if down else self.below).get(n, []) for n in layer]
+                else:
+                    joined = [[*self.above.get(n, []), *self.below.get(n, [])] for n in layer]
+                wished = [_mean([x[m] for m in of], x[n]) for n, of in zip(layer, joined, strict=True)]
+                weights = [_STRAIGHT if n >= self.nodes else 1.0 for n in layer]
+                apart = [self._apart(a, b) for a, b in pairwise(layer)]
+                x.update(zip(layer, spread(wished, weights, apart), strict=True))
+        return x
+
+    def _apart(self, a: int, b: int) -> float:
+        gap = _BESIDE if a >= self.nodes or b >= self.nodes else _BETWEEN
+        return self._right(a) + self.sizes[b][0] / 2 + gap
+
+    def _right(self, node: int) -> float:
+        return self.sizes[node][0] / 2 + self.beside.get(node, 0.0)
+
+    # edges
+
+    def _ports(self, at: Mapping[int, Point]) -> Mapping[tuple[int, int], float]:
+        """Where on the border of its two ends each edge, by its number, meets these: side by side in the
+        order in which they go on."""
+        ports: dict[tuple[int, int], float] = {}
+        for node in range(self.nodes):
+            for end, beside in ((0, 1), (-1, -2)):
+                met = [k for k, chain in enumerate(self.chains) if chain and chain[end] == node]
+                met.sort(key=lambda k: at[self.chains[k][beside]][0])
+                width = min(self.sizes[node][0] * 0.7, 26.0 * (len(met) - 1))
+                for place, k in enumerate(met):
+                    share = place / (len(met) - 1) - 0.5 if len(met) > 1 else 0.0
+                    ports[k, end] = at[node][0] + width * share
+        return ports
+
+    def _route(
+        self,
+        number: int,
+        at: Mapping[int, Point],
+        ports: Mapping[tuple[int, int], float],
+        tall: Mapping[int, float],
+    ) -> tuple[Point, ...]:
+        """Down from the border of one end to that of the other, upright past the layers in between."""
+        chain = self.chains[number]
+        if not chain:
+            return ()
+        top, bottom = chain[0], chain[-1]
+        points = (
+            (ports[number, 0], at[top][1] + self.sizes[top][1] / 2),
+            *((at[k][0], at[k][1] + side * tall[k] / 2) for k in chain[1:-1] for side in (-1, 1)),
+            (ports[number, -1], at[bottom][1] - self.sizes[bottom][1] / 2),
+        )
+        return points if self.edges[number][0] == top else tuple(reversed(points))
+
+
+def spread(wished: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> list[float]:
+    """The x that minimise Σ weight·(x - wished)² with x[k+1] - x[k] ≥ apart[k]."""
+    offset = [0.0]
+    for gap in apart:
+        offset.append(offset[-1] + gap)
+    pools: list[tuple[float, float, int]] = []  # mean, weight, how many
+    for wish, weight, shift in zip(wished, weights, offset, strict=False):
+        mean, heavy, many = wish - shift, weight, 1
+        while pools and pools[-1][0] > mean:
+            other, more, others = pools.pop()
+            mean = (mean * heavy + other * more) / (heavy + more)
+            heavy, many = heavy + more, many + others
+        pools.append((mean, heavy, many))
+    flat = [mean for mean, _, many in pools for _ in range(many)]
+    return [place + shift for place, shift in zip(flat, offset, strict=False)]
+
+
+def _mean(numbers: Sequence[float], otherwise: float) -> float:
+    return sum(numbers) / len(numbers) if numbers else otherwise
+
+
+def _discovery(nodes: int, edges: Sequence[tuple[int, int]], roots: Sequence[int]) -> list[int]:
+    """The place of each node in the order in which a search in breadth meets it, from the roots, and then
+    from those that none leads to."""
+    after: list[list[int]] = [[] for _ in range(nodes)]
+    for a, b in edges:
+        after[a].append(b)
+    rank: dict[int, int] = {}
+
+    def search(start: Sequence[int]) -> None:
+        queue = [node for node in start if node not in rank]
+        for node in queue:
+            rank[node] = len(rank)
+        for node in queue:  # grows on the way
+            for other in after[node]:
+                if other not in rank:
+                    rank[other] = len(rank)
+                    queue.append(other)
+
+    search(list(roots))
+    for node in range(nodes):
+        search([node])
+    return [rank[node] for node in range(nodes)]
+
+
+def _layers(widths: Sequence[float], edges: Sequence[tuple[int, int]], rank: Sequence[int]) -> list[int]:
+    """The layer of each node: below all before it, every edge turned towards the later discovery, and the
+    first of these with room."""
+    before: list[list[int]] = [[] for _ in widths]
+    for a, b in _turned(edges, rank):
+        before[b].append(a)
+    layer = [0] * len(widths)
+    taken: dict[int, float] = {}
+    for node in sorted(range(len(widths)), key=rank.__getitem__):
+        here = max((layer[other] + 1 for other in before[node]), default=0)
+        while taken.get(here, 0.0) and taken[here] + widths[node] > _WIDEST:
+            here += 1
+        layer[node] = here
+        taken[here] = taken.get(here, 0.0) + widths[node] + _BETWEEN
+    return layer
+
+
+def _turned(edges: Sequence[tuple[int, int]], rank: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for a, b in edges:
+        if rank[a] != rank[b]:
+            yield (a, b) if rank[a] < rank[b] else (b, a)

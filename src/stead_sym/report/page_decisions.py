@@ -1,0 +1,225 @@
+"""Decisions in the page of a report: the graph, and every context with what was offered and selected.
+
+One decision: a page has room for so much text (`Budget`). Prompts that several decisions share stand once,
+and what is left out is counted, with the command that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from stead_sym.agent.prompts.prompt import Message
+from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.said import Given, Samples
+from stead_sym.agent.records.weight import freedom_words, weight_words
+from stead_sym.html import Content, Html, joined, tag
+from stead_sym.report.decision_graph import DecisionGraph, decision_diagram
+from stead_sym.report.diagram import diagram_svg
+from stead_sym.report.terminal import plural
+from stead_sym.verification import AgentRun, Verification
+
+_MOST_DECISIONS = 300
+_MOST_FACTS, _MOST_CALLS = 60, 60
+_ROOM = 600_000  # characters of prompts
+
+
+@dataclass
+class Budget:
+    """The room that is left in a page, and which messages stand in it already, each with the anchor."""
+
+    room: int = _ROOM
+    decisions: int = _MOST_DECISIONS
+    messages: dict[Message, str] = field(default_factory=dict)
+
+
+def decision_anchor(agent: int, number: int) -> str:
+    """Where decision ``number``, from 1, of an agent stands, which is given by its place among the agents."""
+    return f"decision-{agent}-{number}"
+
+
+def decisions_of(
+    result: Verification, place: int, name: str, graph: DecisionGraph | str, budget: Budget
+) -> Html:
+    """The decisions of an agent, the ``place``-th of the deployment."""
+    run = result.agents[name]
+    heading = tag("h3", f"{name}, decided by {run.agent}") if name else None
+    if isinstance(graph, str):
+        if run.contexts is None:
+            text = "Nobody was asked: whatever is offered may happen."
+            return tag("section", heading, tag("p", text, class_="none"), class_="agent")
+        drawing: Content = tag("p", f"There is no drawing: {graph}.", class_="none")
+    else:
+        drawing = _figure(result, place, graph)
+    sizes = {} if isinstance(graph, str) else _sizes(graph)
+    answers = dict(enumerate(run.answers))
+    room = min(budget.decisions, len(run.decisions))
+    budget.decisions -= room
+    left = len(run.decisions) - room
+    return tag(
+        "section",
+        heading,
+        tag(
+            "p",
+            "The agent is asked once per canonical context: what it is shown and offered, up to the names of"
+            " records",
+            _example(run),
+            ".",
+        ),
+        drawing,
+        (
+            _decision(run, place, number, answers.get(number), sizes.get(number), graph, budget)
+            for number in range(room)
+        ),
+        tag("p", f"{plural(left, 'more decision')} left out; --json lists all of them.", class_="quiet")
+        if left
+        else None,
+        class_="agent",
+    )
+
+
+def _example(run: AgentRun) -> str:
+    """What a canonical name is, by one of the first that there is."""
+    for context, _ in run.decisions:
+        for sort, values in context.view.active_domain.items():
+            if f"{sort.upper()}_1" in values:
+                return f": {sort.upper()}_1 stands for any {sort}"
+    return ""
+
+
+def _figure(result: Verification, place: int, graph: DecisionGraph) -> Html:
+    diagram = decision_diagram(result, graph, lambda number: f"#{decision_anchor(place, number + 1)}")
+    notes = [*diagram.notes]
+    if graph.is_summary:
+        contexts = len(graph.run.decisions)
+        notes = [
+            f"Summarised: {contexts} contexts are more than can be drawn, so that those in which the same"
+            " tools are offered and selected are one node. The numbers of states are exact."
+        ]
+    drawing = diagram_svg(diagram, inline=True).svg
+    return tag(
+        "figure",
+        tag("div", Html(drawing), class_="canvas", tabindex=0, role="region", aria_label=diagram.title),
+        tag(
+            "figcaption",
+            "Every context with the reachable states that show it. Bold with ▸: what the agent selects; grey:"
+            " offered too. Solid: the agent's step",
+            _legend(graph),
+            ". ",
+            (joined(note, " ") for note in notes),
+        ),
+        class_="graph",
+    )
+
+
+def _legend(graph: DecisionGraph) -> Iterator[str]:
+    yield "; dashed: an event; dotted: another agent's" if graph.agent else "; dashed: an event"
+
+
+def _sizes(graph: DecisionGraph) -> dict[int, int]:
+    """How many states show each context that is a node of its own."""
+    return {
+        group[0]: size
+        for group, size in zip(graph.groups, graph.quotient.sizes, strict=False)
+        if len(group) == 1
+    }
+
+
+def _decision(
+    run: AgentRun,
+    place: int,
+    number: int,
+    answer: Answer | None,
+    states: int | None,
+    graph: DecisionGraph | str,
+    budget: Budget,
+) -> Html:
+    context, selected = run.decisions[number]
+    facts, calls = sorted(context.view.facts), sorted(context.calls)
+    chosen = ", ".join(map(str, sorted(selected)[:3])) + ", …" * (len(selected) > 3)
+    rows: list[tuple[str, Content]] = [
+        ("shown", _listed([tag("code", str(fact)) for fact in facts], _MOST_FACTS, "no facts")),
+        (
+            "offered",
+            _listed(
+                [
+                    tag("strong", tag("code", f"▸ {call}"), tag("span", " (selected)", class_="unseen"))
+                    if call in selected
+                    else tag("code", f"  {call}")
+                    for call in calls
+                ],
+                _MOST_CALLS,
+                "nothing",
+            ),
+        ),
+    ]
+    if answer is not None:
+        rows.append(("weight", weight_words(answer)))
+        if free := freedom_words(answer):
+            rows.append(("unforced", free))
+        if isinstance(answer.said, Samples):
+            rows.append(("answered", tag("ul", map(_given, answer.said.answers), class_="plain")))
+        rows.append(("record", tag("code", answer.key)))
+    if next_ := _next(place, number, graph):
+        rows.append(("leads to", next_))
+    return tag(
+        "details",
+        tag(
+            "summary",
+            tag("span", f"context {number + 1} ", class_="number"),
+            tag("code", chosen),
+            tag("span", f" {plural(states, 'state')}", class_="quiet") if states is not None else None,
+        ),
+        tag("dl", (tag("div", tag("dt", name), tag("dd", value)) for name, value in rows)),
+        _prompt(place, number, answer, budget) if answer is not None else None,
+        class_="decision",
+        id=decision_anchor(place, number + 1),
+    )
+
+
+def _given(given: Given) -> Html:
+    """One answer, with what came with it."""
+    calls = ", ".join(map(str, given.calls))
+    return tag("li", tag("code", calls), f": {given.note}" if given.note else None)
+
+
+def _next(place: int, number: int, graph: DecisionGraph | str) -> Content:
+    """The contexts that a step leads to, as links: what the drawing shows, in words."""
+    if isinstance(graph, str) or (number,) not in graph.groups:
+        return None
+    links: list[Content] = []
+    for target, tools in graph.successors(graph.groups.index((number,))).items():
+        by = f" by {', '.join(tools)}"
+        if target == len(graph.groups):
+            links.append(joined("states that offer it nothing", by))
+        else:
+            first, many = graph.groups[target][0], len(graph.groups[target])
+            words = f"context {first + 1}" if many == 1 else f"{many} contexts such as {first + 1}"
+            links.append(joined(tag("a", words, href=f"#{decision_anchor(place, first + 1)}"), by))
+    return tag("ul", (tag("li", link) for link in links)) if links else None
+
+
+def _listed(items: list[Html], most: int, none: str) -> Html:
+    if not items:
+        return tag("span", none, class_="quiet")
+    more = tag("li", f"and {len(items) - most:,} more", class_="quiet") if len(items) > most else None
+    return tag("ul", (tag("li", item) for item in items[:most]), more, class_="plain")
+
+
+def _prompt(place: int, number: int, answer: Answer, budget: Budget) -> Content:
+    """The messages that the model was sent, each where it stands first in the page."""
+    if not answer.prompt:
+        return None
+    shown: list[Html] = []
+    for turn, message in enumerate(answer.prompt):
+        if message in budget.messages:
+            first = budget.messages[message]
+            text: Content = tag("p", "the same as ", tag("a", "here", href=f"#{first}"), class_="quiet")
+        elif len(message.content) > budget.room:
+            text = tag("p", f"left out: stead-sym decisions show {answer.key[:12]}", class_="quiet")
+        else:
+            budget.room -= len(message.content)
+            budget.messages[message] = anchor = f"{decision_anchor(place, number + 1)}-{turn}"
+            text = tag("pre", message.content, class_="prompt", id=anchor, tabindex=0)
+        shown.append(tag("div", tag("h4", message.role), text))
+    return tag("details", tag("summary", "what the model was asked"), shown, class_="asked")

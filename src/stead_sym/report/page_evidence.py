@@ -1,0 +1,178 @@
+"""Evidence in the page of a report: runs as lists of steps, each with what it changes.
+
+One decision: the facts of the first state and the changes of every step stand in the page, and nothing else
+of the states; the script of the page adds them up. So a long run through large states stays small, and
+whoever reads without the script reads the changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stead_sym.agent.records.weight import is_weighed, weight_words
+from stead_sym.evidence.moves import MOST_OUTCOMES, Move
+from stead_sym.evidence.outline import Numbered, Outline, outline
+from stead_sym.html import Content, Html, joined, tag
+from stead_sym.relational.instance import Fact
+from stead_sym.report.evidence import constraints_met
+from stead_sym.report.page_decisions import decision_anchor
+from stead_sym.report.steps import actor_word
+from stead_sym.report.terminal import plural
+from stead_sym.verification import Verdict, Verification
+
+_MOST_STEPS, _MOST_RUNS, _MOST_FACTS = 400, 12, 500
+_OPEN = 12  # so many facts of a first state are shown without being asked for
+
+
+def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
+    """The evidence for one verdict; ``number`` is its place among the verdicts."""
+    assert verdict.evidence is not None
+    assert verdict.trace is not None
+    shown = outline(verdict.evidence)
+    trace = verdict.trace
+    bound = ", ".join(f"{name} = {value}" for name, value in trace.bindings.items())
+    left = len(shown.runs) - _MOST_RUNS
+    return tag(
+        "article",
+        tag("h3", f"{verdict.spec} ", tag("span", verdict.word, class_="word"), id=f"evidence-{number}-h"),
+        tag("pre", tag("code", str(verdict.formula)), class_="formula"),
+        tag(
+            "dl",
+            tag("div", tag("dt", "with"), tag("dd", tag("code", bound))) if bound else None,
+            tag("div", tag("dt", "shows"), tag("dd", tag("code", trace.claim))) if trace.claim else None,
+            class_="claim",
+        ),
+        (_run(result, verdict.spec, number, shown, run) for run in shown.runs[:_MOST_RUNS]),
+        tag("p", f"{left:,} more runs are left out; --evidence DIR writes all of them.", class_="quiet")
+        if left > 0
+        else None,
+        class_=f"evidence {verdict.word}",
+        id=f"evidence-{number}",
+        aria_labelledby=f"evidence-{number}-h",
+    )
+
+
+def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numbered) -> Html:
+    name = f"run {run.number} of {len(shown.runs)}" if len(shown.runs) > 1 else "the run"
+    anchor = f"run-{number}-{run.number}"
+    met = {steps: str(formula) for formula, steps in constraints_met(run, result.deployment.fair)}
+    steps = min(len(run.legs), _MOST_STEPS)
+    several, whole = len(shown.runs) > 1, steps == len(run.legs)
+    notes = [
+        None if whole else f"The first {steps:,} of {len(run.legs):,} steps; --evidence DIR writes all.",
+        f"{run.fair_part}: there only to show that the run goes on fairly" if run.fair_part else None,
+    ]
+    loop = joined(tag("span", "↺ ", aria_hidden="true"), run.repeats)
+    return tag(
+        "section",
+        tag("h4", f"{name[0].upper()}{name[1:]}", _begins(number, shown, run)) if several else None,
+        tag(
+            "ol",
+            _first(run, anchor, met.get(0)),
+            (_step(result, run, k, anchor, met.get(k + 1)) for k in range(steps)),
+            class_="timeline",
+        ),
+        tag("p", loop, class_="repeats") if run.repeats else None,
+        (tag("p", note, class_="quiet") for note in notes if note),
+        class_="run",
+        id=anchor,
+        aria_label=f"{spec}: {name}, {plural(len(run.legs), 'step')}",
+        data_loop=run.loop if whole else None,
+    )
+
+
+def _begins(number: int, shown: Outline, run: Numbered) -> Content:
+    """Where a run begins that does not begin at the start."""
+    if run.begins is None:
+        return None
+    anchor = f"run-{number}-{run.begins.run}-{run.begins.steps}"
+    return joined(", from the state ", tag("a", shown.words(run.begins), href=f"#{anchor}"))
+
+
+def _first(run: Numbered, anchor: str, met: str | None) -> Html:
+    facts = sorted(run.start.facts)
+    listed = tag(
+        "ul",
+        (tag("li", _fact(fact), data_relation=fact.relation) for fact in facts[:_MOST_FACTS]),
+        tag("li", f"and {len(facts) - _MOST_FACTS:,} more facts") if len(facts) > _MOST_FACTS else None,
+        class_="facts",
+    )
+    if not facts:
+        listed = tag("p", "no facts", class_="quiet")
+    elif len(facts) > _OPEN:
+        listed = tag("details", tag("summary", f"{len(facts):,} facts"), listed)
+    return tag(
+        "li",
+        tag("a", "start", class_="head", href=f"#{anchor}-0"),
+        listed,
+        _claims(run, 0, met),
+        class_="state",
+        id=f"{anchor}-0",
+    )
+
+
+def _step(result: Verification, run: Numbered, k: int, anchor: str, met: str | None) -> Html:
+    leg = run.legs[k]
+    added, removed = run.changes(k)
+    move = result.moves(run.states[k], leg.step)
+    repeats = run.loop is not None and k >= run.loop
+    return tag(
+        "li",
+        tag(
+            "a",
+            tag("span", f"{k + 1} ", class_="number"),
+            tag("code", str(leg.step.call)),
+            class_="head",
+            href=f"#{anchor}-{k + 1}",
+        ),
+        tag("p", _who(result, leg.step.actor, actor_word(leg.step), move), class_="who"),
+        _changes(added, removed),
+        _claims(run, k + 1, met),
+        class_="state repeated" if repeats else "state",
+        id=f"{anchor}-{k + 1}",
+    )
+
+
+def _changes(added: Iterable[Fact], removed: Iterable[Fact]) -> Html:
+    changes = [
+        *(tag("li", tag("ins", _fact(f)), class_="added", data_relation=f.relation) for f in added),
+        *(tag("li", tag("del", _fact(f)), class_="removed", data_relation=f.relation) for f in removed),
+    ]
+    return tag("ul", changes, class_="changes") if changes else tag("p", "no change", class_="quiet")
+
+
+def _fact(fact: Fact) -> Html:
+    return tag("code", str(fact))
+
+
+def _who(result: Verification, actor: str | None, word: str, move: Move) -> Iterator[Content]:
+    """Who makes a step, and what else could have happened, in words."""
+    yield "an event" if actor is None else f"by {word}" if actor else "by the agent"
+    if move.offered > 1:
+        some = "any" if move.selected == move.offered else f"{move.selected}"
+        yield f"; {some} of {move.offered} offered calls selected"
+    if actor is not None and move.decision is not None:
+        context = move.decision.canonical
+        names = list(result.agents)
+        for number, (other, _) in enumerate(result.agents[actor].decisions, 1):
+            if other == context:
+                anchor = decision_anchor(names.index(actor), number)
+                yield joined(" in ", tag("a", f"context {number}", href=f"#{anchor}"))
+    if move.answer is not None and is_weighed(move.answer):
+        yield f"; {weight_words(move.answer)}"
+    if move.outcomes > 1:
+        many = f"{move.outcomes}{' or more' * (move.outcomes >= MOST_OUTCOMES)}"
+        yield f"; one of {many} possible outcomes"
+
+
+def _claims(run: Numbered, steps: int, met: str | None) -> Content:
+    """What is claimed of a state."""
+    remarks = run.remarks[steps]
+    if not remarks and met is None:
+        return None
+    return tag(
+        "ul",
+        (tag("li", remark.text, class_=f"depth-{min(remark.depth, 6)}") for remark in remarks),
+        tag("li", f"meets the fairness constraint {met}") if met is not None else None,
+        class_="claims",
+    )

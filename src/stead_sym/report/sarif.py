@@ -1,0 +1,156 @@
+"""Verdicts and findings as SARIF 2.1.0, which GitHub, GitLab and editors show at their lines of the file.
+
+One decision: a specification that fails is an `error`, one whose verdict is unknown too, since neither is
+established; a finding is a `warning`. What holds is no result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import NamedTuple
+from urllib.parse import quote
+
+from stead_sym.errors import DefinitionError, InputError, Span, SteadError
+from stead_sym.evidence.data import Json
+from stead_sym.findings.finding import Finding
+from stead_sym.printable import printable
+from stead_sym.verification import Verdict, Verification
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+class _Result(NamedTuple):
+    rule: str
+    level: str
+    text: str
+    place: Span | None
+    spec: str | None
+    steps: tuple[str, ...] = ()
+
+
+def sarif_data(result: Verification, version: str) -> dict[str, Json]:
+    """The log of a verification by stead-sym of that ``version``."""
+    places = {spec.name: spec.span for spec in result.deployment.specs}
+    found = [
+        *(_verdict(verdict, result.agent, places.get(name)) for name, verdict in result.verdicts.items()),
+        *map(_finding, result.findings),
+    ]
+    return _log([one for one in found if one is not None], version)
+
+
+def sarif_findings(findings: Iterable[Finding], version: str) -> dict[str, Json]:
+    """The log of findings alone."""
+    return _log([_finding(finding) for finding in findings], version)
+
+
+def sarif_error(error: SteadError, version: str) -> dict[str, Json]:
+    """The log of a run that ended in an error."""
+    return _log([_error(error)], version)
+
+
+def _error(error: SteadError) -> _Result:
+    place = error.span if isinstance(error, InputError) else None
+    text = error.message if isinstance(error, InputError) else str(error)
+    steps = tuple(step.label for step in error.trace.steps) if isinstance(error, DefinitionError) else ()
+    return _Result(type(error).__name__, "error", text, place, None, steps)
+
+
+def _verdict(verdict: Verdict, agent: str, place: Span | None) -> _Result | None:
+    if verdict.holds:
+        return None
+    trace = verdict.trace
+    steps = tuple(step.label for step in trace.steps) if trace else ()
+    shown = f": {trace.claim}" if trace else ""
+    text = f"{verdict.spec} {verdict.word} under {agent}{f': {verdict.reason}' if verdict.reason else shown}"
+    if steps:
+        text += f", after {', '.join(steps)}"
+    return _Result(verdict.word, "error", text, place, verdict.spec, steps)
+
+
+def _finding(finding: Finding) -> _Result:
+    text = f"{finding.text}; {finding.remedy}"
+    return _Result(finding.kind.replace(" ", "-"), "warning", text, finding.place, finding.spec)
+
+
+def _log(results: list[_Result], version: str) -> dict[str, Json]:
+    rules = list(dict.fromkeys(result.rule for result in results))
+    driver: dict[str, Json] = {
+        "name": "stead-sym",
+        "semanticVersion": version,
+        "rules": [{"id": rule, "shortDescription": {"text": _described(rule)}} for rule in rules],
+    }
+    run: dict[str, Json] = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": "stead-sym/"},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(result, rules) for result in results],
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _described(rule: str) -> str:
+    match rule:
+        case "fails":
+            return "A specification fails: a run refutes it."
+        case "unknown":
+            return "No verdict on a specification is established."
+        case _:
+            return f"{rule.replace('-', ' ')} (`stead-sym explain {rule}`)"
+
+
+def _result(result: _Result, rules: list[str]) -> dict[str, Json]:
+    data: dict[str, Json] = {
+        "ruleId": result.rule,
+        "ruleIndex": rules.index(result.rule),
+        "level": result.level,
+        "message": {"text": printable(result.text)},
+        "locations": [{"physicalLocation": _physical(result.place)}] if result.place else [],
+        # the same result in two versions of a file, wherever its line has moved to
+        "partialFingerprints": {"steadSym/v1": f"{result.rule}/{result.spec or printable(result.text)}"},
+    }
+    if result.steps:
+        locations: list[Json] = [
+            {"location": {"message": {"text": printable(step)}}} for step in result.steps
+        ]
+        data["codeFlows"] = [{"threadFlows": [{"locations": locations}]}]
+    return data
+
+
+def _physical(place: Span) -> dict[str, Json]:
+    parts = PurePath(place.source).parts
+    uri = "/".join(quote(part) for part in parts if part != "/")
+    absolute = "file:///" if PurePath(place.source).is_absolute() else ""
+    return {
+        "artifactLocation": {"uri": f"{absolute}{uri}"},
+        "region": {"startLine": place.line, "startColumn": place.column},
+    }
+
+
+def annotation_lines(result: Verification) -> Iterator[str]:
+    """Verdicts and findings as lines that a workflow of GitHub shows at their places."""
+    places = {spec.name: spec.span for spec in result.deployment.specs}
+    for name, verdict in result.verdicts.items():
+        if one := _verdict(verdict, result.agent, places.get(name)):
+            yield _annotation(one)
+    yield from (_annotation(_finding(finding)) for finding in result.findings)
+
+
+def error_annotation(error: SteadError) -> str:
+    """The same of a run that ended in an error."""
+    return _annotation(_error(error))
+
+
+def _annotation(result: _Result) -> str:
+    place = result.place
+    where = f" file={_escaped(place.source)},line={place.line},col={place.column}" if place else ""
+    comma = "," if where else " "
+    text = printable(result.text).replace("%", "%25")
+    return f"::{result.level}{where}{comma}title={_escaped(result.rule)}::{text}"
+
+
+def _escaped(text: str) -> str:
+    """A property of an annotation."""
+    for character, escape in (("%", "%25"), (":", "%3A"), (",", "%2C"), ("\r", "%0D"), ("\n", "%0A")):
+        text = text.replace(character, escape)
+    return text

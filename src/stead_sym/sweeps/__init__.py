@@ -1,0 +1,1 @@
+"""Many verifications, on one machine or several, against one store of decisions."""

@@ -1,0 +1,264 @@
+"""The commands for who begins: `new`, `check`, `watch`, `completion`, and an example in every help."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stead_sym as st
+from stead_sym.cli.examples_of_help import HELP_EXAMPLES, subcommands
+from stead_sym.cli.main import _parser, main
+from stead_sym.cli.new import TEMPLATES, template
+from stead_sym.report.topics import base
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+# new
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_verifies_without_findings(name: str) -> None:
+    deployment = st.parse_deployment(template(name))
+    agents = {role.name: role.policies[0].name for role in deployment.agents}
+    result = st.verify(deployment, agents)
+    assert len(result.verdicts) > 1
+    assert {verdict.word for verdict in result.verdicts.values()} == {"holds"}
+    assert result.findings == ()
+
+
+@pytest.mark.parametrize(("name", "spec"), [("approval", "approved"), ("database", "reviewed")])
+def test_what_a_template_says_of_any_agent_is_so(name: str, spec: str) -> None:
+    assert f"--agent any      whatever an agent could do: `{spec}` fails" in template(name)
+    assert st.verify(st.parse_deployment(template(name)), "any")[spec].holds is False
+
+
+def test_what_the_template_of_agents_says_of_any_sorter_is_so() -> None:
+    deployment = st.parse_deployment(template("agents"))
+    assert st.verify(deployment, {"sorter": "any", "writer": "prompt"})["sorted_first"].holds
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_new_writes_a_file_that_verifies_and_a_test_that_passes(name: str, pytester: pytest.Pytester) -> None:
+    assert main(["new", "front-desk", "--template", name, "--tests"]) == 0
+    text = Path("front-desk.stead").read_text()
+    assert "deployment front_desk\n" in text
+    assert "stead-sym verify front-desk.stead " in text
+    assert main(["verify", "front-desk.stead", "--quiet"]) == 0
+    pytester.path.joinpath("front-desk.stead").write_text(text)
+    pytester.makepyfile(test_front_desk=Path("test_front_desk.py").read_text())
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["new", "desk"], "desk.stead: is there already; give another name, or remove it"),
+        (["new", "no/where"], "no/where.stead: cannot be written (No such file or directory)"),
+        (["new", "1x"], "'1x' is no name for a deployment"),
+        (["new", "x", "--template", "bank"], "invalid choice: 'bank'"),
+    ],
+)
+def test_new_refuses(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("desk.stead").write_text("mine")
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+    assert Path("desk.stead").read_text() == "mine"
+
+
+# check
+
+
+def test_check_says_what_needs_no_exploring(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "ward"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "3 sorts, 6 relations, 3 tools, 3 events, 1 policy, 5 specifications" in out
+    assert "patient 3, bed 4, room 2 (representatives)" in out
+    assert "patient: 2·2 + 0 + 2 = 6" in out
+    assert "one of the first states offers 0 calls, 1 event may happen" in out
+    assert "left to verify bound patient 2, bound bed 4, key of LiesIn, key of Bed" in out
+    assert "(hidden-relation)" in out
+
+
+def test_check_does_not_explore(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("something is explored")
+
+    monkeypatch.setattr("stead_sym.verification.SymbolicEngine", refuse)
+    assert main(["check", "refund"]) == 0
+    assert main(["verify", "refund", "--quiet"]) == 4, "the trap is set where verify explores"
+
+
+def test_check_is_strict_where_it_is_asked_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "ward", "--strict", "--quiet"]) == 1
+    assert main(["check", "refund", "--strict", "--quiet"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "no findings"
+
+
+def test_check_finds_what_the_first_state_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("d.stead").write_text("deployment d\nrelation P()\ntool t() guard P()\n")
+    assert main(["check", "d.stead"]) == 0
+    assert "nothing can happen there" in " ".join(capsys.readouterr().out.split())
+    Path("d.stead").write_text(base() + "initially any State where false\n")
+    assert main(["check", "d.stead"]) == 2
+    assert "initially any" in capsys.readouterr().err
+
+
+# watch
+
+
+@pytest.fixture
+def watching() -> Iterator[subprocess.Popen[str]]:
+    Path("d.stead").write_text(base() + "spec s AG true\n")
+    command = [
+        sys.executable,
+        "-m",
+        "stead_sym",
+        "watch",
+        "--interval",
+        "0.05",
+        "check",
+        "d.stead",
+        "--quiet",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        yield process
+        process.terminate()
+
+
+def said_next(process: subprocess.Popen[str], what: str) -> None:
+    """Read lines until one holds this."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if what in line:
+            return
+    raise AssertionError(f"{what} is not said")
+
+
+def test_watch_runs_again_after_each_save(watching: subprocess.Popen[str]) -> None:
+    said_next(watching, "no findings")
+    Path("d.stead").write_text(base() + "spec s AG exists o. State(o, lost) -> Flag()\n")
+    said_next(watching, "(exists-implies)")
+    Path("d.stead").write_text(base() + "spec s AG\n")
+    said_next(watching, "unexpected end")
+    new = Path("new.stead")  # as editors do that replace a file
+    new.write_text(base())
+    Path("d.stead").unlink()
+    time.sleep(0.2)
+    new.rename("d.stead")
+    said_next(watching, "no findings")
+
+
+def test_watch_wants_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["watch", "check", "missing.stead"]) == 2
+    assert "there is no such file to watch" in capsys.readouterr().err
+
+
+# completion
+
+
+def test_bash_completes_commands_options_and_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab", reason="it makes the scripts")
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("there is no bash here")
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+
+    def completed(line: str) -> set[str]:
+        words = shlex.split(line) + ([""] if line.endswith(" ") else [])
+        quoted = " ".join(map(shlex.quote, words))
+        run = (
+            f'COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _shtab_stead_sym; echo "${{COMPREPLY[@]}}"'
+        )
+        ended = subprocess.run([bash, "-c", f"{script}\n{run}"], capture_output=True, text=True, check=True)
+        return {word.strip() for word in ended.stdout.split()}
+
+    assert {"verify", "check", "new", "watch"} <= completed("stead-sym ")
+    assert completed("stead-sym ver") == {"verify"}
+    assert completed("stead-sym verify refund --eng") >= {"--engine"}
+    assert completed("stead-sym new desk --template ") >= set(TEMPLATES)
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_get_a_script_that_knows_the_commands(
+    shell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("shtab", reason="it makes the scripts")
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for command in subcommands(_parser()):
+        assert command in script
+    if (program := shutil.which(shell)) is not None:
+        subprocess.run([program, "-n"], input=script, text=True, check=True)
+
+
+# help
+
+_ELSEWHERE = {
+    "audit",
+    "models get",
+    "decisions show",
+    "decisions salvage",
+    "decisions list",
+    "decisions export",
+}
+"""Commands whose example wants a model or decisions."""
+_ENDLESS = {"simulate", "watch", "lsp", "completion"}
+"""Commands that do not end by themselves, or write where the user's shell looks."""
+
+
+def commands() -> Iterator[str]:
+    def below(parser: object, name: str) -> Iterator[str]:
+        for word, sub in subcommands(parser).items():  # type: ignore[arg-type]
+            yield f"{name} {word}".strip()
+            yield from below(sub, f"{name} {word}".strip())
+
+    return below(_parser(), "")
+
+
+def test_every_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in commands():
+        with pytest.raises(SystemExit):
+            main([*command.split(), "--help"])
+        assert f"example: {HELP_EXAMPLES[command]}\n" in capsys.readouterr().out
+    assert set(HELP_EXAMPLES) == set(commands())
+
+
+def test_every_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("program.txt").write_text("inc x\nstop\n")
+    bin_folder = Path("bin").absolute()
+    bin_folder.mkdir()
+    program = bin_folder / "stead-sym"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m stead_sym "$@"\n')
+    program.chmod(0o755)
+    for command, example in HELP_EXAMPLES.items():
+        if command in _ELSEWHERE | _ENDLESS:
+            words = re.sub(r">.*", "", example)
+            options = _parser().parse_args(shlex.split(words)[1:])
+            assert callable(options.run)
+            continue
+        ended = subprocess.run(
+            ["sh", "-c", example],
+            env={"PATH": f"{bin_folder}:/usr/bin:/bin", "XDG_DATA_HOME": str(Path("home").absolute())},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode in (0, 1), (example, ended.stderr)
+        assert ended.stdout or ended.stderr or ">" in example, example

@@ -1,0 +1,276 @@
+"""The stepper: what it offers is what the semantics say, and the keys do what stands below them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("textual", reason="the screen of the stepper")
+
+from textual.pilot import Pilot
+from textual.widgets import OptionList, Static
+
+from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.roles import wrap_all
+from stead_sym.cli.main import main
+from stead_sym.cli.stepper import Picker, StepperApp
+from stead_sym.cli.stepping import Choice, Stepper
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.restriction import around, normal_restriction
+from stead_sym.deployment.semantics import leads_to
+from stead_sym.deployment.tool import Call
+from stead_sym.files import load
+from stead_sym.report.topics import topics
+from stead_sym.verification import verify
+
+
+def stepper(name: str, agents: object = "any") -> Stepper:
+    deployment = load(name)
+    return Stepper(deployment, wrap_all(deployment, agents))  # type: ignore[arg-type]
+
+
+def calls(choices: tuple[Choice, ...]) -> Mapping[str, bool]:
+    return {str(choice.call): choice.selected for choice in choices}
+
+
+# the run, without a screen
+
+
+def test_choices_are_what_is_offered_and_what_the_agent_selects() -> None:
+    run = stepper("refund", "baseline")
+    [ingest] = run.choices()
+    assert (str(ingest.call), ingest.selected, len(ingest.after)) == ("ingest_case()", True, 2)
+    run.take(ingest, ingest.after[0])
+    assert {call: selected for call, selected in calls(run.choices()).items() if selected} == {
+        next(call for call in calls(run.choices()) if call.startswith("issue_refund")): True
+    }
+    assert len(run.choices()) == 3
+    added, removed = run.changed
+    assert len(added) == 3
+    assert removed == ()
+
+
+@pytest.mark.parametrize("name", ["refund", "ward", "bank"])
+def test_every_outcome_is_a_step_of_the_semantics(name: str) -> None:
+    run = stepper(name)
+    whole = normal_restriction(run.deployment)
+    taken = 0
+    for number in range(12):
+        choices = run.choices()
+        choice = choices[number % len(choices)]
+        for after in choice.after:
+            near = around(run.deployment, whole, run.state, after)
+            assert leads_to(run.deployment, choice.call, run.state, after, near)
+            taken += 1
+        run.take(choice, choice.after[number % len(choice.after)])
+        if list(run.faults(run.choices())):
+            break
+    assert taken > 3
+
+
+def test_undo_and_redo_go_along_the_run_and_another_step_replaces_what_was_ahead() -> None:
+    run = stepper("refund")
+    first = run.state
+    for _ in range(3):
+        choice = run.choices()[0]
+        run.take(choice, choice.after[0])
+    last, steps = run.state, run.run.steps
+    assert [run.back() for _ in range(4)] == [True, True, True, False]
+    assert run.state == first
+    assert [run.forward() for _ in range(4)] == [True, True, True, False]
+    assert run.state == last
+    run.back()
+    other = run.choices()[-1]
+    run.take(other, other.after[0])
+    assert run.run.steps[:2] == steps[:2]
+    assert len(run.run.steps) == 3
+
+
+def test_a_loop_of_evidence_begins_anew() -> None:
+    desk = load("refund")
+    trace = verify(desk, "any", "prog")["prog"].trace
+    assert trace is not None
+    assert trace.loop is not None
+    run = stepper("refund")
+    run.follow(trace)
+    for _ in trace.steps:
+        assert run.forward()
+    assert run.forward()
+    assert run.state == trace.states[trace.loop + 1]
+
+
+@pytest.mark.parametrize(
+    ("topic", "fault"),
+    [
+        ("BoundExceeded", "more values of order are in use"),
+        ("KeyBroken", "have the same key"),
+        ("NothingOffered", "nothing is offered"),
+        ("NoEffect", "leads nowhere"),
+    ],
+)
+def test_what_breaks_the_definition_is_said(topic: str, fault: str) -> None:
+    from stead_sym.report.topics import base
+
+    example = topics()[topic].example
+    deployment = parse_deployment(example if example.startswith("deployment") else base() + example)
+    run = Stepper(deployment, wrap_all(deployment, "any"))
+    for number in range(8):
+        choices = run.choices()
+        if found := list(run.faults(choices)):
+            assert fault in " ".join(found)
+            return
+        choice = choices[-1 - number % min(2, len(choices))]
+        run.take(choice, choice.after[-1])
+    raise AssertionError("nothing is said")
+
+
+# the screen
+
+
+def shown(app: StepperApp) -> Mapping[str, str]:
+    """What the parts of the screen say."""
+    texts = {
+        name: str(app.query_one(f"#{name}", Static).render()) for name in ("title", "state", "faults", "run")
+    }
+    rows = app.query_one("#choices", OptionList)
+    texts["choices"] = "\n".join(str(rows.get_option_at_index(k).prompt) for k in range(rows.option_count))
+    return texts
+
+
+def on_screen(app: StepperApp, act: Callable[[Pilot[None]], Awaitable[None]], width: int = 80) -> None:
+    async def go() -> None:
+        async with app.run_test(size=(width, 24)) as pilot:
+            await pilot.pause()
+            await act(pilot)
+
+    asyncio.run(go())
+
+
+def test_a_run_is_made_with_the_keys() -> None:
+    app = StepperApp(stepper("refund", "baseline"))
+
+    async def act(pilot: Pilot[None]) -> None:
+        assert shown(app)["choices"] == "> ingest_case()  2 outcomes"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, Picker)
+        await pilot.press("enter")
+        await pilot.pause()
+        said = shown_here()
+        assert "+ PartOf(" in said["state"]
+        assert "> issue_refund(" in said["choices"]
+        assert ". obtain_approval(" in said["choices"]
+        assert "step 1 of 1" in said["title"]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "+ RefundIssued(" in shown_here()["state"]
+        await pilot.press("u")
+        assert "RefundIssued" not in shown_here()["state"]
+        assert "step 1 of 2" in shown_here()["title"]
+        await pilot.press("r")
+        assert "+ RefundIssued(" in shown_here()["state"]
+        await pilot.press("i")
+        await pilot.pause()
+        assert "step 0 of 0" in shown_here()["title"]
+
+    def shown_here() -> Mapping[str, str]:
+        return shown(app)
+
+    on_screen(app, act)
+
+
+def test_it_jumps_into_evidence() -> None:
+    app = StepperApp(stepper("refund", "baseline"))
+
+    async def act(pilot: Pilot[None]) -> None:
+        await pilot.press("e")
+        await pilot.pause()
+        assert isinstance(app.screen, Picker)
+        await pilot.press("enter")
+        await pilot.pause()
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "step 0 of 2" in shown(app)["title"]
+        await pilot.press("r", "r")
+        assert "+ RefundIssued(" in shown(app)["state"]
+        assert "▸ 2. issue_refund(" in shown(app)["run"]
+
+    on_screen(app, act)
+
+
+def test_escape_leaves_a_list_and_takes_nothing() -> None:
+    app = StepperApp(stepper("ward"))
+
+    async def act(pilot: Pilot[None]) -> None:
+        await pilot.press("i")
+        await pilot.pause()
+        assert isinstance(app.screen, Picker)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "step 0 of 0" in shown(app)["title"]
+        assert "! event arrive()" in shown(app)["choices"]
+
+    on_screen(app, act)
+
+
+def test_names_from_a_file_are_no_markup_and_no_control_characters() -> None:
+    def evil(context: DecisionContext) -> Call:
+        return min(context.calls)
+
+    evil.__name__ = "[red]x\x1b[2J"
+    run = stepper("refund", evil)
+    app = StepperApp(run)
+
+    async def act(pilot: Pilot[None]) -> None:
+        title = shown(app)["title"]
+        assert "[red]x" in title
+        assert "\x1b" not in title
+
+    on_screen(app, act)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_nothing_is_cut_off_at_the_edge(width: int) -> None:
+    app = StepperApp(stepper("ward", {"bed_agent": "careful", "discharge_agent": "any"}))
+
+    async def act(pilot: Pilot[None]) -> None:
+        picture = app.export_screenshot()
+        texts = [unescape(text).replace("\xa0", " ") for text in re.findall(r">([^<>]+)</text>", picture)]
+        whole = "".join(texts)
+        for key in ("undo", "redo", "evidence", "start", "quit"):
+            assert key in whole
+        for label in ("state", "what could happen", "run"):
+            assert label in whole
+
+    on_screen(app, act, width)
+
+
+# the command
+
+
+def test_the_command_wants_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "refund", "--policy", "baseline"]) == 2
+    assert "simulate wants a terminal" in capsys.readouterr().err
+    assert main(["simulate", "-"]) == 2
+    assert "give the path of a file" in capsys.readouterr().err
+
+
+def test_it_begins_with_evidence_of_a_file(tmp_path: Path) -> None:
+    from stead_sym.cli.main import _parser
+    from stead_sym.cli.simulate import stepper_of
+
+    out = tmp_path / "out"
+    assert main(["verify", "refund", "--policy", "baseline", "--quiet", "--evidence", str(out)]) == 1
+    words = ["simulate", "refund", "--policy", "baseline", "--evidence", str(out / "auth.json")]
+    options = _parser().parse_args(words)
+    options.quiet = True
+    run = stepper_of(load("refund"), options)
+    assert run.position == 0
+    assert [step.call.tool for step in run.run.steps] == ["ingest_case", "issue_refund"]
+    assert json.loads((out / "auth.json").read_text())["spec"] == "auth"
