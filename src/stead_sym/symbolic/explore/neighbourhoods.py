@@ -19,19 +19,20 @@ log n) steps over the n bits and not a pass over the whole set for each place, l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
 from typing import NamedTuple, TypeAlias
 
-from stead_sym.deployment.tool import Call, Tool
+from stead_sym.deployment.tool import Call
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd, Bits, Manager
 from stead_sym.symbolic.encode.encoding import Encoding
 from stead_sym.symbolic.explore.places import Place
+from stead_sym.symbolic.explore.views import Views
 
 _MOST = 1 << 10  # calls over the values of a place, past which places are not gone through
 
@@ -89,8 +90,6 @@ class Shape:
         self.manager = encoding.manager
         self.pattern = pattern
         self.sites = sorted(sites, key=lambda site: self.manager.depth(site.place.shown))
-        self.selected: dict[Key, frozenset[Call]] = {}
-        """What is selected in the contexts that were met at a place, under the names of the pattern."""
 
     def near(self, states: Bdd) -> Iterator[tuple[Site, Bdd]]:
         """The sites at which the pattern is shown in some of the ``states``, each with P_h."""
@@ -127,25 +126,13 @@ class Shape:
 
 
 class Neighbourhoods:
-    """Makes shapes. ``tools`` are the agent's, ``relations`` those that it is shown; ``shown`` and
-    ``offered`` say where a fact is shown and a call offered."""
+    """Makes shapes. Of rigid values the identity matters to the agent."""
 
-    def __init__(
-        self,
-        encoding: Encoding,
-        rigid: Set[Value],
-        tools: Sequence[Tool],
-        relations: Sequence[str],
-        shown: Callable[[Fact], Bdd],
-        offered: Callable[[Call], Bdd],
-    ) -> None:
-        self.encoding = encoding
-        self.manager = encoding.manager
+    def __init__(self, views: Views, rigid: Set[Value]) -> None:
+        self.views = views
+        self.encoding = views.encoding
+        self.manager = views.manager
         self.rigid = rigid
-        self.tools = tools
-        self.relations = relations
-        self.shown = shown
-        self.offered = offered
         self._support: dict[Bdd, Bits] = {}
 
     def shape(self, pattern: Instance, places: Sequence[Place]) -> Shape | None:
@@ -158,18 +145,18 @@ class Neighbourhoods:
             for sort, values in self.encoding.values.items()
         }
         calls: list[Call] = []
-        for tool in self.tools:
-            choices = [among[binder.sort] for binder in tool.params]
+        for name, interface in self.views.tools.items():
+            choices = [among[binder.sort] for binder in interface.tool.params]
             if prod(map(len, choices)) > _MOST:
                 return None
-            calls += (Call(tool.name, args) for args in product(*choices))
+            calls += (Call(name, args) for args in product(*choices))
         return Shape(self.encoding, pattern, [self._site(place, among, calls) for place in places])
 
     def _site(self, place: Place, among: Mapping[str, Sequence[Value]], calls: Sequence[Call]) -> Site:
         m, name_of = self.manager, {value: name for name, value in place.of.items()}
         items: list[tuple[Item, Bdd]] = []
-        items += ((fact.rename(name_of), self.shown(fact)) for fact in self._facts(place, among))
-        items += ((call, self.offered(call.rename(place.of))) for call in calls)
+        items += ((fact.rename(name_of), self.views.fact(fact)) for fact in self._facts(place, among))
+        items += ((call, self.views.call(call.rename(place.of))) for call in calls)
         sure, left = list[Item](), list[tuple[Item, Bdd]]()
         for item, there in items:
             if m.implies(place.shown, there):
@@ -183,7 +170,7 @@ class Neighbourhoods:
         """The facts that can hold over the values of a place and the rigid ones. They are looked up at the
         position at which these values have the fewest facts."""
         encoding, own = self.encoding, {*self.rigid, *place.of.values()}
-        for name in self.relations:
+        for name in self.views.shown:
             at = [
                 [encoding.facts_at(name, k, place.of.get(value, value)) for value in among[sort]]
                 for k, sort in enumerate(encoding.schema.relation(name).sorts)
