@@ -708,8 +708,8 @@ MUTATIONS = (
     Mutation(
         "saturation goes forward only",
         "bdd/saturation.py",
-        "return (a, c, b, d) if self.backward else (a, b, c, d)",
-        "return a, b, c, d",
+        "quarters = (a, c, b, d) if self.backward else (a, b, c, d)",
+        "quarters = (a, b, c, d)",
     ),
     Mutation(
         "EG does not ask for fairness",
