@@ -542,8 +542,8 @@ MUTATIONS = (
     Mutation(
         "an offered call may have no effect",
         "explore/reach.py",
-        "if (dead := states & calls) != m.false:",
-        "if (dead := m.false) != m.false:",
+        "dead = m.exist(self._params(name), states & calls)",
+        "dead = m.false",
     ),
     Mutation(
         "a bound may be exceeded",
