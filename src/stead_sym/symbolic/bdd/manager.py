@@ -425,11 +425,19 @@ class Manager:
     def nodes(self) -> int:
         """How many nodes the manager holds now. CUDD keeps that number; `len` of its manager looks at every
         node instead."""
-        if self.backend == "cudd":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # `dd` warns that other figures have changed their meaning
-                return int(self._bdd.statistics()["n_nodes"])
-        return len(self._bdd)
+        return len(self._bdd) if self.backend == "autoref" else self._counted("n_nodes")
+
+    @property
+    def steps(self) -> int | None:
+        """How many steps the operations on diagrams took so far: each looks up once whether its answer is
+        known. A measure of work that no clock and no other process has a part in; None where the backend does
+        not count."""
+        return None if self.backend == "autoref" else self._counted("cache_lookups")
+
+    def _counted(self, name: str) -> int:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `dd` warns that other figures have changed their meaning
+            return int(self._bdd.statistics()[name])
 
 
 def _pairs(items: list[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:

@@ -125,6 +125,11 @@ class ContextFinder:
                 self._bounded.append((met.context, calls))
             yield self._settle(met, calls)
 
+    @property
+    def places(self) -> int:
+        """At how many places in the data contexts were looked for."""
+        return self._locator.places
+
     def _picked(self, states: Bdd) -> DecisionContext:
         """What the agent is shown and offered in one of the states."""
         return self.context(self.manager.pick(states, self.encoding.order))

@@ -55,6 +55,11 @@ class Locator:
         self._shapes: dict[Instance, Shape | None] = {}
         self._selected: dict[tuple[Shape, Key], frozenset[Call]] = {}
 
+    @property
+    def places(self) -> int:
+        """The places of all shapes that are known."""
+        return sum(len(shape.sites) for shape in self._shapes.values() if shape is not None)
+
     def search(self, undecided: Bdd) -> Search:
         """Look at the places of all shapes that are known."""
         search = Search(self, undecided)
