@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import pytest
@@ -10,8 +11,12 @@ from hypothesis import strategies as hs
 
 import stead_sym as st
 from engine_pairs import examples
-from stead_sym.deepening.deepen import Deepening, deepen
+from stead_sym.deepening.deepen import Deepening, Found, deepen
 from stead_sym.errors import DefinitionError, InputError, Undecided
+from stead_sym.evidence.data import evidence_data, text_digest
+from stead_sym.evidence.reading import read_evidence
+from stead_sym.evidence.recorded import recorded_wrappers
+from stead_sym.evidence.replay import replay
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.mortality import mortal_deployments
 from stead_sym.testing.workflows import workflows
@@ -121,6 +126,17 @@ fair {fair}
     agree(st.parse_deployment(text), "any")
 
 
+def written_down(deployment: st.Deployment, name: str, one: Found) -> None:
+    """The evidence, read back from what is written of it, is confirmed by the semantics alone."""
+    assert one.verdict.evidence is not None
+    assert one.moves is not None
+    data = evidence_data(name, str(one.verdict.formula), one.verdict.evidence, one.moves)
+    written = read_evidence(deployment, json.loads(json.dumps(data)), "evidence")
+    assert (written.digest, written.bounds) == (text_digest(deployment), one.within)
+    wrappers = recorded_wrappers(deployment, written.agents)
+    assert replay(deployment, wrappers, written.evidence, written.bounds).confirmed
+
+
 def agree(deployment: st.Deployment, agent: str, limit: int = 6) -> Deepening:
     """Whatever deepening finds is so, and at the end of a bounded deployment all is found."""
     exact = st.verify(deployment, agent, findings=False)
@@ -132,8 +148,10 @@ def agree(deployment: st.Deployment, agent: str, limit: int = 6) -> Deepening:
             assert truth is False, (name, one.within)
         if one.shown:
             assert truth is True, (name, one.within)
-        blind = any(e.is_ensure for tool in deployment.tools_and_events for e in tool.effects)
-        if found.established and truth is not None and not blind:
+        if one.decided:
+            written_down(deployment, name, one)
+        leaps = any(e.is_ensure for tool in deployment.tools_and_events for e in tool.effects)
+        if found.established and truth is not None and not leaps:
             assert one.decided, name
     return found
 
@@ -282,9 +300,17 @@ tool take()
 spec asked atmost 1 x. Held(x)
 spec grows AG atmost 2 x. Held(x)
 """
-    found = deepen(st.parse_deployment(text), limit=4)
+    deployment = st.parse_deployment(text)
+    found = deepen(deployment, limit=4)
     assert answer(found) == ("unknown", True, 1)
     assert answer(found, "grows") == ("fails", False, 3)
+    written_down(deployment, "grows", found.found["grows"])
+    begun = deepen(st.parse_deployment(text.replace("bound item 1", "bound item 2")), specs=["asked"])[
+        "asked"
+    ]
+    assert begun.evidence is not None
+    wrappers = {"": None}
+    assert "is no initial state" in replay(deployment, wrappers, begun.evidence, {"item": 2}).fault
 
 
 def test_a_formula_in_the_place_of_an_effect_is_followed_within_the_bounds() -> None:
@@ -403,6 +429,7 @@ def test_an_agent_is_not_shown_that_a_formula_was_not_followed() -> None:
     for agent in (leaps, st.CanonicalWrapper(st.FunctionAgent(leaps), desk.schema, desk.tools)):
         found = deepen(desk, agent, limit=3)
         assert answer(found, "never") == ("fails", False, 2)
+        written_down(desk, "never", found.found["never"])
     assert {fact.relation for context in seen for fact in context.view} <= {"Held"}
 
 

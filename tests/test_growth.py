@@ -196,6 +196,27 @@ def test_the_report_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.startswith("some unknown: shown to be true within the bounds case 1")
 
 
+def test_what_was_found_is_replayed_by_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run is past the bounds of the file, and begins as these allow."""
+    file, folder = tmp_path / "leak.stead", tmp_path / "evidence"
+    file.write_text(LEAK, encoding="utf-8")
+    arguments = ["verify", str(file), "--deepen", "--max-bound", "3", "--json"]
+    assert main([*arguments, "--evidence", str(folder)]) == 1
+    report = json.loads(capsys.readouterr().out)
+    (tmp_path / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    assert "few fails" in (folder / "few.txt").read_text(encoding="utf-8")
+    assert main(["replay", str(file), str(tmp_path / "report.json"), "--quiet"]) == 0
+    told = capsys.readouterr()
+    assert "few fails under only: confirmed, 5 steps, 2 claims\n  within raised bounds, case 3" in told.out
+    assert told.err == ""
+    for bounds, status in (({"case": 3}, 0), ({"case": 2}, 1), ({"desk": 3}, 2), ({"case": -1}, 2)):
+        evidence = json.loads((folder / "few.json").read_text(encoding="utf-8")) | {"bounds": bounds}
+        (tmp_path / "few.json").write_text(json.dumps(evidence), encoding="utf-8")
+        assert main(["replay", str(file), str(tmp_path / "few.json"), "--quiet"]) == status
+
+
 @pytest.mark.parametrize("words", [[], ["--json"]])
 def test_a_limit_leaves_what_was_found(
     words: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -216,7 +237,7 @@ def test_a_limit_leaves_what_was_found(
         assert "never  fails" in out
 
 
-@pytest.mark.parametrize("option", ["--strict", "--hypotheses", "--unwrapped", "--evidence=x"])
+@pytest.mark.parametrize("option", ["--strict", "--hypotheses", "--unwrapped", "--certify=x"])
 def test_what_needs_bounds_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "refund", "--policy", "baseline", "--deepen", option]) == 2
     assert "leave it out with --deepen" in capsys.readouterr().err

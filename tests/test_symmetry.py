@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import subprocess
 import sys
 
+import jsonschema
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as some
@@ -17,6 +19,7 @@ from engine_pairs import MAX_STATES, by_name, examples
 from stead_sym.errors import DefinitionError, InputError, Undecided
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
+from stead_sym.report.data import report_schema
 from stead_sym.report.symmetry import symmetry_data
 from stead_sym.symmetries import symmetry
 from stead_sym.testing.brute_force import automorphisms
@@ -261,6 +264,8 @@ def test_the_command(tmp_path):
     assert "s holds: no choice changes this" in told
     assert "c_closes fails: it hangs on the choice: with number 2 of those alike it holds" in told
     data = json.loads(subprocess.run([*words, "--json"], capture_output=True, check=True).stdout)
+    jsonschema.validate(data, report_schema())
+    assert data["contexts"][1]["orbits"] == [["close(CASE_1)", "close(CASE_2)"]]
     assert data["specs"]["c_closes"] == {
         "verdict": "fails",
         "kept": None,
@@ -275,6 +280,13 @@ def test_the_command(tmp_path):
 def test_the_data_are_those_of_the_answer():
     found = symmetry(alike(), first, ["AF ~Open(c)"])
     data = json.loads(json.dumps(symmetry_data(found)))
+    jsonschema.validate(data, report_schema())
+    for part in ("contexts", "specs", "choices"):  # what the schema says of them is not empty
+        altered = copy.deepcopy(data)
+        one = altered[part]["AF ~Open(c)"] if part == "specs" else altered[part][0]
+        one["more"] = 1
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(altered, report_schema())
     assert data["specs"] == {"AF ~Open(c)": {"verdict": "fails", "kept": None, "differs": True}}
     assert [choice["contexts"] for choice in data["choices"][:4]] == [[0, 1], [0, 1], [0, 1], [0]]
     assert [choice["holds"]["AF ~Open(c)"] for choice in data["choices"][:3]] == [False, True, True]

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from stead_sym.bounds import LIMIT
 from stead_sym.cli.agents import chosen_agents
@@ -21,6 +22,7 @@ from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.files import load
 from stead_sym.report.deepening import deepening_data, print_deepening
+from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on, print_error
 
@@ -32,7 +34,7 @@ _REFUSED = {
     "strict": "--strict",
     "certify": "--certify",
     "hypotheses": "--hypotheses",
-    "evidence": "--evidence",
+    "report": "--report",
 }
 """What goes with a verdict over established bounds only."""
 
@@ -47,6 +49,8 @@ def verify_deepening(options: argparse.Namespace) -> int:
         return _stopped(options, ended) if isinstance(ended, Stopped) else ended
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
+    if options.evidence is not None:
+        prepare(Path(options.evidence), [spec.name for spec in deployment.asked(asked(options))[1]])
     with display(options) as progress:
         found = deepen(
             deployment,
@@ -60,6 +64,8 @@ def verify_deepening(options: argparse.Namespace) -> int:
             told=_teller(options),
         )
         report = json.dumps(deepening_data(found), indent=2) if options.json else ""
+    if options.evidence is not None:
+        write_evidence(found, Path(options.evidence))
     if options.json:
         print(report)
     else:
@@ -78,6 +84,8 @@ def _teller(options: argparse.Namespace) -> Callable[[Deepening], None] | None:
     console = console_on(sys.stdout)
 
     def tell(found: Deepening) -> None:
+        if options.evidence is not None:
+            write_evidence(found, Path(options.evidence))
         with console.capture() as printed:
             print_deepening(found, console, quiet=options.quiet)
         data: Json = deepening_data(found) if options.json else None

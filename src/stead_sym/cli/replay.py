@@ -63,7 +63,7 @@ def _replay(options: argparse.Namespace) -> int:
     results: list[tuple[Written, Replayed, Wrappers]] = []
     for written in found:
         wrappers = asked if asked is not None else _recorded(deployment, written, options.canonical_timeout)
-        replayed = replay(deployment, wrappers, written.evidence)
+        replayed = replay(deployment, wrappers, written.evidence, written.bounds)
         differing = decisions_that_differ(deployment, wrappers, written.agents)
         if replayed.confirmed and differing:
             replayed = replace(replayed, fault=differing[0])
@@ -74,9 +74,14 @@ def _replay(options: argparse.Namespace) -> int:
         for written, replayed, wrappers in results:
             _print(deployment, written, replayed, wrappers)
             if not options.quiet:
-                moves = Moves(deployment, wrappers, normal_restriction(deployment))
+                moves = Moves(deployment, wrappers, normal_restriction(_raised(deployment, written)))
                 print_replayed(written.evidence, replayed, moves, console_on(sys.stdout), options.verbose)
     return 0 if all(replayed.confirmed for _, replayed, _ in results) else 1
+
+
+def _raised(deployment: Deployment, written: Written) -> Deployment:
+    """The deployment with the bounds that the evidence was found with."""
+    return deployment if written.bounds is None else replace(deployment, bounds=written.bounds)
 
 
 def _recorded(deployment: Deployment, written: Written, seconds: float) -> Wrappers:
@@ -130,6 +135,9 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
         print(f"{verdict}: nothing to replay, since it is about all runs")
         return
     print(f"{verdict}: confirmed, {replayed.steps} steps, {replayed.claims} claims")
+    if written.bounds is not None:
+        raised = ", ".join(f"{sort} {bound}" for sort, bound in written.bounds.items())
+        print(f"  within raised bounds, {raised}")
     if replayed.only_here:
         print("  shown at one initial state; to hold it has to hold at all of them")
     for name, recorded in written.agents.items():

@@ -111,6 +111,11 @@ class Deepening:
         return self.found[spec].verdict
 
     @property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """The verdicts by specification."""
+        return {name: one.verdict for name, one in self.found.items()}
+
+    @property
     def bounds(self) -> Bounds:
         """The bounds of the last fragment."""
         return self.rounds[-1].bounds
@@ -308,9 +313,9 @@ class _Run:
         shown = sure if possible.holds else possible
         assert shown.evidence is not None, "an engine that has an answer has evidence"
         evidence = recovered(shown.evidence, formula)
-        replayed = replay(part.whole, self._wrappers, evidence)
+        replayed = replay(self._leaps.deployment, self._wrappers, evidence, part.bounds)
         assert replayed.confirmed, f"the run of {name} is not confirmed: {replayed.fault}"
-        moves = Moves(part.whole, self._wrappers, result.restriction)
+        moves = Moves(self._deployment, self._wrappers, result.restriction, part.bounds)
         if not possible.holds:
             return Found(Verdict(name, written, False, evidence=evidence), part.bounds, moves=moves)
         return Found(Verdict(name, written, None, evidence=evidence), part.bounds, shown=True, moves=moves)

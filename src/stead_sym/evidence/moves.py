@@ -6,6 +6,7 @@ One decision: outcomes are counted up to the names of fresh values, which nobody
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -56,11 +57,20 @@ class Move:
 
 
 class Moves:
-    """The moves of a deployment under wrapped agents, each found once."""
+    """The moves of a deployment under wrapped agents, each found once. ``raised`` are the bounds that its
+    runs keep, where these are others than the deployment has.
+    """
 
-    def __init__(self, deployment: Deployment, wrappers: Wrappers, restriction: Restriction) -> None:
+    def __init__(
+        self,
+        deployment: Deployment,
+        wrappers: Wrappers,
+        restriction: Restriction,
+        raised: Mapping[str, int] | None = None,
+    ) -> None:
         self.deployment = deployment
         self.wrappers = wrappers
+        self.raised = raised
         self._restriction = restriction
         self._found: dict[tuple[Instance, Step], Move] = {}
 

@@ -26,7 +26,8 @@ from stead_sym.relational.schema import Value
 @dataclass(frozen=True, slots=True)
 class Written:
     """Evidence as it was written down: for which specification of which deployment (``digest`` is that of its
-    text), and with which agents. ``agents`` has None for one that selects everything offered."""
+    text), and with which agents. ``agents`` has None for one that selects everything offered. ``bounds`` are
+    those that its runs keep, None for those of the deployment."""
 
     deployment: str
     digest: str
@@ -34,6 +35,7 @@ class Written:
     formula: str
     agents: Mapping[str, Recorded | None]
     evidence: Evidence
+    bounds: Mapping[str, int] | None = None
 
 
 def read_evidence(deployment: Deployment, data: object, source: str) -> Written:
@@ -70,7 +72,14 @@ class _Reader:
             formula := self._text(top.get("formula"), "formula"),
             {name: self._agent(agent, f"agents.{name}") for name, agent in agents.items()},
             Evidence(self._tree(top, formula), self._truth(top.get("of_many"), "of_many")),
+            self._bounds(top["bounds"]) if "bounds" in top else None,
         )
+
+    def _bounds(self, data: object) -> Mapping[str, int]:
+        given = self._object(data, "bounds")
+        if set(given) != set(self._deployment.bounds):
+            raise self._fault("bounds", f"are not for {', '.join(self._deployment.bounds)}")
+        return {sort: self._number(bound, f"bounds.{sort}") for sort, bound in given.items()}
 
     # the tree
 

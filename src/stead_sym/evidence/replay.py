@@ -8,7 +8,7 @@ taken over from the evidence but which runs and values to look at.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from stead_sym.agent.roles import Wrappers
@@ -76,12 +76,18 @@ class Replayed:
         return self.confirmed and not self.unshown and not self.only_here
 
 
-def replay(deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> Replayed:
-    """Run evidence through the semantics of the deployment under wrapped agents.
+def replay(
+    deployment: Deployment,
+    wrappers: Wrappers,
+    evidence: Evidence,
+    raised: Mapping[str, int] | None = None,
+) -> Replayed:
+    """Run evidence through the semantics of the deployment under wrapped agents. Where it was found with
+    ``raised`` bounds its runs keep these, and begin as the bounds of the deployment allow.
 
     Whatever an agent raises passes through, such as an `AgentError`.
     """
-    checking = _Replay(deployment, wrappers, evidence)
+    checking = _Replay(deployment, wrappers, evidence, raised)
     fault, at = "", None
     try:
         checking.check()
@@ -104,11 +110,18 @@ class _Replay:
     """What has been checked so far: ``steps``, each with the state it leads from, and ``claims``, nodes by
     their identity."""
 
-    def __init__(self, deployment: Deployment, wrappers: Wrappers, evidence: Evidence) -> None:
-        self._deployment = deployment
+    def __init__(
+        self,
+        deployment: Deployment,
+        wrappers: Wrappers,
+        evidence: Evidence,
+        raised: Mapping[str, int] | None,
+    ) -> None:
+        self._deployment = deployment if raised is None else replace(deployment, bounds=raised)
+        self._starting = deployment
         self._wrappers = wrappers
         self._evidence = evidence
-        self._restriction = normal_restriction(deployment)
+        self._restriction = normal_restriction(self._deployment)
         self._calls: dict[tuple[Instance, str | None], frozenset[Call]] = {}
         self.steps: set[tuple[Instance, Step]] = set()
         self.claims: set[int] = set()
@@ -116,7 +129,7 @@ class _Replay:
 
     def check(self) -> None:
         node = self._evidence.root
-        if not is_initial(self._deployment, node.state):
+        if not is_initial(self._starting, node.state):
             raise _Refuted(f"the run begins in {node.state}, which is no initial state")
         self._claim(node, node.state, {})
 

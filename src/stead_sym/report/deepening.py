@@ -82,7 +82,12 @@ def deepening_data(found: Deepening, stopped: str = "") -> dict[str, Json]:
         "seconds": found.seconds,
         "established": found.established,
         "rounds": [
-            {"bounds": dict(one.bounds), "states": one.states, "exceeded": list(one.exceeded)}
+            {
+                "bounds": dict(one.bounds),
+                "states": one.states,
+                "exceeded": list(one.exceeded),
+                "unseen": list(one.unseen),
+            }
             for one in found.rounds
         ],
         "specs": {name: verdict_data(one.verdict, one.moves) for name, one in found.found.items()},

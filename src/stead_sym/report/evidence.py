@@ -18,6 +18,7 @@ from rich.text import Text
 
 from stead_sym.agent.records.weight import freedom_words, weight_words
 from stead_sym.agent.wrapper import Decision
+from stead_sym.deepening.deepen import Deepening
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.evidence.moves import Move
@@ -59,7 +60,7 @@ class Subject:
         return f"{self.spec} {self.verdict}, {self.deployment} under {self.agent}"
 
 
-def subject(result: Verification, spec: str) -> Subject:
+def subject(result: Verification | Deepening, spec: str) -> Subject:
     """What the evidence for a verdict is about. `InputError` where there is none."""
     check_known("spec", spec, list(result.verdicts))
     verdict, deployment = result[spec], result.deployment

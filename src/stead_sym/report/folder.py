@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from stead_sym.agent.records.digest import digest
+from stead_sym.deepening.deepen import Deepening
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import FORMAT, Json, evidence_data
 from stead_sym.report.drawing import MARKER as DRAWING_MARKER
@@ -40,7 +41,7 @@ def prepare(folder: Path, specs: Iterable[str]) -> None:
         raise _unwritable(Path(error.filename or folder), error) from None
 
 
-def write_evidence(result: Verification, folder: Path) -> tuple[Path, ...]:
+def write_evidence(result: Verification | Deepening, folder: Path) -> tuple[Path, ...]:
     """Write the evidence for every verdict that has some, and take away what an earlier run has left for one
     that has none. Returns the paths of what was written.
 
@@ -83,15 +84,18 @@ def _paths(folder: Path, name: str) -> list[Path]:
     return [folder / f"{name}.{kind}" for kind in ("json", "txt", "svg")]
 
 
-def _texts(result: Verification, verdict: Verdict, folder: Path, name: str) -> dict[Path, str | None]:
+def _texts(
+    result: Verification | Deepening, verdict: Verdict, folder: Path, name: str
+) -> dict[Path, str | None]:
     """What is to be in the files of a verdict; None for those that should not be there."""
     paths = _paths(folder, name)
-    if verdict.evidence is None:
+    moves = result.moves if isinstance(result, Verification) else result.found[verdict.spec].moves
+    if verdict.evidence is None or moves is None:
         return dict.fromkeys(paths)
-    data = evidence_data(verdict.spec, str(verdict.formula), verdict.evidence, result.moves)
+    data = evidence_data(verdict.spec, str(verdict.formula), verdict.evidence, moves)
     about = subject(result, verdict.spec)
-    text = evidence_text(about, result.moves)
-    drawing = evidence_drawing(about, result.moves).svg
+    text = evidence_text(about, moves)
+    drawing = evidence_drawing(about, moves).svg
     return dict(zip(paths, (_lines(data), text, drawing), strict=True))
 
 

@@ -80,7 +80,7 @@ def _listed(items: object) -> str:
 
 
 def symmetry_data(found: Symmetry) -> dict[str, Json]:
-    """The same as JSON data. Contexts are numbered from 0."""
+    """The same as data, described by `report.schema.json`. Contexts are numbered from 0."""
     numbers = {id(context): number for number, context in enumerate(found.contexts)}
     return {
         "deployment": found.result.deployment.name,
@@ -118,6 +118,7 @@ def _context_data(context: Symmetric) -> dict[str, Json]:
         "alike": [[*values] for values in context.alike],
         "selected": [*map(str, sorted(context.selected))],
         "possible": [*map(str, sorted(context.possible))],
+        "orbits": [[*map(str, sorted(orbit))] for orbit in context.orbits],
         "separations": [
             {"relation": one.relation, "states": one.states, "of": one.of} for one in context.separations
         ],
