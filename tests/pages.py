@@ -323,7 +323,9 @@ def folded(text: str) -> list[str]:
 
 def normalised(lines: list[str]) -> list[str]:
     """Without what differs from run to run: the time, and which of alike values a run takes."""
-    timeless = (re.sub(r"\b\d+\.\d+ ?s\b", "T s", line) for line in lines)
+    # with its unit, or as the last column of a table
+    timeless = (re.sub(r"\b\d+\.\d+ ?s\b|(?<= )\d+\.\d$", "T s", line) for line in lines)
+    timeless = (re.sub(r" +T s$", " T s", line) for line in timeless)
     return [re.sub(r"\b([a-z]+)\d+\b", r"\1N", line).rstrip() for line in timeless]
 
 
