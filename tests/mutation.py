@@ -74,9 +74,13 @@ FIRST = {
     "/agent/in_flight": ("tests/agent/test_recorded.py",),
     "/agent/models/chat": ("tests/agent/test_chat.py",),
     "/agent/models/function_tools": ("tests/agent/test_chat.py",),
+    "/evidence/replay": ("tests/test_deepening.py", "tests/evidence/test_replay.py"),
     "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
     "/blaming": ("tests/test_blaming.py",),
     "/symmetries": ("tests/test_symmetry.py",),
+    "/deepening/growth": ("tests/test_growth.py",),
+    "/deepening/remedy": ("tests/test_growth.py",),
+    "/deepening": ("tests/test_deepening.py", "tests/cli/test_canonical_limit.py"),
 }
 """The tests that are asked first, by the beginning of a module's path below `symbolic/`."""
 LIMIT = 300
@@ -542,8 +546,8 @@ MUTATIONS = (
     Mutation(
         "an offered call may have no effect",
         "explore/reach.py",
-        "if (dead := states & calls) != m.false:",
-        "if (dead := m.false) != m.false:",
+        "while dead != m.false:",
+        "while False:",
     ),
     Mutation(
         "a bound may be exceeded",
@@ -1212,7 +1216,7 @@ MUTATIONS = (
     Mutation(
         "evidence may begin anywhere",
         "/evidence/replay.py",
-        "if not is_initial(self._deployment, node.state):",
+        "if not is_initial(self._starting, node.state):",
         "if False:",
     ),
     Mutation(
@@ -1384,6 +1388,169 @@ MUTATIONS = (
         "/examples/production.py",
         "if not connection.execute(_ADVANCE, values).rowcount:",
         "connection.execute(_ADVANCE, values)\n            if False:",
+    ),
+    # raised bounds, choices among records alike
+    Mutation(
+        "a count that is sure is taken for one that is possible",
+        "/deepening/recover.py",
+        'asked_sure = count.holds == (count.formula.comparison == "atleast")',
+        "asked_sure = True",
+    ),
+    Mutation(
+        "an equivalence is read one way",
+        "/deepening/recover.py",
+        "place = j if k == 0 else 1 - j",
+        "place = j",
+    ),
+    Mutation(
+        "a run that goes on fairly is left where it ends",
+        "/deepening/recover.py",
+        "steps = (*run.steps[: run.ends], *onward.steps)",
+        "steps = (*run.steps[: run.ends], *onward.steps[:0])",
+    ),
+    Mutation(
+        "what a claim within the bounds rests on is lost",
+        "/deepening/recover.py",
+        "            if k == 1:\n                return self.node(part, f)\n",
+        "            pass\n",
+    ),
+    Mutation(
+        "a loop that is gone round once is one",
+        "/deepening/growth.py",
+        "if rounds >= 2 and (best",
+        "if rounds >= 1 and (best",
+    ),
+    Mutation(
+        "a loop gains something each time",
+        "/deepening/growth.py",
+        "sizes[at + length] - sizes[at] == gained:",
+        "sizes[at + length] - sizes[at] > 0:",
+    ),
+    Mutation(
+        "every tool would delete what is left",
+        "/deepening/growth.py",
+        "if _deletes(tool, name))",
+        "if True)",
+    ),
+    Mutation(
+        "a loop is prolonged past the bounds",
+        "/deepening/growth.py",
+        "        if exceeded(self._deployment, state) is not None:\n            return\n",
+        "",
+    ),
+    Mutation(
+        "a change is suggested for a model as for rules",
+        "/deepening/remedy.py",
+        "ruled = all(made is None or isinstance(made.agent, RuleAgent) for made in wrappers.values())",
+        "ruled = True",
+    ),
+    Mutation(
+        "a change is suggested that bounds nothing",
+        "/deepening/remedy.py",
+        "return bounds if bounds.outgrown is None else None",
+        "return bounds",
+    ),
+    Mutation(
+        "guards leave room for what is there, not for what comes",
+        "/deepening/remedy.py",
+        "number = _room(deployment, sort) - _drawn(tool, sort)",
+        "number = _room(deployment, sort)",
+    ),
+    Mutation(
+        "of several guards all are suggested",
+        "/deepening/remedy.py",
+        "            if fewer is not None:",
+        "            if False:",
+    ),
+    Mutation(
+        "policies never archive",
+        "/deepening/remedy.py",
+        "policies=tuple(_ending(policy, rule) for policy in written.policies)",
+        "policies=written.policies",
+    ),
+    Mutation(
+        "bounds are raised past others",
+        "/deepening/deepen.py",
+        "level = min(bounds[sort] for sort in open_) + 1",
+        "level = max(bounds[sort] for sort in open_) + 2",
+    ),
+    Mutation(
+        "a formula is not followed further than one value",
+        "/deepening/deepen.py",
+        "if leaps and most[sort] + self._asked[sort] > b + 1",
+        "if leaps and most[sort] > b + 1",
+    ),
+    Mutation(
+        "what is possible is said to be so",
+        "/deepening/deepen.py",
+        "if possible.holds and not sure.holds:",
+        "if False:",
+    ),
+    Mutation(
+        "the first bounds are those of the file",
+        "/deepening/deepen.py",
+        "b if sort in given else 0",
+        "b",
+    ),
+    Mutation(
+        "a limit takes back what was found",
+        "/deepening/deepen.py",
+        "            if not run.rounds:\n                raise\n",
+        "            raise\n",
+    ),
+    Mutation(
+        "a formula never leads further away",
+        "/deepening/fragment.py",
+        "    yield Effect(statements=(Insert(leaps),), when=effect.when)\n",
+        "",
+    ),
+    Mutation(
+        "a state past the bounds does not count as one",
+        "/deepening/fragment.py",
+        "        return And((Not(self.past), read,",
+        "        return And((read, read,",
+    ),
+    Mutation(
+        "runs within the bounds need not go on fairly",
+        "/deepening/fragment.py",
+        'fairly = self.fair and ends and certain == (path == "E")',
+        "fairly = False",
+    ),
+    Mutation(
+        "fair runs past the bounds are left out",
+        "/deepening/fragment.py",
+        "fair=tuple(Or((constraint, past)) for constraint in written.fair)",
+        "fair=written.fair",
+    ),
+    Mutation(
+        "what a formula must not bring in counts as brought in",
+        "/deepening/fragment.py",
+        "return (number + 1) * (not positive)",
+        "return (number + 1) * positive",
+    ),
+    Mutation(
+        "runs under raised bounds begin anywhere within these",
+        "/evidence/replay.py",
+        "if not is_initial(self._starting, node.state)",
+        "if not is_initial(self._deployment, node.state)",
+    ),
+    Mutation(
+        "choices are verified for the first call alone",
+        "/symmetries.py",
+        "    for rank in range(max(sizes, default=0)):",
+        "    for rank in range(min(1, max(sizes, default=0))):",
+    ),
+    Mutation(
+        "fairness does not matter to what a choice changes",
+        "/symmetries.py",
+        "elif not fair and _quantifies",
+        "elif _quantifies",
+    ),
+    Mutation(
+        "a formula that leaps is taken for one without an effect",
+        "explore/reach.py",
+        "                if call in may and breaks_claim(self.deployment, after):",
+        "                if False:",
     ),
     # blame
     Mutation(

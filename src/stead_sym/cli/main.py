@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -124,7 +125,15 @@ class _Parser(argparse.ArgumentParser):
         return found, left
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; see `{self.prog} --help`")
+        raise InputError(f"{_with_hint(message)}; see `{self.prog} --help`")
+
+
+def _with_hint(message: str) -> str:
+    """A choice close to the wrong one in place of the list of them all."""
+    if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
+        hint = nearest(found[1], re.findall(r"[\w-]+", found[2]), "")
+        return f"{message[: found.start()]}invalid choice: {found[1]!r}; {hint}" if hint else message
+    return message
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -220,10 +229,10 @@ def _parser() -> argparse.ArgumentParser:
     add_counter_machine(
         commands.add_parser("counter-machine", help="print the deployment that runs a counter machine")
     )
-    add_lsp(commands.add_parser("lsp", help="run the language server, for editors"))
     add_completion(
         commands.add_parser("completion", help="print the script with which a shell completes commands"),
         _parser,
     )
+    add_lsp(commands.add_parser("lsp", help="run the language server, for editors"))
     add_examples_to_help(parser)
     return parser

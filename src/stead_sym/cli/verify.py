@@ -20,7 +20,7 @@ from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, r
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.deepen import verify_deepening
 from stead_sym.cli.limits import add_limits, display, in_child, wants_child
-from stead_sym.cli.located import add_located, errors_located, locate_error, write_located
+from stead_sym.cli.located import add_located, errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.options import (
     add_domain,
     add_file,
@@ -125,6 +125,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 def _verify(options: argparse.Namespace) -> int:
     _refuse_conflicts(options)
+    prepare_located(options)
     if options.deepen:
         return verify_deepening(options)
     if wants_child(options):

@@ -279,6 +279,16 @@ class Values:
         values = self.values[left.sort]
         return self.manager.disj(self.is_value(left, v) & self.is_value(right, v) for v in values)
 
+    def equal_valid(self, left: Vector | Value, right: Vector) -> Bdd:
+        """left = right, and the right one, which is not mortal, names a value. Of a one-hot vector it is said
+        value by value that no other bit holds: the equality alone tells all sets of bits apart.
+        """
+        assert not right.mortal
+        if not right.one_hot:
+            return self.equal(left, right) & self.valid(right)
+        m, values = self.manager, self.values[right.sort]
+        return m.disj(self.is_value(left, v) & m.point(self.code(right, v)) for v in values)
+
     def compares(self, ordering: Ordering, sort: str, left: Vector | Value, right: Vector | Value) -> Bdd:
         """left < right, and so on, for two terms of an ordered sort, whose values stand in their order."""
         m, values = self.manager, self.values[sort]

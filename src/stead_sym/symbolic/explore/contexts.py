@@ -165,9 +165,7 @@ class ContextFinder:
         selection: dict[str, Bdd] = {}
         for call in sorted(calls):
             pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, met.naming), strict=True)
-            chosen = m.conj(
-                encoding.equal(selector, term) & encoding.valid(selector) for selector, term in pairs
-            )
+            chosen = m.conj(encoding.equal_valid(term, selector) for selector, term in pairs)
             taken = m.exist(names, met.match & chosen)
             selection[call.tool] = selection.get(call.tool, m.false) | taken
         return selection
