@@ -70,6 +70,9 @@ def one_at(text: str, one: Symbol) -> Symbol:
         ("t", "variable", 4, "c"),  # of the specification auth: its t becomes the quantified c beside it
         ("t", "variable", 0, "open"),  # of the define: `CaseStatus(c, open)` would read the parameter
         ("open", "constant", 0, "c"),  # a constant that a quantifier would take
+        ("s", "variable", 0, "s1"),  # of ingest_case: `s = s1` would compare the chosen value with itself
+        ("s1", "constant", 0, "s"),  # the same from the other side; every sort fits
+        ("a", "variable", 1, "s"),  # of the specification auth: a quantifier beside it, of the same sort
         ("s1", "constant", 0, "a1"),
         ("case", "sort", 0, "task"),
         ("Handler", "relation", 0, "PartOf"),
