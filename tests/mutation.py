@@ -74,9 +74,13 @@ FIRST = {
     "/agent/in_flight": ("tests/agent/test_recorded.py",),
     "/agent/models/chat": ("tests/agent/test_chat.py",),
     "/agent/models/function_tools": ("tests/agent/test_chat.py",),
+    "/evidence/replay": ("tests/test_deepening.py", "tests/evidence/test_replay.py"),
     "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
     "/blaming": ("tests/test_blaming.py",),
     "/symmetries": ("tests/test_symmetry.py",),
+    "/deepening/growth": ("tests/test_growth.py",),
+    "/deepening/remedy": ("tests/test_growth.py",),
+    "/deepening": ("tests/test_deepening.py", "tests/cli/test_canonical_limit.py"),
 }
 """The tests that are asked first, by the beginning of a module's path below `symbolic/`."""
 LIMIT = 300
@@ -454,15 +458,15 @@ MUTATIONS = (
     # frame conditions
     Mutation(
         "bits that no action writes change",
-        "step/frame_conditions.py",
-        "return m.disj(relation & still(idle.keys() - bits) for",
-        "return m.disj(relation for",
+        "bdd/union.py",
+        "return manager.disj(function & still(idle.keys() - own) for",
+        "return manager.disj(function for",
     ),
     Mutation(
         "bits that another action writes change",
-        "step/frame_conditions.py",
-        "union = (left & around_left) |",
-        "union = left |",
+        "bdd/union.py",
+        "both = (left & around_left) |",
+        "both = left |",
     ),
     Mutation(
         "what all actions do is left out",
@@ -542,8 +546,8 @@ MUTATIONS = (
     Mutation(
         "an offered call may have no effect",
         "explore/reach.py",
-        "if (dead := states & calls) != m.false:",
-        "if (dead := m.false) != m.false:",
+        "while dead != m.false:",
+        "while False:",
     ),
     Mutation(
         "a bound may be exceeded",
@@ -571,15 +575,15 @@ MUTATIONS = (
     ),
     Mutation(
         "a context may offer more",
-        "explore/contexts.py",
-        'yield f"call {name}", sum(1 for call in context.calls if call.tool == name)',
-        "yield from ()",
+        "explore/views.py",
+        '*((f"call {name}", of_tool[name]) for name in self.tools),',
+        "",
     ),
     Mutation(
         "a context may show more",
-        "explore/contexts.py",
-        "yield shown.relation, len(context.view.tuples(shown.relation))",
-        "yield from ()",
+        "explore/views.py",
+        "*((name, of_relation[name]) for name in self.shown),",
+        "",
     ),
     Mutation(
         "a context may offer less",
@@ -589,7 +593,7 @@ MUTATIONS = (
     ),
     Mutation(
         "views are not cut",
-        "explore/contexts.py",
+        "explore/views.py",
         "compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts",
         "self.manager.true for names, where in shown.cuts",
     ),
@@ -600,7 +604,99 @@ MUTATIONS = (
         "if False:",
         harmless="The states are met anew by their own contexts, which the wrapper answers from its memory.",
     ),
+    # contexts at places
+    Mutation(
+        "a context that is met at a place may show more",
+        "explore/located.py",
+        "few = views.no_more_than(numbers)",
+        "few = m.true",
+    ),
+    Mutation(
+        "states that show more than the items of a place are decided there",
+        "explore/located.py",
+        "self.joined(own) & self.views.no_more_than(of) for of,",
+        "self.joined(own) for of,",
+    ),
+    Mutation(
+        "what is selected at one place is selected under the same names at another",
+        "explore/located.py",
+        "frozenset(call.rename(names) for call in decision.calls)",
+        "decision.calls",
+    ),
+    Mutation(
+        "one of the calls that symmetry makes alike is selected at a place",
+        "explore/located.py",
+        "frozenset(call.rename(names) for call in decision.calls)",
+        "frozenset(call.rename(names) for call in sorted(decision.calls)[:1])",
+    ),
+    Mutation(
+        "an item that is not shown may be shown",
+        "explore/neighbourhoods.py",
+        "condition & ~there, held",
+        "condition, held",
+    ),
+    Mutation(
+        "sets of items that no state shows are contexts",
+        "explore/neighbourhoods.py",
+        "if (inside := near & there) != manager.false:",
+        "if (inside := near) != manager.false:",
+    ),
+    Mutation(
+        "what is shown wherever a pattern is does not belong to its contexts",
+        "explore/neighbourhoods.py",
+        "sure.append(item)",
+        "pass",
+    ),
+    Mutation(
+        "the bits of some items of a place are quantified",
+        "explore/neighbourhoods.py",
+        "self._bits(place.shown).union(*(self._bits(there) for _, there in left))",
+        "self._bits(place.shown)",
+    ),
+    Mutation(
+        "two names of a pattern may lie in one value",
+        "explore/places.py",
+        "if known is None and image not in taken and image not in self.rigid:",
+        "if known is None and image not in self.rigid:",
+    ),
+    Mutation(
+        "a name of a pattern may lie in a rigid value",
+        "explore/places.py",
+        "if known is None and image not in taken and image not in self.rigid:",
+        "if known is None and image not in taken:",
+    ),
+    Mutation(
+        "places that show more than their pattern are kept",
+        "explore/places.py",
+        "if shown != m.false and not self._shows_more(shown, place, image):",
+        "if shown != m.false:",
+        harmless="That no more is shown is asked of every context that is met at a place.",
+    ),
+    Mutation(
+        "a function has no variables below its topmost",
+        "bdd/manager.py",
+        "todo += (node.low, node.high)",
+        "pass",
+    ),
     # fixpoints
+    Mutation(
+        "relations are taken apart at one level for all",
+        "bdd/saturation.py",
+        "key = (int(relation), level)",
+        "key = (int(relation), 0)",
+    ),
+    Mutation(
+        "of two parts that are joined one is lost",
+        "bdd/relation.py",
+        "joined[k] = other | part",
+        "joined[k] = part",
+    ),
+    Mutation(
+        "a one-hot vector may have two values",
+        "encode/values.py",
+        "(chosen.setdefault(term, value) if isinstance(term, Vector) else term) == value",
+        "chosen.setdefault(term, value) if isinstance(term, Vector) else term == value",
+    ),
     Mutation(
         "saturation does not close the lower half again",
         "bdd/saturation.py",
@@ -616,8 +712,8 @@ MUTATIONS = (
     Mutation(
         "saturation goes forward only",
         "bdd/saturation.py",
-        "return (a, c, b, d) if self.backward else (a, b, c, d)",
-        "return a, b, c, d",
+        "quarters = (a, c, b, d) if self.backward else (a, b, c, d)",
+        "quarters = (a, b, c, d)",
     ),
     Mutation(
         "EG does not ask for fairness",
@@ -1212,7 +1308,7 @@ MUTATIONS = (
     Mutation(
         "evidence may begin anywhere",
         "/evidence/replay.py",
-        "if not is_initial(self._deployment, node.state):",
+        "if not is_initial(self._starting, node.state):",
         "if False:",
     ),
     Mutation(
@@ -1384,6 +1480,169 @@ MUTATIONS = (
         "/examples/production.py",
         "if not connection.execute(_ADVANCE, values).rowcount:",
         "connection.execute(_ADVANCE, values)\n            if False:",
+    ),
+    # raised bounds, choices among records alike
+    Mutation(
+        "a count that is sure is taken for one that is possible",
+        "/deepening/recover.py",
+        'asked_sure = count.holds == (count.formula.comparison == "atleast")',
+        "asked_sure = True",
+    ),
+    Mutation(
+        "an equivalence is read one way",
+        "/deepening/recover.py",
+        "place = j if k == 0 else 1 - j",
+        "place = j",
+    ),
+    Mutation(
+        "a run that goes on fairly is left where it ends",
+        "/deepening/recover.py",
+        "steps = (*run.steps[: run.ends], *onward.steps)",
+        "steps = (*run.steps[: run.ends], *onward.steps[:0])",
+    ),
+    Mutation(
+        "what a claim within the bounds rests on is lost",
+        "/deepening/recover.py",
+        "            if k == 1:\n                return self.node(part, f)\n",
+        "            pass\n",
+    ),
+    Mutation(
+        "a loop that is gone round once is one",
+        "/deepening/growth.py",
+        "if rounds >= 2 and (best",
+        "if rounds >= 1 and (best",
+    ),
+    Mutation(
+        "a loop gains something each time",
+        "/deepening/growth.py",
+        "sizes[at + length] - sizes[at] == gained:",
+        "sizes[at + length] - sizes[at] > 0:",
+    ),
+    Mutation(
+        "every tool would delete what is left",
+        "/deepening/growth.py",
+        "if _deletes(tool, name))",
+        "if True)",
+    ),
+    Mutation(
+        "a loop is prolonged past the bounds",
+        "/deepening/growth.py",
+        "        if exceeded(self._deployment, state) is not None:\n            return\n",
+        "",
+    ),
+    Mutation(
+        "a change is suggested for a model as for rules",
+        "/deepening/remedy.py",
+        "ruled = all(made is None or isinstance(made.agent, RuleAgent) for made in wrappers.values())",
+        "ruled = True",
+    ),
+    Mutation(
+        "a change is suggested that bounds nothing",
+        "/deepening/remedy.py",
+        "return bounds if bounds.outgrown is None else None",
+        "return bounds",
+    ),
+    Mutation(
+        "guards leave room for what is there, not for what comes",
+        "/deepening/remedy.py",
+        "number = _room(deployment, sort) - _drawn(tool, sort)",
+        "number = _room(deployment, sort)",
+    ),
+    Mutation(
+        "of several guards all are suggested",
+        "/deepening/remedy.py",
+        "            if fewer is not None:",
+        "            if False:",
+    ),
+    Mutation(
+        "policies never archive",
+        "/deepening/remedy.py",
+        "policies=tuple(_ending(policy, rule) for policy in written.policies)",
+        "policies=written.policies",
+    ),
+    Mutation(
+        "bounds are raised past others",
+        "/deepening/deepen.py",
+        "level = min(bounds[sort] for sort in open_) + 1",
+        "level = max(bounds[sort] for sort in open_) + 2",
+    ),
+    Mutation(
+        "a formula is not followed further than one value",
+        "/deepening/deepen.py",
+        "if leaps and most[sort] + self._asked[sort] > b + 1",
+        "if leaps and most[sort] > b + 1",
+    ),
+    Mutation(
+        "what is possible is said to be so",
+        "/deepening/deepen.py",
+        "if possible.holds and not sure.holds:",
+        "if False:",
+    ),
+    Mutation(
+        "the first bounds are those of the file",
+        "/deepening/deepen.py",
+        "b if sort in given else 0",
+        "b",
+    ),
+    Mutation(
+        "a limit takes back what was found",
+        "/deepening/deepen.py",
+        "            if not run.rounds:\n                raise\n",
+        "            raise\n",
+    ),
+    Mutation(
+        "a formula never leads further away",
+        "/deepening/fragment.py",
+        "    yield Effect(statements=(Insert(leaps),), when=effect.when)\n",
+        "",
+    ),
+    Mutation(
+        "a state past the bounds does not count as one",
+        "/deepening/fragment.py",
+        "        return And((Not(self.past), read,",
+        "        return And((read, read,",
+    ),
+    Mutation(
+        "runs within the bounds need not go on fairly",
+        "/deepening/fragment.py",
+        'fairly = self.fair and ends and certain == (path == "E")',
+        "fairly = False",
+    ),
+    Mutation(
+        "fair runs past the bounds are left out",
+        "/deepening/fragment.py",
+        "fair=tuple(Or((constraint, past)) for constraint in written.fair)",
+        "fair=written.fair",
+    ),
+    Mutation(
+        "what a formula must not bring in counts as brought in",
+        "/deepening/fragment.py",
+        "return (number + 1) * (not positive)",
+        "return (number + 1) * positive",
+    ),
+    Mutation(
+        "runs under raised bounds begin anywhere within these",
+        "/evidence/replay.py",
+        "if not is_initial(self._starting, node.state)",
+        "if not is_initial(self._deployment, node.state)",
+    ),
+    Mutation(
+        "choices are verified for the first call alone",
+        "/symmetries.py",
+        "    for rank in range(max(sizes, default=0)):",
+        "    for rank in range(min(1, max(sizes, default=0))):",
+    ),
+    Mutation(
+        "fairness does not matter to what a choice changes",
+        "/symmetries.py",
+        "elif not fair and _quantifies",
+        "elif _quantifies",
+    ),
+    Mutation(
+        "a formula that leaps is taken for one without an effect",
+        "explore/reach.py",
+        "                if call in may and breaks_claim(self.deployment, after):",
+        "                if False:",
     ),
     # blame
     Mutation(

@@ -190,3 +190,6 @@ def test_the_command_prints_the_deployment(
     assert main(["verify", "-", "--quiet"]) == 1
     assert capsys.readouterr().out == "halts fails\n"
     assert main(["counter-machine", str(tmp_path / "none.txt")]) == 2
+    assert capsys.readouterr().err.endswith(
+        "none.txt: cannot be read (No such file or directory); give the path of a program\n"
+    )

@@ -141,6 +141,42 @@ def test_several_tools_that_bring_in_are_all_guarded() -> None:
     assert len(result.remedy.words) == 2
 
 
+def test_a_guard_that_bounds_alone_is_suggested_alone() -> None:
+    """Two tools bring in by turns, and where the first waits the second does."""
+    text = RESTING.replace("tool take()", "relation Busy()\ntool take()\n  guard ~Busy()").replace(
+        "insert Open(c)\nspec", "insert Open(c)\n    insert Busy()\nspec"
+    )
+    more = "tool also()\n  guard Busy()\n  effect\n    fresh c: case\n    insert Open(c)\n    clear Busy\n"
+    result = found(text + more)
+    assert sorted(result.growths["case"].sources) == ["also", "take"]
+    assert result.remedy is not None
+    assert len(result.remedy.words) == 1
+
+
+@pytest.mark.parametrize("limit", [2, 3, 4])
+def test_a_round_gains_as_much_as_the_one_before(limit: int) -> None:
+    """A tool that brings in one value or two: `found` looks at what each round gains."""
+    two = "  effect\n    fresh c: case\n    fresh d: case\n    insert Open(c)\n    insert Open(d)\nspec few"
+    result = found(RESTING.replace("spec few", two), limit=limit)
+    assert result.growths["case"].gained in (1, 2)
+
+
+def test_no_round_begins_past_the_bounds() -> None:
+    """Three values at once are past the bound 2, where the agent is not asked; so no second round is seen."""
+    seen: list[st.DecisionContext] = []
+
+    def takes(context: st.DecisionContext) -> st.Call:
+        seen.append(context)
+        return max(context.calls, key=lambda call: call.tool)
+
+    three = "".join(f"    fresh c{k}: case\n    insert Open(c{k})\n" for k in range(3))
+    text = RESTING.replace("    fresh c: case\n    insert Open(c)\n", three)
+    result = st.deepen(st.parse_deployment(text), takes, limit=2)
+    assert (result.growths, result.rounds[-1].exceeded) == ({}, ("case",))
+    assert {len(context.view) for context in seen} == {0}
+    assert "case" in result.runs
+
+
 def test_a_growth_that_no_suggestion_bounds_has_none() -> None:
     """Guards bound it, but the machine then has no step to make, and taking cells out of its lists breaks
     them.

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import stead_sym
 from pages import ROOT
-from stead_sym import __version__
 
 DOCS = ROOT / "docs"
 CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
@@ -20,7 +20,9 @@ CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 def test_every_page_is_in_the_navigation() -> None:
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
-    named = set(re.findall(r"(\S+\.md)$", CONFIGURATION.split("\nnav:")[1], re.MULTILINE))
+    entries = re.findall(r"(\S+\.md)$", CONFIGURATION.split("\nnav:")[1], re.MULTILINE)
+    named = set(entries)
+    assert len(entries) == len(named), "a page is in the navigation twice"
     assert pages - named == set(), "name it under `nav` in mkdocs.yml"
     beside = {name.removeprefix("repository/") for name in named - pages}
     assert all((ROOT / name).is_file() for name in beside)
@@ -68,9 +70,15 @@ def test_blocks_of_the_language_get_their_colours(hooks) -> None:
     assert tokens["AG"] is Operator.Word
 
 
+def test_all_names_of_the_package_are_on_the_page_of_python(hooks) -> None:
+    page = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^<!-- all names: .* -->$", page, re.MULTILINE)) == 1
+    assert re.findall(r"^::: stead_sym\.(\w+)$", hooks.all_names(), re.MULTILINE) == stead_sym.__all__
+
+
 def test_what_can_be_cited_is_this_version() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {__version__}\n" in text
+    assert f"\nversion: {stead_sym.__version__}\n" in text
     assert "\nlicense: Apache-2.0\n" in text
 
 

@@ -78,7 +78,7 @@ def load_text(source: str | Path) -> tuple[str, str]:
 def load_program(source: str) -> tuple[str, str]:
     """The text of a program in a file, or with `-` on stdin, and the name that stands for it in messages;
     `InputError` where none can be read."""
-    return (_stdin(), "<stdin>") if source == "-" else (read_text(source), source)
+    return (_stdin(), "<stdin>") if source == "-" else (read_text(source, "a program"), source)
 
 
 def load_json(source: str, what: str) -> object:

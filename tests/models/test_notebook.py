@@ -16,7 +16,7 @@ NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "trained_model.ip
 
 def test_it_runs_and_shows_tables_and_a_drawing() -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
     shown = [output.get("data", {}) for cell in code for output in cell.outputs]

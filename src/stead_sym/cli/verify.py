@@ -166,6 +166,8 @@ def _verify_here(options: argparse.Namespace) -> int:
             if options.certify is not None and is_certifiable(result):
                 write_certificate(result, options.certify)
             if options.report is not None:
+                if progress is not None:
+                    progress("report")
                 write_report(result, options.report)
             report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
@@ -200,6 +202,8 @@ def _verify_in_child(options: argparse.Namespace) -> int:
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
     if verdicts and all(known.established for known in verdicts):
         reached = "every verdict stands, the findings are missing (--findings off leaves them out)"
+        if ended.phase == "report":
+            reached = "every verdict stands, the report is missing"
     error = Undecided(f"unknown: {ended.reason}; {reached}")
     specs: dict[str, Json] = {known.spec: dict(known.data) for known in verdicts}
     locate_error(error, options)

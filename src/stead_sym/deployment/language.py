@@ -93,15 +93,15 @@ def read_deployment(path: str | Path) -> Deployment:
     return parse_deployment(read_text(path), str(path), Path(path).parent)
 
 
-def read_text(path: str | Path) -> str:
-    """The text of a file in UTF-8; `InputError` where there is none."""
+def read_text(path: str | Path, wanted: str = "a .stead file") -> str:
+    """The text of a file in UTF-8; `InputError` where there is none, which says what is ``wanted``."""
     try:
         return decoded(Path(path).read_bytes(), str(path))
     except OSError as error:
         why = error.strerror or str(error)
-        raise InputError(f"{path}: cannot be read ({why}); give the path of a .stead file") from None
+        raise InputError(f"{path}: cannot be read ({why}); give the path of {wanted}") from None
     except ValueError as error:  # a path that no file system takes
-        raise InputError(f"{str(path)!r}: not a path ({error}); give the path of a .stead file") from None
+        raise InputError(f"{str(path)!r}: not a path ({error}); give the path of {wanted}") from None
 
 
 def decoded(content: bytes, source: str) -> str:

@@ -110,8 +110,9 @@ def named(encoding: Encoding, layout: Layout) -> tuple[list[list[tuple[Value, ..
     form = []
     for tuples in rows:
         if tuples and tuples[0]:
-            ranks = zip(*[map(rank.__getitem__, column) for column in zip(*tuples, strict=True)], strict=True)
-            tuples = [codes for _, codes in sorted(zip(ranks, tuples, strict=True))]
+            columns = [map(rank.__getitem__, column) for column in zip(*tuples, strict=True)]
+            ranks = [*zip(*columns, strict=True)]
+            tuples = [tuples[i] for i in sorted(range(len(tuples)), key=ranks.__getitem__)]
         for code in dict.fromkeys(chain.from_iterable(tuples)):
             if code >= 0 and not names[code]:
                 sort = sorts[code]

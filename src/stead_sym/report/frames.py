@@ -57,7 +57,9 @@ def verdicts_frame(result: Verification) -> pandas.DataFrame:
         }
         for verdict in result.verdicts.values()
     ]
-    return _frame(rows, ("spec", "formula", "verdict", "reason", "steps"))
+    frame = _frame(rows, ("spec", "formula", "verdict", "reason", "steps"))
+    frame["steps"] = frame["steps"].astype("Int64")
+    return frame
 
 
 def _frame(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> Any:

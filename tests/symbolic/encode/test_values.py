@@ -191,6 +191,27 @@ def test_equality_takes_a_few_nodes_per_bit(roles):
         assert values.equal(x, y).dag_size <= 4 * len(x.bits) + 1
 
 
+@pytest.mark.parametrize("left", ["var", "name", "param", "fresh", "held"])
+@pytest.mark.parametrize("right", ["var", "name", "param"])
+def test_equality_with_a_valid_vector(left, right):
+    values = made(beyond=1)
+    one, other = values.vector(left, "a", 0), values.vector(right, "a", 1)
+    both = values.equal(one, other) & values.valid(other)
+    assert values.equal_valid(one, other) == both
+    for value in SORTS["a"]:
+        fixed = values.is_value(other, value) & values.valid(other)
+        assert values.equal_valid(value, other) == fixed
+
+
+@pytest.mark.parametrize("roles", [("var", "param"), ("param", "var"), ("name", "param")])
+def test_equality_with_a_valid_one_hot_vector_is_small_wherever_its_bits_are(roles):
+    """Without what makes it valid all sets of its bits are told apart: 2^60 of them."""
+    values = Values(Manager(), {"a": tuple(f"a{k}" for k in range(60))})
+    vectors = {role: values.vector(role, "a", index) for index, role in enumerate(roles)}
+    left = next(vector for role, vector in vectors.items() if role != "param")
+    assert values.equal_valid(left, vectors["param"]).dag_size < 60 * 60
+
+
 def test_an_assignment_is_coded_up_to_the_names_of_its_dead_values():
     """Over all assignments to three mortal vectors and one that is not: two have the same code iff they agree
     where they live and their dead values are the same for the same vectors; equality is read off the code;

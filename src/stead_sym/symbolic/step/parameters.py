@@ -44,7 +44,7 @@ class Parameters:
         if condition == m.false:
             return condition
         loose = {v: s for v, s in zip(self.vectors, self.selectors, strict=True) if s not in fixed}
-        same = m.conj(encoding.equal(v, s) & encoding.valid(s) for v, s in loose.items())
+        same = m.conj(encoding.equal_valid(v, s) for v, s in loose.items())
         taken = m.and_exist(frozenset(bits_of(loose)), condition, same)
         return m.conj([taken, *(encoding.is_value(selector, value) for selector, value in fixed.items())])
 
