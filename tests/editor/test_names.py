@@ -103,6 +103,11 @@ def test_a_primed_relation_is_one() -> None:
     assert "Q'() <-> ~Q()" in renamed(text, one.places, "Q")
 
 
+def test_relations_that_are_read_from_files_are_found() -> None:
+    text = 'deployment d\nsort s\nrelation P(s)\ninit from "p.csv" into P(owner)\n'
+    assert [len(one.places) for one in Names(text).symbols if one.kind == "relation"] == [2]
+
+
 def test_shadowing_is_told_apart() -> None:
     text = "deployment d\nsort s\nrelation P(s)\n"
     text += "tool t(x: s) guard P(x) & exists x. P(x)\nspec a forall x. P(x)\n"
