@@ -70,6 +70,9 @@ def one_at(text: str, one: Symbol) -> Symbol:
         ("t", "variable", 4, "c"),  # of the specification auth: its t becomes the quantified c beside it
         ("t", "variable", 0, "open"),  # of the define: `CaseStatus(c, open)` would read the parameter
         ("open", "constant", 0, "c"),  # a constant that a quantifier would take
+        ("s", "variable", 0, "s1"),  # of ingest_case: `s = s1` would compare the chosen value with itself
+        ("s1", "constant", 0, "s"),  # the same from the other side; every sort fits
+        ("a", "variable", 1, "s"),  # of the specification auth: a quantifier beside it, of the same sort
         ("s1", "constant", 0, "a1"),
         ("case", "sort", 0, "task"),
         ("Handler", "relation", 0, "PartOf"),
@@ -98,6 +101,11 @@ def test_a_primed_relation_is_one() -> None:
     one = symbol(text, "P", "relation")
     assert len(one.places) == 3
     assert "Q'() <-> ~Q()" in renamed(text, one.places, "Q")
+
+
+def test_relations_that_are_read_from_files_are_found() -> None:
+    text = 'deployment d\nsort s\nrelation P(s)\ninit from "p.csv" into P(owner)\n'
+    assert [len(one.places) for one in Names(text).symbols if one.kind == "relation"] == [2]
 
 
 def test_shadowing_is_told_apart() -> None:

@@ -134,6 +134,9 @@ class Names:
                     self._named("relation", tokens_of(fact)[0])
                     for token in _terms(fact):
                         self._constant(token, declares=True)
+            case "init_from":
+                for into in trees_of(item):
+                    self._named("relation", tokens_of(into)[0])
             case "text":
                 value, *sort = (token for token in tokens_of(item) if token.type == "NAME")
                 self._constant(value, declares=True)
