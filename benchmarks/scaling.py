@@ -1,4 +1,4 @@
-"""All rows behind the scaling figure, the figure itself, and the table of the README, in one command.
+"""All rows behind the scaling figure, the figure itself, and the table of its page, in one command.
 
     python benchmarks/scaling.py --full             hours, most of them explicit search at its limit
     python benchmarks/scaling.py --small            a minute, into build/benchmarks
@@ -29,7 +29,7 @@ from tables import duration, table
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURES = ROOT / "benchmarks" / "figures"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "explanation" / "scaling.md"
 _MARKED = re.compile(r"(<!-- written by benchmarks/scaling.py -->\n).*?(<!-- up to here -->)", re.DOTALL)
 
 
@@ -145,11 +145,11 @@ class Display:
         )
 
 
-def with_table(readme: str, rows: Sequence[Row]) -> str:
-    """The README with the table of these rows between its marks."""
-    if not _MARKED.search(readme):
-        raise ValueError("the README has no marks for the table")
-    return _MARKED.sub(lambda marks: f"{marks[1]}{table(rows)}\n{marks[2]}", readme)
+def with_table(page: str, rows: Sequence[Row]) -> str:
+    """The page with the table of these rows between its marks."""
+    if not _MARKED.search(page):
+        raise ValueError("the page has no marks for the table")
+    return _MARKED.sub(lambda marks: f"{marks[1]}{table(rows)}\n{marks[2]}", page)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -157,7 +157,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--full", action="store_true", help="all sizes; writes the figure of the README")
+    which.add_argument(
+        "--full", action="store_true", help="all sizes; writes the figure of the documentation"
+    )
     which.add_argument("--small", action="store_true", help="small sizes")
     which.add_argument("--plot", action="store_true", help="no runs: the figure from the rows there are")
     parser.add_argument("--only", nargs="+", metavar="FAMILY", choices=sorted({s.family for s in FULL}))
@@ -184,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     draw(kept.rows, kept.sessions, folder / "scaling.svg")
     print(table(kept.rows))
     if folder == FIGURES:
-        README.write_text(with_table(README.read_text(encoding="utf-8"), kept.rows), encoding="utf-8")
+        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), kept.rows), encoding="utf-8")
     return 0 if sound else 1
 
 

@@ -1,4 +1,4 @@
-"""What the rows of `runs.py` come to: exponents, ratios, and the table of the README.
+"""What the rows of `runs.py` come to: exponents, ratios, and the table of the documentation.
 
 One decision: everything is computed from the rows in the file, so that a table or a figure can be made
 again without a run.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
-from importlib.metadata import metadata
 from pathlib import Path
 
 from stead_sym.cli.main import _parser
@@ -33,7 +33,21 @@ PROGRAMS = frozenset(
             "cp",
             "docker",
         ),
-        *("export", "gcc", "git", "hadolint", "jq", "lint-imports", "mkdir", "mkdocs", "mypy", "pip", "psql"),
+        *(
+            "export",
+            "gcc",
+            "git",
+            "hadolint",
+            "jq",
+            "lint-imports",
+            "mkdir",
+            "mkdocs",
+            "mypy",
+            "npm",
+            "npx",
+            "pip",
+            "psql",
+        ),
         *(
             "pytest",
             "python",
@@ -50,6 +64,9 @@ PROGRAMS = frozenset(
         ),
     )
 )
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+].keys()
 NOT_YET_THERE = frozenset(["build", "venv"])
 """Modules that a page may run where the tests lack them."""
 
@@ -76,7 +93,7 @@ def not_commands(text: str) -> Iterator[str]:
                 extras = {
                     e for word in words for group in re.findall(r"\[(.*?)\]", word) for e in group.split(",")
                 }
-                if unknown := extras - set(metadata("stead-sym").get_all("Provides-Extra", [])):
+                if unknown := extras - EXTRAS:
                     yield f"no such extra: {', '.join(unknown)}"
 
 

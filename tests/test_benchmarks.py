@@ -1,4 +1,4 @@
-"""The benchmarks run, their figures are right where they can be computed, and the README shows the rows."""
+"""The benchmarks run, their figures are right where they can be computed, and a page shows the rows."""
 
 from __future__ import annotations
 
@@ -305,11 +305,11 @@ def test_canonical_forms_have_the_classes_of_the_paper_s() -> None:
 # what is in the repository
 
 
-def test_the_readme_shows_the_rows() -> None:
-    readme = scaling.README.read_text(encoding="utf-8")
+def test_the_documentation_shows_the_rows() -> None:
+    page = scaling.PAGE.read_text(encoding="utf-8")
     rows = scaling.RowFile(scaling.FIGURES / "scaling.jsonl").rows
     assert rows
-    assert scaling.with_table(readme, rows) == readme
+    assert scaling.with_table(page, rows) == page
 
 
 def test_the_figure_runs_all_families() -> None:

@@ -12,6 +12,8 @@ from shared_folder import shared_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+WITH_A_MODEL = {"trained_model"}
+"""They run where there are language models, in `tests/models`."""
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -30,7 +32,9 @@ def test_it_is_stored_without_outputs(path: Path) -> None:
             assert cell.execution_count is None
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if path.stem not in WITH_A_MODEL], ids=lambda path: path.stem
+)
 def test_it_runs(path: Path) -> None:
     notebook = read(path)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()

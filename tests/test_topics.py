@@ -129,5 +129,7 @@ def test_explain_prints_topics(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_topic_that_is_misspelled_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "BoundExeeded"]) == 2
     assert "did you mean BoundExceeded?" in capsys.readouterr().err
+    assert main(["explain", "what now"]) == 2
+    assert "`stead-sym explain topics` lists them" in capsys.readouterr().err
     assert main(["explain", "what", "now"]) == 2
     assert "`stead-sym explain topics` lists them" in capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""What MkDocs does not do by itself for this site: links that leave `docs/`.
+"""What MkDocs does not do by itself for this site: links that leave `docs/`, the colours of the language, and
+the names of the package in the order in which it lists them.
 
 The pages are read in the repository too, where they link to programs, examples and notebooks beside `docs/`.
 One decision: what they link to becomes part of the site, under `repository/`, so that a copy of the site is
@@ -8,12 +9,15 @@ complete without a network; pages in Markdown become pages of the site, with the
 from __future__ import annotations
 
 import re
+import sys
+from importlib import import_module
 from os.path import relpath
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
+from pygments.lexers import LEXERS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -22,6 +26,12 @@ BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Pages of the navigation that stand beside `docs/`."""
 _LINK = re.compile(r"(\]\()(?!\w+:)([^)\s#]+)(#[^)\s]*)?(\))")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+# MkDocs takes its path away again once the hooks are loaded: Pygments finds the module among those loaded.
+sys.path.insert(0, str(Path(__file__).parent))
+import_module("stead_lexer")
+LEXERS["SteadLexer"] = ("stead_lexer", "stead", ("stead",), ("*.stead",), ())
 
 
 def place(path: Path) -> str:
@@ -50,7 +60,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     while left:
         page = left.pop()
         if not page.is_relative_to(DOCS) and files.get_file_from_path(place(page)) is None:
-            files.append(File.generated(config, place(page), abs_src_path=str(page)))
+            listed = page.name in BESIDE and page.parent == ROOT
+            level = InclusionLevel.INCLUDED if listed else InclusionLevel.NOT_IN_NAV
+            files.append(File.generated(config, place(page), abs_src_path=str(page), inclusion=level))
         if page.suffix != ".md":
             continue
         for target in targets(page):
@@ -60,9 +72,25 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def all_names() -> str:
+    """A heading for each group of `__all__`, and the directives that show its names."""
+    text = (ROOT / "src" / "stead_sym" / "__init__.py").read_text(encoding="utf-8")
+    lines = []
+    for line in text[text.index("\n__all__ = [") :].splitlines()[2:]:
+        match line.strip():
+            case comment if comment.startswith("# "):
+                lines.append(f"### {comment[2].upper()}{comment[3:]}")
+            case name if name.startswith('"'):
+                lines.append(f"::: stead_sym.{name.strip(',').strip(chr(34))}")
+            case _:
+                pass
+    return "\n\n".join(lines)
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point the links at where their files are in the site."""
     here = source(page.file.src_uri)
+    markdown = re.sub(r"<!-- all names: .* -->", all_names(), markdown)
 
     def moved(match: re.Match[str]) -> str:
         there = (here.parent / match[2]).resolve()
@@ -73,6 +101,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     parts, last = [], 0
     for fence in _FENCE.finditer(markdown):
-        parts += [_LINK.sub(moved, markdown[last : fence.start()]), fence[0]]
+        block = fence[0].replace("```stead more", "```stead", 1)  # a word that only the tests need
+        parts += [_LINK.sub(moved, markdown[last : fence.start()]), block]
         last = fence.end()
     return "".join([*parts, _LINK.sub(moved, markdown[last:])])

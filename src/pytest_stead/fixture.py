@@ -6,6 +6,7 @@ beside the test; an agent that is given as an object is asked as it is.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +77,7 @@ class Stead:
 
     def _source(self, deployment: str | Path) -> str:
         beside = self._folder / deployment
-        return str(beside) if beside.is_file() else str(deployment)
+        return os.path.relpath(beside) if beside.is_file() else str(deployment)
 
     def _verify(
         self,

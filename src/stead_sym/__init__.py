@@ -147,6 +147,8 @@ from stead_sym.relational.schema import Relation, Schema, Sort, Value
 from stead_sym.report.data import report_data, report_schema
 from stead_sym.report.drawing import Drawing, draw
 from stead_sym.report.folder import write_evidence
+from stead_sym.report.frames import decisions_frame, verdicts_frame
+from stead_sym.report.graphs import draw_decisions, draw_states
 from stead_sym.report.page import report_html, write_report
 from stead_sym.sweeps.executors import RayExecutor
 from stead_sym.sweeps.run import Run
@@ -319,12 +321,16 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Verdict",
     "Verification",
     "blame",
+    "decisions_frame",
     "draw",
+    "draw_decisions",
+    "draw_states",
     "replay",
     "report_data",
     "report_html",
     "report_schema",
     "symmetry",
+    "verdicts_frame",
     "verify",
     "verify_apart",
     "write_evidence",

@@ -13,6 +13,7 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.tree import Evidence
+from stead_sym.html import Displayed, paragraph
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -26,6 +27,24 @@ class Quotient:
     sizes: tuple[int, ...]
     initial: frozenset[int]
     moves: frozenset[tuple[int, str, int]]
+
+
+SHOWN_STATES = 3
+"""So many members of a set of states are shown in a notebook."""
+
+
+class Shown(Displayed):
+    """How a notebook shows a set of states: how many, and some of them."""
+
+    __slots__ = ()
+
+    def __str__(self: StateSet) -> str:
+        return f"{self.count:,} state{'s' * (self.count != 1)}"
+
+    def _repr_html_(self: StateSet) -> str:
+        some = self.sample(SHOWN_STATES)
+        more = f", {len(some)} of them:" if self.count > len(some) else ":" if some else ""
+        return paragraph(f"{self}{more}") + "".join(state._repr_html_() for state in some)
 
 
 class StateSet(Protocol):

@@ -100,6 +100,13 @@ def code(text: str) -> str:
     return str(tag("pre", tag("code", text), style="white-space:pre-wrap;margin:0 0 1em 0"))
 
 
-def bundle(text: str, html: str) -> Mapping[str, str]:
-    """What a notebook shows: the markup, and the text where it shows none."""
-    return {"text/plain": text, "text/html": html}
+class Displayed:
+    """What a notebook shows: the markup of `_repr_html_`, and where it shows none, the text."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return code(str(self))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Mapping[str, str]:
+        return {"text/plain": str(self), "text/html": self._repr_html_()}

@@ -23,6 +23,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
+from stead_sym.html import Displayed, paragraph, table
 from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.schema import Value
 
@@ -73,7 +74,7 @@ class Widened:
 
 
 @dataclass(frozen=True, slots=True)
-class Hypotheses:
+class Hypotheses(Displayed):
     """The hypotheses of one verification; ``activity`` per unbounded sort; ``widened`` the contexts in which
     a selected call stands for several."""
 
@@ -88,6 +89,11 @@ class Hypotheses:
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*self.all, *self.widened)))
+
+    def _repr_html_(self) -> str:
+        rows = [(h.name, h.status, h.how.replace("; ", "\n")) for h in self.all]
+        widened = "".join(paragraph(f"widened: {one}") for one in self.widened)
+        return table("", ("hypothesis", "status", "how"), rows) + widened
 
 
 def audit(

@@ -36,7 +36,7 @@ from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.findings.finding import Finding, in_order
 from stead_sym.findings.reached import Examined, nowhere_fair, reached_findings
 from stead_sym.findings.static import lint
-from stead_sym.html import paragraph, table
+from stead_sym.html import Displayed, code, paragraph, table
 from stead_sym.hypotheses import Hypotheses, audit
 from stead_sym.logic.names import check_known, nearest
 from stead_sym.logic.syntax import Raw, Resolved, free_variables
@@ -51,7 +51,7 @@ Domain: TypeAlias = Literal["normal", "theorem"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Displayed):
     """The answer to one specification, whose ``formula`` stands here as it was written.
 
     ``holds`` is None for `unknown`, with the ``reason``. ``evidence`` shows why the sentence has its truth
@@ -81,8 +81,33 @@ class Verdict:
     def __str__(self) -> str:
         return f"{self.spec} {self.word}{': ' * bool(self.reason)}{self.reason}"
 
+    def _repr_html_(self) -> str:
+        shown = "" if self.trace is None else self.trace._repr_html_()
+        return paragraph(str(self)) + code(str(self.formula)) + shown
 
-Decisions: TypeAlias = tuple[tuple[DecisionContext, frozenset[Call]], ...]
+
+class Decisions(tuple[tuple[DecisionContext, frozenset[Call]], ...], Displayed):
+    """Canonical contexts with what was selected there."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(f"{context} -> {_joined(sorted(selected))}" for context, selected in self)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (number, _lines(context.view), _lines(sorted(context.calls)), _lines(sorted(selected)))
+            for number, (context, selected) in enumerate(self, 1)
+        ]
+        return table("", ("context", "shown", "offered", "selected"), rows)
+
+
+def _joined(calls: Iterable[Call]) -> str:
+    return ", ".join(map(str, calls))
+
+
+def _lines(items: Iterable[object]) -> str:
+    return "\n".join(map(str, items)) or "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +122,13 @@ class AgentRun:
     agent: str
     contexts: int | None = None
     queries: int | None = None
-    decisions: Decisions = ()
+    decisions: Decisions = field(default_factory=Decisions)
     answers: tuple[Answer, ...] = ()
     known: Mapping[Value, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Displayed):
     """What `verify` found. ``result["auth"]`` is the verdict of one specification.
 
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
@@ -151,7 +176,7 @@ class Verification:
     @property
     def decisions(self) -> Decisions:
         """The canonical contexts with the answers to them, agent by agent, in the order they were met."""
-        return tuple(decision for run in self.agents.values() for decision in run.decisions)
+        return Decisions(decision for run in self.agents.values() for decision in run.decisions)
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -395,7 +420,7 @@ def _run(wrapper: CanonicalWrapper | None) -> AgentRun:
         wrapper.agent.name,
         wrapper.contexts,
         wrapper.queries,
-        wrapper.decisions,
+        Decisions(wrapper.decisions),
         recorded_answers(wrapper.agent, wrapper.decisions),
         wrapper.known,
     )

@@ -164,9 +164,36 @@ def test_watch_runs_again_after_each_save(watching: subprocess.Popen[str]) -> No
     said_next(watching, "no findings")
 
 
-def test_watch_wants_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["watch", "check", "missing.stead"]) == 2
-    assert "there is no such file to watch" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "missing.stead"], "there is no such file to watch"),
+        (["check"], "there is no such file to watch"),
+        (["d.stead"], "watch which command? Write `stead-sym watch verify d.stead`"),
+        (["simulate", "d.stead"], "simulate cannot be watched; write verify or check or"),
+    ],
+)
+def test_watch_wants_a_command_and_a_file(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("d.stead").write_text(base())
+    assert main(["watch", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["verfy", "refund"], "invalid choice: 'verfy'; did you mean verify?; see `stead-sym --help`"),
+        (["new", "x", "--template", "agent"], "invalid choice: 'agent'; did you mean agents?; see"),
+        (["completion", "tcsh"], "invalid choice: 'tcsh' (choose from"),
+    ],
+)
+def test_a_wrong_choice_gets_the_one_that_was_meant(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
 
 
 # completion
@@ -211,6 +238,7 @@ def test_other_shells_get_a_script_that_knows_the_commands(
 # help
 
 _ELSEWHERE = {
+    "decisions",
     "audit",
     "models get",
     "decisions show",
@@ -219,8 +247,8 @@ _ELSEWHERE = {
     "decisions export",
 }
 """Commands whose example wants a model or decisions."""
-_ENDLESS = {"simulate", "watch", "lsp", "completion"}
-"""Commands that do not end by themselves, or write where the user's shell looks."""
+_ENDLESS = {"sweep", "simulate", "watch", "lsp", "completion"}
+"""Commands that do not end by themselves, want a file of their own, or write where a shell looks."""
 
 
 def commands() -> Iterator[str]:
@@ -241,7 +269,7 @@ def test_every_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("program.txt").write_text("inc x\nstop\n")
+    Path("program.txt").write_text("p: inc a -> q\nq: halt\n")
     bin_folder = Path("bin").absolute()
     bin_folder.mkdir()
     program = bin_folder / "stead-sym"
@@ -261,4 +289,4 @@ def test_every_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
             check=False,
         )
         assert ended.returncode in (0, 1), (example, ended.stderr)
-        assert ended.stdout or ended.stderr or ">" in example, example
+        assert ended.stdout or ended.stderr or re.search("> |--out ", example), example

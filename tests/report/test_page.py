@@ -174,8 +174,30 @@ def test_an_endless_run_says_what_repeats_and_unknown_why():
     assert "repeat for ever" in page.text["main"] or "repeats for ever" in page.text["main"]
     forced = st.verify(st.load("refund"), "baseline", domain={"case": 2}, force=True)
     page = Page(st.report_html(forced))
-    assert "Of 2 specifications, 2 are unknown." in page.text["header"]
+    assert "Both specifications are unknown." in page.text["header"]
     assert "not established" in page.text["main"]
+    assert "it fails on the forced domain" in page.text["main"]
+    assert "shown by a run of 2 steps" in page.text["main"]
+
+
+def test_a_question_has_its_formula_and_a_number():
+    asked = "EF exists t. RefundIssued(t)"
+    page = Page(st.report_html(st.verify(st.load("refund"), "baseline", ["auth", asked])))
+    headings = page.text["h3"]
+    assert "auth fails" in headings
+    assert "question 2 holds" in headings
+    assert asked not in headings
+    assert "EF exists t: task. RefundIssued(t)" in page.text["pre"]
+
+
+def test_evidence_of_several_runs_is_a_tree():
+    """A run that begins in a state of another links to that state."""
+    claim = "EF (CaseStatus(_, open) & (EG CaseStatus(_, open)) & EF CaseStatus(_, resolved))"
+    result = st.verify(st.load("refund"), "any", [claim])
+    page = Page(st.report_html(result))
+    assert page.text["h4"].count("Run ") == 2
+    assert "Run 2 of 2, from the state after step 1 of run 1" in page.text["h4"]
+    assert "#run-1-1-1" in page.values("href")
 
 
 def test_prompts_stand_once_and_are_there():

@@ -10,12 +10,13 @@ from typing import Protocol, runtime_checkable
 from stead_sym.agent.wording import one_line
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError
+from stead_sym.html import Displayed, table
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionContext:
+class DecisionContext(Displayed):
     """A pair (D, A): what the agent is shown of the state, and the calls it is offered."""
 
     view: Instance
@@ -24,6 +25,10 @@ class DecisionContext:
     def __str__(self) -> str:
         offered = ", ".join(map(str, sorted(self.calls)))
         return f"{self.view} offering {offered}"
+
+    def _repr_html_(self) -> str:
+        rows = [(call,) for call in sorted(self.calls)]
+        return self.view._repr_html_() + table("", ("offered",), rows)
 
 
 @runtime_checkable

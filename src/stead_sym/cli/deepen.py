@@ -34,6 +34,7 @@ _REFUSED = {
     "strict": "--strict",
     "certify": "--certify",
     "hypotheses": "--hypotheses",
+    "report": "--report",
 }
 """What goes with a verdict over established bounds only."""
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
-        "verify": "stead-sym verify refund --policy baseline --evidence out",
+        "verify": "stead-sym verify refund --policy baseline --evidence out --report refund.html",
         "check": "stead-sym check ward",
         "show": "stead-sym show refund",
         "explain": "stead-sym explain premise-never-true",
@@ -26,6 +26,8 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "diff": "stead-sym verify refund --json > before.json; stead-sym diff before.json before.json",
         "bounds": "stead-sym bounds refund",
         "export": "stead-sym export refund --policy baseline --smv refund.smv",
+        "graph": "stead-sym graph refund --policy baseline --of decisions --out refund.svg",
+        "sweep": "stead-sym sweep prompts.toml --workers 4",
         "decisions": "stead-sym decisions list",
         "decisions list": "stead-sym decisions list --agent hf:MODEL",
         "decisions show": "stead-sym decisions show 3a34166515a4",

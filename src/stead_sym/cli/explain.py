@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 import textwrap
-from os.path import isfile
+from os.path import exists, isfile
 
 from stead_sym.agent.roles import ANY, by_agent, named
 from stead_sym.cli.options import add_domain, add_specs, domain
@@ -56,13 +56,13 @@ def _explain(options: argparse.Namespace) -> int:
     if not isfile(words) and words not in packaged_examples() and (found := topic(words)):
         print_topic(found)
         return 0
-    if len(options.words) > 1:
+    if " " in words and not exists(words):
         raise InputError(f"{words}: no such topic; {near(words, '`stead-sym explain topics` lists them')}")
     if any(word != ANY and not word.endswith(f"={ANY}") for word in options.agent or ()):
         raise InputError("--agent: a model changes nothing in the plan; write any, or --policy NAME")
     sizes = domain(options.domain)
     try:
-        deployment = load(options.words[0])
+        deployment = load(words)
     except InputError as error:
         if error.span is None and not isfile(words) and (hint := near(words, "")):
             raise InputError(f"{words}: neither a file nor a topic; {hint}") from None

@@ -1,7 +1,4 @@
-"""`stead-sym graph`: drawings of what was explored, the states or the decisions of an agent.
-
-One decision: a drawing that nobody could read is refused, with what to do instead.
-"""
+"""`stead-sym graph`: drawings of what was explored, the states or the decisions of an agent."""
 
 from __future__ import annotations
 
@@ -11,20 +8,18 @@ from pathlib import Path
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.limits import add_limits, display, elsewhere
 from stead_sym.cli.options import add_domain, add_file, domain, positive
-from stead_sym.errors import InputError, Undecided
+from stead_sym.errors import InputError
 from stead_sym.files import load
 from stead_sym.logic.names import check_known
-from stead_sym.report.decision_graph import decision_diagram, decision_graph
-from stead_sym.report.diagram import Diagram, diagram_dot, diagram_svg
-from stead_sym.report.state_diagram import MOST_STATES, state_diagram
-from stead_sym.state_graph import state_graph
-from stead_sym.verification import Verification, verify
+from stead_sym.report.diagram import diagram_dot, diagram_svg
+from stead_sym.report.graphs import graph_of_decisions, graph_of_states, the_only
+from stead_sym.report.state_diagram import MOST_STATES
+from stead_sym.verification import verify
 
 
 def add_graph(parser: argparse.ArgumentParser) -> None:
     """The arguments of `graph`."""
     parser.set_defaults(run=_graph)
-    parser.epilog = "example: stead-sym graph refund --policy baseline --of decisions --out decisions.svg"
     add_file(parser)
     parser.add_argument(
         "--of",
@@ -62,9 +57,8 @@ def _graph(options: argparse.Namespace) -> int:
     names = [role.name for role in deployment.agents]
     if options.whose is not None:
         check_known("agent", options.whose, names)
-    elif options.of == "decisions" and len(names) > 1:
-        raise InputError(f"there are several agents; say whose decisions: --whose {' or '.join(names)}")
-    whose = names[0] if options.whose is None else options.whose
+    elif options.of == "decisions":
+        the_only(names)
     size = domain(options.domain)
     with display(options) as progress:
         result = verify(
@@ -75,7 +69,10 @@ def _graph(options: argparse.Namespace) -> int:
             progress=progress,
             findings=False,
         )
-        diagram = _decisions(result, whose) if options.of == "decisions" else _states(result, options)
+        if options.of == "decisions":
+            diagram = graph_of_decisions(result, options.whose)
+        else:
+            diagram = graph_of_states(result, options.max_states)
         text = diagram_dot(diagram) if _format(options) == "dot" else diagram_svg(diagram).svg
     if options.out == "-":
         print(text, end="")
@@ -91,19 +88,3 @@ def _format(options: argparse.Namespace) -> str:
     if options.format is not None:
         return str(options.format)
     return "dot" if Path(options.out).suffix in (".dot", ".gv") else "svg"
-
-
-def _states(result: Verification, options: argparse.Namespace) -> Diagram:
-    if result.states > options.max_states:
-        raise Undecided(
-            f"{result.states:,} states are reachable, and at most {options.max_states:,} are drawn;"
-            " draw the decisions (--of decisions), raise --max-states, or lower the bounds"
-        )
-    return state_diagram(result, state_graph(result.engine, options.max_states))
-
-
-def _decisions(result: Verification, whose: str) -> Diagram:
-    graph = decision_graph(result, whose)
-    if isinstance(graph, str):
-        raise InputError(f"no decisions are drawn: {graph}; draw the states, or name another --agent")
-    return decision_diagram(result, graph)

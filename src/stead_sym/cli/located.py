@@ -33,6 +33,12 @@ def add_located(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def prepare_located(options: argparse.Namespace) -> None:
+    """Raise `InputError` where the log cannot be written, before anything is solved for it."""
+    if options.sarif is not None and not Path(options.sarif).absolute().parent.is_dir():
+        raise InputError(f"{options.sarif}: there is no such folder; make it, or name another file")
+
+
 def write_located(result: Verification, options: argparse.Namespace) -> None:
     """Write and print what the options ask for."""
     if options.sarif is not None:

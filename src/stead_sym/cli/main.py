@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -29,6 +30,7 @@ from stead_sym.cli.examples_of_help import add_examples_to_help
 from stead_sym.cli.explain import add_explain
 from stead_sym.cli.export import add_export
 from stead_sym.cli.graph import add_graph
+from stead_sym.cli.lsp import add_lsp
 from stead_sym.cli.machine import add_counter_machine
 from stead_sym.cli.models import add_models
 from stead_sym.cli.new import add_new
@@ -123,7 +125,15 @@ class _Parser(argparse.ArgumentParser):
         return found, left
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; see `{self.prog} --help`")
+        raise InputError(f"{_with_hint(message)}; see `{self.prog} --help`")
+
+
+def _with_hint(message: str) -> str:
+    """A choice close to the wrong one in place of the list of them all."""
+    if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
+        hint = nearest(found[1], re.findall(r"[\w-]+", found[2]), "")
+        return f"{message[: found.start()]}invalid choice: {found[1]!r}; {hint}" if hint else message
+    return message
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -223,5 +233,6 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("completion", help="print the script with which a shell completes commands"),
         _parser,
     )
+    add_lsp(commands.add_parser("lsp", help="run the language server, for editors"))
     add_examples_to_help(parser)
     return parser

@@ -35,14 +35,13 @@ def _simulate(options: argparse.Namespace) -> int:
     refuse_without_model(options)
     if options.file == "-":
         raise InputError("simulate reads keys from stdin; give the path of a file")
-    stepper = stepper_of(load(options.file), options)
     try:
         from stead_sym.cli.stepper import StepperApp
     except ImportError:
         raise InputError("simulate wants the library textual; `pip install 'stead-sym[tui]'`") from None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError("simulate wants a terminal; `stead-sym replay` prints a run to a file or a pipe")
-    StepperApp(stepper).run()
+    StepperApp(stepper_of(load(options.file), options)).run()
     return 0
 
 

@@ -20,7 +20,7 @@ from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, r
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.deepen import verify_deepening
 from stead_sym.cli.limits import add_limits, display, in_child, wants_child
-from stead_sym.cli.located import add_located, errors_located, locate_error, write_located
+from stead_sym.cli.located import add_located, errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.options import (
     add_domain,
     add_file,
@@ -125,6 +125,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 def _verify(options: argparse.Namespace) -> int:
     _refuse_conflicts(options)
+    prepare_located(options)
     if options.deepen:
         return verify_deepening(options)
     if wants_child(options):
@@ -165,6 +166,8 @@ def _verify_here(options: argparse.Namespace) -> int:
             if options.certify is not None and is_certifiable(result):
                 write_certificate(result, options.certify)
             if options.report is not None:
+                if progress is not None:
+                    progress("report")
                 write_report(result, options.report)
             report = json.dumps(report_data(result), indent=2) if options.json else ""
     if options.json:
@@ -199,6 +202,8 @@ def _verify_in_child(options: argparse.Namespace) -> int:
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
     if verdicts and all(known.established for known in verdicts):
         reached = "every verdict stands, the findings are missing (--findings off leaves them out)"
+        if ended.phase == "report":
+            reached = "every verdict stands, the report is missing"
     error = Undecided(f"unknown: {ended.reason}; {reached}")
     specs: dict[str, Json] = {known.spec: dict(known.data) for known in verdicts}
     locate_error(error, options)

@@ -27,14 +27,18 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
     """The arguments of `watch`."""
     parser.set_defaults(run=_watch)
     parser.add_argument("--interval", type=seconds, default=_TICK, metavar="SECONDS", help=argparse.SUPPRESS)
-    parser.add_argument("command", choices=WATCHED, metavar="COMMAND", help=" or ".join(WATCHED))
-    parser.add_argument("file", metavar="FILE", help="a .stead file")
+    parser.add_argument("command", metavar="COMMAND", help=" or ".join(WATCHED))
+    parser.add_argument("file", metavar="FILE", nargs="?", default="", help="a .stead file")
     parser.add_argument(
         "rest", metavar="OPTIONS", nargs=argparse.REMAINDER, help="the options of that command"
     )
 
 
 def _watch(options: argparse.Namespace) -> int:
+    if options.command not in WATCHED:
+        if Path(options.command).is_file():
+            raise InputError(f"watch which command? Write `stead-sym watch verify {options.command}`")
+        raise InputError(f"{options.command} cannot be watched; write {' or '.join(WATCHED)}")
     path = Path(options.file)
     if not path.is_file():
         raise InputError(f"{options.file}: there is no such file to watch; give the path of a .stead file")

@@ -19,6 +19,7 @@ from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Spec, View
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
+from stead_sym.html import Displayed
 from stead_sym.logic.compose import as_formula
 from stead_sym.logic.names import Names, nearest
 from stead_sym.logic.parser import parse_formula
@@ -35,7 +36,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Deployment:
+class Deployment(Displayed):
     """A STEAD but for its agents: schema, D0, bounds, tools, views, specifications.
 
     ``init`` is D0, or, where there is an ``initially``, what every D0 holds. ``bounds`` has every unbounded

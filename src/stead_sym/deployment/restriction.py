@@ -18,7 +18,7 @@ from types import MappingProxyType
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.errors import RestrictionError, Undecided
-from stead_sym.html import table
+from stead_sym.html import Displayed, table
 from stead_sym.logic.sorts import variables_by_sort
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Sort, Value
@@ -74,7 +74,7 @@ class Derivation:
 
 
 @dataclass(frozen=True)
-class Restriction:
+class Restriction(Displayed):
     """U_f: ``values`` per sort, constants first.
 
     ``exact``: every size is at least the theorem's, so that verdicts over U_f are verdicts over U.

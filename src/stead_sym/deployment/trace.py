@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from stead_sym.deployment.tool import Call
-from stead_sym.html import paragraph, table
+from stead_sym.html import Displayed, paragraph, table
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -32,7 +32,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Displayed):
     """A finite run from ``start``, or a lasso.
 
     With ``loop = k`` the state after the last step is the state after the first k steps

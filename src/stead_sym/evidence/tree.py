@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.trace import Step, Trace
+from stead_sym.html import Displayed
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import Const, Exists, Expanded, Forall, Formula, Not, Quantified, is_temporal
 from stead_sym.relational.instance import Instance
@@ -100,7 +101,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Displayed):
     """Why a sentence holds, or fails, at the initial state of the ``root``. ``of_many``: there are other
     initial states, so that which one it is has to be said."""
 

@@ -12,7 +12,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.trace import Step
-from stead_sym.engine import Quotient
+from stead_sym.engine import Quotient, Shown
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
@@ -150,7 +150,7 @@ class ExplicitConstrained:
 
 
 @dataclass(frozen=True, slots=True)
-class ExplicitStateSet:
+class ExplicitStateSet(Shown):
     """A set of reachable states, listed."""
 
     states: frozenset[Instance]

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn, TypeAlias, assert_never
 
 from stead_sym.errors import Span
+from stead_sym.html import Displayed
 
 MAX_DEPTH = 200
 """How deep formulas may be nested, as text (the items around them count) and with definitions expanded: what
@@ -120,7 +121,7 @@ class Binder:
         return self.name if self.known_sort is None else f"{self.name}: {self.known_sort}"
 
 
-class _Composable:
+class _Composable(Displayed):
     """Operators and printing, shared by all formulas."""
 
     __slots__ = ()

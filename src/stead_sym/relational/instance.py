@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from stead_sym.errors import DeclarationError
-from stead_sym.html import paragraph, table
+from stead_sym.html import Displayed, paragraph, table
 from stead_sym.relational.schema import Relation, Schema, Value
 
 
@@ -28,7 +28,7 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Instance:
+class Instance(Displayed):
     """A D-instance: a finite set of well-sorted facts over ``schema``.
 
     Two instances are equal when their facts are. Membership, iteration (sorted) and length are

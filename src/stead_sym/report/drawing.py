@@ -52,11 +52,14 @@ _DARK = {
 _FONT = "12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drawing:
     """An SVG document; a notebook shows it, `str` is its text."""
 
     svg: str
+
+    def __repr__(self) -> str:
+        return f"<drawing of {len(self.svg):,} characters>"
 
     def __str__(self) -> str:
         return self.svg

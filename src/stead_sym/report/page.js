@@ -54,8 +54,9 @@
     controls.setAttribute("aria-label", "Steps");
     const back = button("← Back", "Step back", () => go(now - 1));
     const next = button("Next →", "Next step", () => go(after()));
-    controls.append(button("Start", "To the start", () => go(0)), back, next, where);
-    run.prepend(controls, panel);
+    controls.append(button("Start", "To the beginning", () => go(0)), back, next, where);
+    run.prepend(panel);
+    run.querySelector(".timeline").before(controls);
 
     const after = () => (now < last ? now + 1 : loop >= 0 ? loop + 1 : now);
     const show = () => {
@@ -67,7 +68,7 @@
       const fresh = new Set(added[now].map((fact) => fact.text));
       const gone = removed[now].map((fact) => [fact.text, fact.relation]);
       const all = [...held, ...gone].sort((a, b) => (a[0] < b[0] ? -1 : 1));
-      const title = make("p", now ? `State after step ${now}` : "State at the start", "title");
+      const title = make("p", now ? `State after step ${now}` : "State at the beginning", "title");
       const parts = [title, make("p", `${held.size} facts`, "quiet")];
       for (const relation of [...new Set(all.map((pair) => pair[1]))].sort()) {
         const list = make("ul");

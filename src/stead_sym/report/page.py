@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -24,7 +25,7 @@ from stead_sym.hypotheses import Hypothesis
 from stead_sym.report.decision_graph import decision_graph
 from stead_sym.report.diagram import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
-from stead_sym.report.page_evidence import evidence_of
+from stead_sym.report.page_evidence import evidence_of, title_of
 from stead_sym.report.terminal import domain_text, plural, shown_by
 from stead_sym.verification import Verdict, Verification
 
@@ -35,7 +36,7 @@ _MARKS = {"holds": "✔", "fails": "✘", "unknown": "?"}
 _MEANING = {
     "holds": "true of the deployment itself, with as many records as ever come in: no run refutes it",
     "fails": "not true: a run of the deployment shows that, step by step",
-    "unknown": "not answered: the reason stands beside it",
+    "unknown": "not answered: the reason stands with it; what was found so far is no answer",
 }
 
 
@@ -142,13 +143,18 @@ def _answer(result: Verification) -> str:
     words = [verdict.word for verdict in result.verdicts.values()]
     if not words:
         return "no specification was checked"
-    if set(words) == {"holds"}:
-        return "the specification holds" if len(words) == 1 else f"all {len(words)} specifications hold"
+    several = {"holds": "hold", "fails": "fail", "unknown": "are unknown"}
+    if len(set(words)) == 1:
+        one = "is unknown" if words[0] == "unknown" else words[0]
+        if len(words) == 1:
+            return f"the specification {one}"
+        every = "both" if len(words) == 2 else f"all {len(words)}"
+        return f"{every} specifications {several[words[0]]}"
     parts = []
-    for word, verb in (("fails", "fail"), ("unknown", "are unknown"), ("holds", "hold")):
+    for word in ("fails", "unknown", "holds"):
         if number := words.count(word):
-            one = {"unknown": "is unknown"}.get(word, word)
-            parts.append(f"{number} {one if number == 1 else verb}")
+            one = "is unknown" if word == "unknown" else word
+            parts.append(f"{number} {one if number == 1 else several[word]}")
     return f"of {plural(len(words), 'specification')}, {', '.join(parts)}"
 
 
@@ -240,20 +246,18 @@ def _verdicts(result: Verification) -> Iterator[Html]:
 
 def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
     about = [finding for finding in result.findings if finding.spec == verdict.spec]
-    shown = shown_by(verdict).removesuffix(", below")
+    shown = shown_by(replace(verdict, reason="")).removesuffix(", below")
+    link = tag("a", shown, href=f"#evidence-{number}") if verdict.trace else None
     return joined(
         tag(
             "h3",
             tag("span", _MARKS[verdict.word], class_="mark", aria_hidden="true"),
-            f" {verdict.spec} ",
+            f" {title_of(number, verdict)} ",
             tag("span", verdict.word, class_="word"),
         ),
         tag("pre", tag("code", str(verdict.formula)), class_="formula"),
-        tag(
-            "p",
-            "shown by " if verdict.trace and not verdict.reason else None,
-            tag("a", shown, href=f"#evidence-{number}") if verdict.trace else shown,
-        ),
+        tag("p", verdict.reason) if verdict.reason else None,
+        tag("p", "shown by ", link) if link else tag("p", shown) if not verdict.reason else None,
         tag(
             "p",
             tag("a", f"{plural(len(about), 'finding')} about it", href="#findings"),
@@ -268,7 +272,9 @@ def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
 def _findings(result: Verification) -> Iterator[Html]:
     yield tag("p", "What makes a verdict say less than it seems to, each with what to do about it.")
     if result.findings:
-        yield tag("ul", (tag("li", _finding(finding)) for finding in result.findings), class_="findings")
+        titles = {v.spec: title_of(number, v) for number, v in enumerate(result.verdicts.values(), 1)}
+        items = (tag("li", _finding(finding, titles.get(finding.spec or ""))) for finding in result.findings)
+        yield tag("ul", items, class_="findings")
     else:
         yield tag("p", "None.", class_="none")
     if result.unexamined:
@@ -276,12 +282,12 @@ def _findings(result: Verification) -> Iterator[Html]:
         yield tag("p", f"{parts} not tried for vacuity: a long specification is looked at in part.")
 
 
-def _finding(finding: Finding) -> Html:
+def _finding(finding: Finding, about: str | None) -> Html:
     return joined(
         tag(
             "h3",
             finding.kind,
-            tag("span", f" about {finding.spec}", class_="quiet") if finding.spec else None,
+            tag("span", f" about {about}", class_="quiet") if about else None,
         ),
         tag("p", _prose(finding.text)),
         tag("p", tag("span", "What to do: ", class_="quiet"), _prose(finding.remedy)),
@@ -314,6 +320,12 @@ def _hypotheses(result: Verification) -> Iterator[Html]:
             for h in result.hypotheses.all
         ],
         stacks=True,
+    )
+    yield tag(
+        "p",
+        "A value is active where some fact has it. C is the set of the constants: the values that the"
+        " deployment names. A bound is how many values outside C may be active at a time.",
+        class_="gloss",
     )
     if result.hypotheses.widened:
         yield tag("h3", "Choices among records that nothing tells apart")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.said import Given, Samples
+from stead_sym.agent.records.said import Decoding, Given, Samples
 from stead_sym.agent.records.weight import freedom_words, weight_words
 from stead_sym.html import Content, Html, joined, tag
 from stead_sym.report.decision_graph import DecisionGraph, decision_diagram
@@ -26,11 +26,12 @@ _ROOM = 600_000  # characters of prompts
 
 @dataclass
 class Budget:
-    """The room that is left in a page, and which messages stand in it already, each with the anchor."""
+    """The room that is left in a page, and which messages stand in it already, each with its anchor and with
+    the words for the place."""
 
     room: int = _ROOM
     decisions: int = _MOST_DECISIONS
-    messages: dict[Message, str] = field(default_factory=dict)
+    messages: dict[Message, tuple[str, str]] = field(default_factory=dict)
 
 
 def decision_anchor(agent: int, number: int) -> str:
@@ -67,6 +68,7 @@ def decisions_of(
             ".",
         ),
         drawing,
+        _gloss(run),
         (
             _decision(run, place, number, answers.get(number), sizes.get(number), graph, budget)
             for number in range(room)
@@ -75,6 +77,19 @@ def decisions_of(
         if left
         else None,
         class_="agent",
+    )
+
+
+def _gloss(run: AgentRun) -> Content:
+    """What the numbers beside the decisions of a language model mean."""
+    if not any(isinstance(answer.said, Decoding) for answer in run.answers):
+        return None
+    return tag(
+        "p",
+        "The margin of a decision is the difference of log-probabilities where the offered calls part; “on"
+        " the offer” is how much of its probability the model gives these calls at all; “if free” is what"
+        " it writes where it may write anything.",
+        class_="gloss",
     )
 
 
@@ -156,7 +171,7 @@ def _decision(
     if answer is not None:
         rows.append(("weight", weight_words(answer)))
         if free := freedom_words(answer):
-            rows.append(("unforced", free))
+            rows.append(("if free", free))
         if isinstance(answer.said, Samples):
             rows.append(("answered", tag("ul", map(_given, answer.said.answers), class_="plain")))
         rows.append(("record", tag("code", answer.key)))
@@ -213,13 +228,14 @@ def _prompt(place: int, number: int, answer: Answer, budget: Budget) -> Content:
     shown: list[Html] = []
     for turn, message in enumerate(answer.prompt):
         if message in budget.messages:
-            first = budget.messages[message]
-            text: Content = tag("p", "the same as ", tag("a", "here", href=f"#{first}"), class_="quiet")
+            anchor, words = budget.messages[message]
+            text: Content = tag("p", "the same as in ", tag("a", words, href=f"#{anchor}"), class_="quiet")
         elif len(message.content) > budget.room:
             text = tag("p", f"left out: stead-sym decisions show {answer.key[:12]}", class_="quiet")
         else:
             budget.room -= len(message.content)
-            budget.messages[message] = anchor = f"{decision_anchor(place, number + 1)}-{turn}"
+            anchor = f"{decision_anchor(place, number + 1)}-{turn}"
+            budget.messages[message] = anchor, f"context {number + 1}"
             text = tag("pre", message.content, class_="prompt", id=anchor, tabindex=0)
         shown.append(tag("div", tag("h4", message.role), text))
     return tag("details", tag("summary", "what the model was asked"), shown, class_="asked")

@@ -24,6 +24,12 @@ _MOST_STEPS, _MOST_RUNS, _MOST_FACTS = 400, 12, 500
 _OPEN = 12  # so many facts of a first state are shown without being asked for
 
 
+def title_of(number: int, verdict: Verdict) -> str:
+    """What a specification is called in the page: a question has no name but its formula, which stands beside
+    it; ``number`` is its place among the verdicts."""
+    return verdict.spec if verdict.spec.isidentifier() else f"question {number}"
+
+
 def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
     """The evidence for one verdict; ``number`` is its place among the verdicts."""
     assert verdict.evidence is not None
@@ -34,7 +40,12 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
     left = len(shown.runs) - _MOST_RUNS
     return tag(
         "article",
-        tag("h3", f"{verdict.spec} ", tag("span", verdict.word, class_="word"), id=f"evidence-{number}-h"),
+        tag(
+            "h3",
+            f"{title_of(number, verdict)} ",
+            tag("span", verdict.word, class_="word"),
+            id=f"evidence-{number}-h",
+        ),
         tag("pre", tag("code", str(verdict.formula)), class_="formula"),
         tag(
             "dl",
@@ -42,7 +53,7 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
             tag("div", tag("dt", "shows"), tag("dd", tag("code", trace.claim))) if trace.claim else None,
             class_="claim",
         ),
-        (_run(result, verdict.spec, number, shown, run) for run in shown.runs[:_MOST_RUNS]),
+        (_run(result, title_of(number, verdict), number, shown, run) for run in shown.runs[:_MOST_RUNS]),
         tag("p", f"{left:,} more runs are left out; --evidence DIR writes all of them.", class_="quiet")
         if left > 0
         else None,
@@ -103,7 +114,7 @@ def _first(run: Numbered, anchor: str, met: str | None) -> Html:
         listed = tag("details", tag("summary", f"{len(facts):,} facts"), listed)
     return tag(
         "li",
-        tag("a", "start", class_="head", href=f"#{anchor}-0"),
+        tag("a", "start" if run.begins is None else "where it begins", class_="head", href=f"#{anchor}-0"),
         listed,
         _claims(run, 0, met),
         class_="state",
@@ -149,8 +160,10 @@ def _who(result: Verification, actor: str | None, word: str, move: Move) -> Iter
     """Who makes a step, and what else could have happened, in words."""
     yield "an event" if actor is None else f"by {word}" if actor else "by the agent"
     if move.offered > 1:
-        some = "any" if move.selected == move.offered else f"{move.selected}"
-        yield f"; {some} of {move.offered} offered calls selected"
+        every = move.selected == move.offered
+        some = "any" if every else f"{move.selected}"
+        is_ = "may be" if every else "is" if move.selected == 1 else "are"
+        yield f"; {some} of the {move.offered} offered calls {is_} selected"
     if actor is not None and move.decision is not None:
         context = move.decision.canonical
         names = list(result.agents)

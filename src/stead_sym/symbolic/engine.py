@@ -10,7 +10,7 @@ from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step
-from stead_sym.engine import Quotient
+from stead_sym.engine import Quotient, Shown
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula, Future, Globally, Not
@@ -192,7 +192,7 @@ class SymbolicConstrained:
         return self._checker.holds_initially(formula)
 
 
-class SymbolicStateSet:
+class SymbolicStateSet(Shown):
     """A set of reachable states as a diagram over the state bits."""
 
     def __init__(self, model: ReachableStates, states: Bdd) -> None:

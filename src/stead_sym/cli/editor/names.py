@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from lark import Token
 
-from stead_sym.deployment.language import syntax_tree
+from stead_sym.deployment.language import parse_deployment, syntax_tree
+from stead_sym.errors import InputError
 from stead_sym.logic.parser import Node, tokens_of, trees_of
 from stead_sym.logic.syntax import WILDCARD
 
@@ -36,8 +37,9 @@ class Place(NamedTuple):
 @dataclass(eq=False)
 class Symbol:
     """What a name stands for. ``places`` are all of its occurrences, the declaration among them; that is
-    None where nothing declares it. Of the variable of a policy line, ``argument`` is the tool and the position
-    that gives it its sort."""
+    None where nothing declares it. Of the variable of a policy line, ``argument`` is the tool and the
+    position that gives it its sort.
+    """
 
     kind: Kind
     name: str
@@ -299,15 +301,23 @@ def renamed(text: str, places: list[Place], name: str) -> str:
 
 
 def clashes(text: str, symbol: Symbol, name: str) -> str | None:
-    """Why a symbol cannot have another name: None where every name of the text means what it meant before."""
-    from stead_sym.errors import InputError
-
+    """Why a symbol cannot have another name: a name would be captured, or a deployment would be none. None
+    where every name of the text means what it meant before."""
+    new = renamed(text, symbol.places, name)
     try:
-        before, after = Names(text), Names(renamed(text, symbol.places, name))
+        before, after = Names(text), Names(new)
     except InputError as error:
-        return f"{name} is no name there ({error})"
+        return f"{name} is no name there ({error.message})"
     if before.meaning() != after.meaning():
         return f"with the name {name} something in the file would mean something else"
+    try:
+        parse_deployment(text)
+    except InputError:
+        return None  # a file that is none yet cannot be spoilt
+    try:
+        parse_deployment(new)
+    except InputError as error:
+        return error.message
     return None
 
 

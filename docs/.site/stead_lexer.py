@@ -1,0 +1,85 @@
+"""Colours for the blocks of the language on the site: a lexer for Pygments."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pygments.lexer import RegexLexer, words
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
+
+__all__ = ["SteadLexer"]
+
+ITEMS = (
+    *(
+        "agent",
+        "bound",
+        "define",
+        "deployment",
+        "event",
+        "fair",
+        "init",
+        "initially",
+        "instructions",
+        "policy",
+    ),
+    *("relation", "sort", "spec", "system", "text", "tool", "tools", "view"),
+)
+PARTS = (
+    *(
+        "any",
+        "call",
+        "choose",
+        "clear",
+        "delete",
+        "effect",
+        "empty",
+        "ensure",
+        "env",
+        "for",
+        "fresh",
+        "from",
+        "guard",
+    ),
+    *("in", "insert", "into", "key", "query", "rigid", "same", "set", "table", "when", "where"),
+)
+LOGIC = (
+    "AF",
+    "AG",
+    "AX",
+    "EF",
+    "EG",
+    "EX",
+    "A",
+    "E",
+    "U",
+    "W",
+    "and",
+    "atleast",
+    "atmost",
+    "exactly",
+    "exists",
+)
+MORE_LOGIC = ("false", "forall", "not", "or", "succ", "true")
+
+
+class SteadLexer(RegexLexer):
+    """The words of the language where they may stand for something else, too: colours need no parser."""
+
+    name = "stead"
+    aliases: ClassVar[list[str]] = ["stead"]
+    tokens: ClassVar[dict[str, list[object]]] = {
+        "root": [
+            (r"#.*$", Comment.Single),
+            (r'"""(.|\n)*?"""', String),
+            (r'"[^"\n]*"', String),
+            (words((*LOGIC, *MORE_LOGIC), prefix=r"\b", suffix=r"\b"), Operator.Word),
+            (words(ITEMS, prefix=r"^(?:\s*)", suffix=r"\b"), Keyword.Declaration),
+            (words(PARTS, prefix=r"\b", suffix=r"\b"), Keyword),
+            (r"[A-Za-z]\w*(?='?\()", Name.Function),
+            (r"\d+", Number),
+            (r"[A-Za-z_]\w*'?", Name),
+            (r"<->|->|<=|>=|!=|\.\.|[~!&|=<>]", Operator),
+            (r"[(){}\[\],:.]", Punctuation),
+            (r"\s+|.", Text),
+        ]
+    }

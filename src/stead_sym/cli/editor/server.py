@@ -1,0 +1,191 @@
+"""The language server of `.stead` files, over stdio (`pygls`, extra `lsp`).
+
+One decision: nothing is solved here. Diagnostics are what the parser and the linter say, which takes
+milliseconds, so that they can be made anew at every keystroke.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
+
+from stead_sym import __version__
+from stead_sym.cli.editor.describe import KEYWORDS, described
+from stead_sym.cli.editor.names import Names, Place, Symbol, clashes, declared
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.errors import InputError, Span
+from stead_sym.findings.static import lint
+
+_WORD = re.compile(r"[A-Za-z0-9_]+")
+_KINDS = {
+    "sort": lsp.SymbolKind.Class, "relation": lsp.SymbolKind.Struct, "define": lsp.SymbolKind.Function,
+    "tool": lsp.SymbolKind.Method, "event": lsp.SymbolKind.Event, "agent": lsp.SymbolKind.Module,
+    "policy": lsp.SymbolKind.Interface, "spec": lsp.SymbolKind.Boolean, "constant": lsp.SymbolKind.Constant,
+    "deployment": lsp.SymbolKind.Package,
+}  # fmt: skip
+
+
+@dataclass
+class _Known:
+    """What is known of a file: of its text now, or of the latest text before it that could be read."""
+
+    names: Names | None = None
+    deployment: Deployment | None = None
+
+
+class Server(LanguageServer):
+    """The server; ``known`` has what was read of each file by its address."""
+
+    def __init__(self) -> None:
+        super().__init__("stead-sym", __version__)
+        self.known: dict[str, _Known] = {}
+
+    def looked_at(self, uri: str) -> list[lsp.Diagnostic]:
+        """Read the text of a file; what is to be said of it."""
+        document = self.workspace.get_text_document(uri)
+        known = self.known.setdefault(uri, _Known())
+        try:
+            known.names = Names(document.source)
+            known.deployment = parse_deployment(document.source)
+        except InputError as error:
+            return [self._diagnostic(document, error.span, error.message, type(error).__name__, error=True)]
+        return [
+            self._diagnostic(
+                document, finding.place, f"{finding.text}; {finding.remedy}", finding.kind.replace(" ", "-")
+            )
+            for finding in lint(known.deployment)
+        ]
+
+    def _diagnostic(
+        self, document: TextDocument, span: Span | None, text: str, code: str, *, error: bool = False
+    ) -> lsp.Diagnostic:
+        """Something that is to be said at a place: the word there is marked."""
+        place = Place(1, 1, 0)
+        if span is not None:
+            line = document.lines[span.line - 1] if span.line <= len(document.lines) else ""
+            word = _WORD.match(line, span.column - 1)
+            place = Place(span.line, span.column, len(word[0]) if word else 1)
+        severity = lsp.DiagnosticSeverity.Error if error else lsp.DiagnosticSeverity.Warning
+        return lsp.Diagnostic(self.range(document, place), text, severity, code, source="stead-sym")
+
+    def range(self, document: TextDocument, place: Place) -> lsp.Range:
+        """A place in the units of the client."""
+        line, begin = place.line - 1, place.column - 1
+        here = lsp.Range(lsp.Position(line, begin), lsp.Position(line, begin + place.length))
+        return document.position_codec.range_to_client_units(document.lines, here)
+
+    def at(self, uri: str, position: lsp.Position) -> tuple[Symbol, Place] | None:
+        """The name at a position of a text that can be read."""
+        document = self.workspace.get_text_document(uri)
+        here = document.position_codec.position_from_client_units(document.lines, position)
+        try:
+            return Names(document.source).at(here.line + 1, here.character + 1)
+        except InputError:
+            return None
+
+    def locations(self, uri: str, places: Iterable[Place]) -> list[lsp.Location]:
+        """Places of a file."""
+        document = self.workspace.get_text_document(uri)
+        return [lsp.Location(uri, self.range(document, place)) for place in sorted(places)]
+
+
+def make_server() -> Server:
+    """The server with what it answers."""
+    server = Server()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(ls: Server, params: lsp.DidOpenTextDocumentParams) -> None:
+        _publish(ls, params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(ls: Server, params: lsp.DidChangeTextDocumentParams) -> None:
+        _publish(ls, params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(ls: Server, params: lsp.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        ls.known.pop(uri, None)
+        ls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hover(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
+        uri = params.text_document.uri
+        if (found := ls.at(uri, params.position)) is None:
+            return None
+        symbol, place = found
+        text = described(symbol, ls.known.get(uri, _Known()).deployment)
+        document = ls.workspace.get_text_document(uri)
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), ls.range(document, place))
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    def definition(ls: Server, params: lsp.DefinitionParams) -> list[lsp.Location]:
+        found = ls.at(params.text_document.uri, params.position)
+        if found is None or found[0].declaration is None:
+            return []
+        return ls.locations(params.text_document.uri, [found[0].declaration])
+
+    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
+    def references(ls: Server, params: lsp.ReferenceParams) -> list[lsp.Location]:
+        found = ls.at(params.text_document.uri, params.position)
+        return ls.locations(params.text_document.uri, found[0].places) if found else []
+
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepare_rename(ls: Server, params: lsp.PrepareRenameParams) -> lsp.Range | None:
+        found = ls.at(params.text_document.uri, params.position)
+        document = ls.workspace.get_text_document(params.text_document.uri)
+        return ls.range(document, found[1]) if found else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
+    def rename(ls: Server, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        uri = params.text_document.uri
+        if (found := ls.at(uri, params.position)) is None:
+            return None
+        document = ls.workspace.get_text_document(uri)
+        if why := clashes(document.source, found[0], params.new_name):
+            raise JsonRpcInvalidParams(why)
+        places = sorted(found[0].places)
+        edits = [lsp.TextEdit(ls.range(document, place), params.new_name) for place in places]
+        return lsp.WorkspaceEdit(changes={uri: edits})
+
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def symbols(ls: Server, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        names = ls.known.get(params.text_document.uri, _Known()).names
+        document = ls.workspace.get_text_document(params.text_document.uri)
+        if names is None:
+            return []
+        return [
+            lsp.DocumentSymbol(symbol.name, _KINDS[symbol.kind], there, there, symbol.kind)
+            for symbol in declared(names)
+            if symbol.declaration is not None and (there := ls.range(document, symbol.declaration))
+        ]
+
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION)
+    def completion(ls: Server, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+        known = ls.known.get(params.text_document.uri, _Known())
+        words = [lsp.CompletionItem(word, kind=lsp.CompletionItemKind.Keyword) for word in KEYWORDS]
+        if known.names is None:
+            return words
+        named = {symbol.name: symbol for symbol in declared(known.names)}
+        return [
+            lsp.CompletionItem(name, kind=lsp.CompletionItemKind.Reference, detail=_detail(symbol, known))
+            for name, symbol in named.items()
+        ] + words
+
+    return server
+
+
+def _publish(server: Server, uri: str) -> None:
+    document = server.workspace.get_text_document(uri)
+    found = server.looked_at(uri)
+    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found, document.version))
+
+
+def _detail(symbol: Symbol, known: _Known) -> str:
+    return described(symbol, known.deployment).split("\n")[0].replace("`", "")

@@ -1,0 +1,25 @@
+"""`stead-sym lsp`: the language server that editors start.
+
+One decision: the library of the protocol (`pygls`, extra `lsp`) is imported when the command runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from stead_sym.errors import InputError
+
+
+def add_lsp(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `lsp`."""
+    parser.set_defaults(run=_lsp)
+    parser.add_argument("--stdio", action="store_true", help="speak over stdin and stdout (the only way)")
+
+
+def _lsp(options: argparse.Namespace) -> int:
+    try:
+        from stead_sym.cli.editor.server import make_server
+    except ImportError:
+        raise InputError("lsp wants the library pygls; `pip install 'stead-sym[lsp]'`") from None
+    make_server().start_io()
+    return 0

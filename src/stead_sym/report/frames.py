@@ -1,0 +1,70 @@
+"""Decisions and verdicts as tables of pandas, which is loaded when one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from stead_sym.agent.records.weight import is_same
+from stead_sym.errors import InputError
+from stead_sym.verification import Verification
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def decisions_frame(result: Verification) -> pandas.DataFrame:
+    """One row for each canonical context in which an agent was asked, in the order they were met: the agent
+    (its name is empty where there is one only), the number of the context as the report has it, the facts
+    shown, the calls offered and those selected, as lists of texts.
+
+    Of a language model's decisions also `margin` and `mass` (`Decoding`), `unforced` (whether it writes the
+    same without the constraint) and the `record`; missing where they are not known. Raises `InputError` where
+    pandas is not installed.
+    """
+    rows: list[dict[str, object]] = []
+    for name, run in result.agents.items():
+        for number, (decision, answer) in enumerate(zip_longest(run.decisions, run.answers), 1):
+            context, selected = decision
+            rows.append(
+                {
+                    "agent": name,
+                    "context": number,
+                    "facts": [*map(str, context.view)],
+                    "offered": [*map(str, sorted(context.calls))],
+                    "selected": [*map(str, sorted(selected))],
+                    "margin": answer and answer.margin,
+                    "mass": answer and answer.mass,
+                    "unforced": answer and is_same(answer),
+                    "record": answer and answer.key,
+                }
+            )
+    columns = ("agent", "context", "facts", "offered", "selected", "margin", "mass", "unforced", "record")
+    return _frame(rows, columns)
+
+
+def verdicts_frame(result: Verification) -> pandas.DataFrame:
+    """One row for each specification: its name, formula and verdict, the reason of one that is unknown, and
+    the number of steps of the run that shows it, missing where none does. Raises as `decisions_frame`."""
+    rows: list[dict[str, object]] = [
+        {
+            "spec": verdict.spec,
+            "formula": str(verdict.formula),
+            "verdict": verdict.word,
+            "reason": verdict.reason,
+            "steps": None if verdict.trace is None else len(verdict.trace.steps),
+        }
+        for verdict in result.verdicts.values()
+    ]
+    frame = _frame(rows, ("spec", "formula", "verdict", "reason", "steps"))
+    frame["steps"] = frame["steps"].astype("Int64")
+    return frame
+
+
+def _frame(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise InputError("pandas is not installed; pip install 'stead-sym[notebook]'") from None
+    return pandas.DataFrame(list(rows), columns=list(columns))

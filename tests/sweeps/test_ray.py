@@ -1,0 +1,69 @@
+"""Sweeps on a real Ray cluster of two nodes, each with one processor."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sweeping import expected, runs, write_killer
+
+import stead_sym as st
+
+if os.environ.get("STEAD_RAY") != "required":
+    pytest.importorskip("ray", reason="a cluster needs the extra ray")
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    import ray
+    from ray.cluster_utils import Cluster
+
+    started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        yield started
+    finally:
+        ray.shutdown()
+        started.shutdown()
+
+
+def test_forty_runs_of_which_one_kills_its_worker(cluster: Any, tmp_path: Path) -> None:
+    cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    write_killer(tmp_path, levels=2)
+    listed, file = runs(tmp_path, 40), tmp_path / "results.jsonl"
+    store = str(tmp_path / "decisions.sqlite")
+    first = st.sweep(
+        listed, store=store, results=file, executor=lambda: st.RayExecutor(cluster.address), tries=1
+    )
+    assert (tmp_path / "killed").exists()
+    assert [row.result.outcome for row in first.rows].count("done") == 39
+    assert first.rows[3].result.outcome == "lost"
+    assert "WorkerCrashedError" in first.rows[3].result.error
+    second = st.sweep(
+        listed, store=store, results=file, executor=lambda: st.RayExecutor(cluster.address), tries=1
+    )
+    assert [row.run.agent for row in second.rows if row.fresh] == ["python:killer:once"]
+    assert {row.result.outcome for row in second.rows} == {"done"}
+    known: dict[str, dict[str, str]] = {}
+    for row in second.rows:  # bounds change nothing here but what identifies a run
+        assert row.result.specs == known.setdefault(str(row.run.agent), expected(row.run))
+
+
+def test_a_node_that_dies_costs_the_runs_on_it(cluster: Any, tmp_path: Path) -> None:
+    node = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    listed = [run for run in runs(tmp_path, 13) if run.agent != "python:killer:once"]
+    removed = threading.Event()
+
+    def told(row: st.Row, number: int, of: int) -> None:
+        if number == 3 and not removed.is_set():
+            removed.set()
+            cluster.remove_node(node, allow_graceful=False)
+
+    found = st.sweep(listed, executor=lambda: st.RayExecutor(cluster.address), tries=3, told=told)
+    assert removed.is_set()
+    assert [row.result.outcome for row in found.rows] == ["done"] * 12
