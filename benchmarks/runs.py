@@ -29,6 +29,7 @@ FAMILIES: Mapping[str, Callable[[int], st.Deployment]] = {
     "refunds": families.refunds,
     "service_desk": families.service_desk,
     "service_desk_any": families.service_desk_any,
+    "returns_desk": families.returns_desk,
 }
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "normal": {"engine": "symbolic", "domain": "normal", "findings": False},

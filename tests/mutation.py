@@ -458,15 +458,15 @@ MUTATIONS = (
     # frame conditions
     Mutation(
         "bits that no action writes change",
-        "step/frame_conditions.py",
-        "return m.disj(relation & still(idle.keys() - bits) for",
-        "return m.disj(relation for",
+        "bdd/union.py",
+        "return manager.disj(function & still(idle.keys() - own) for",
+        "return manager.disj(function for",
     ),
     Mutation(
         "bits that another action writes change",
-        "step/frame_conditions.py",
-        "union = (left & around_left) |",
-        "union = left |",
+        "bdd/union.py",
+        "both = (left & around_left) |",
+        "both = left |",
     ),
     Mutation(
         "what all actions do is left out",
@@ -575,15 +575,15 @@ MUTATIONS = (
     ),
     Mutation(
         "a context may offer more",
-        "explore/contexts.py",
-        'yield f"call {name}", sum(1 for call in context.calls if call.tool == name)',
-        "yield from ()",
+        "explore/views.py",
+        '*((f"call {name}", of_tool[name]) for name in self.tools),',
+        "",
     ),
     Mutation(
         "a context may show more",
-        "explore/contexts.py",
-        "yield shown.relation, len(context.view.tuples(shown.relation))",
-        "yield from ()",
+        "explore/views.py",
+        "*((name, of_relation[name]) for name in self.shown),",
+        "",
     ),
     Mutation(
         "a context may offer less",
@@ -593,7 +593,7 @@ MUTATIONS = (
     ),
     Mutation(
         "views are not cut",
-        "explore/contexts.py",
+        "explore/views.py",
         "compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts",
         "self.manager.true for names, where in shown.cuts",
     ),
@@ -604,7 +604,99 @@ MUTATIONS = (
         "if False:",
         harmless="The states are met anew by their own contexts, which the wrapper answers from its memory.",
     ),
+    # contexts at places
+    Mutation(
+        "a context that is met at a place may show more",
+        "explore/located.py",
+        "few = views.no_more_than(numbers)",
+        "few = m.true",
+    ),
+    Mutation(
+        "states that show more than the items of a place are decided there",
+        "explore/located.py",
+        "self.joined(own) & self.views.no_more_than(of) for of,",
+        "self.joined(own) for of,",
+    ),
+    Mutation(
+        "what is selected at one place is selected under the same names at another",
+        "explore/located.py",
+        "frozenset(call.rename(names) for call in decision.calls)",
+        "decision.calls",
+    ),
+    Mutation(
+        "one of the calls that symmetry makes alike is selected at a place",
+        "explore/located.py",
+        "frozenset(call.rename(names) for call in decision.calls)",
+        "frozenset(call.rename(names) for call in sorted(decision.calls)[:1])",
+    ),
+    Mutation(
+        "an item that is not shown may be shown",
+        "explore/neighbourhoods.py",
+        "condition & ~there, held",
+        "condition, held",
+    ),
+    Mutation(
+        "sets of items that no state shows are contexts",
+        "explore/neighbourhoods.py",
+        "if (inside := near & there) != manager.false:",
+        "if (inside := near) != manager.false:",
+    ),
+    Mutation(
+        "what is shown wherever a pattern is does not belong to its contexts",
+        "explore/neighbourhoods.py",
+        "sure.append(item)",
+        "pass",
+    ),
+    Mutation(
+        "the bits of some items of a place are quantified",
+        "explore/neighbourhoods.py",
+        "self._bits(place.shown).union(*(self._bits(there) for _, there in left))",
+        "self._bits(place.shown)",
+    ),
+    Mutation(
+        "two names of a pattern may lie in one value",
+        "explore/places.py",
+        "if known is None and image not in taken and image not in self.rigid:",
+        "if known is None and image not in self.rigid:",
+    ),
+    Mutation(
+        "a name of a pattern may lie in a rigid value",
+        "explore/places.py",
+        "if known is None and image not in taken and image not in self.rigid:",
+        "if known is None and image not in taken:",
+    ),
+    Mutation(
+        "places that show more than their pattern are kept",
+        "explore/places.py",
+        "if shown != m.false and not self._shows_more(shown, place, image):",
+        "if shown != m.false:",
+        harmless="That no more is shown is asked of every context that is met at a place.",
+    ),
+    Mutation(
+        "a function has no variables below its topmost",
+        "bdd/manager.py",
+        "todo += (node.low, node.high)",
+        "pass",
+    ),
     # fixpoints
+    Mutation(
+        "relations are taken apart at one level for all",
+        "bdd/saturation.py",
+        "key = (int(relation), level)",
+        "key = (int(relation), 0)",
+    ),
+    Mutation(
+        "of two parts that are joined one is lost",
+        "bdd/relation.py",
+        "joined[k] = other | part",
+        "joined[k] = part",
+    ),
+    Mutation(
+        "a one-hot vector may have two values",
+        "encode/values.py",
+        "(chosen.setdefault(term, value) if isinstance(term, Vector) else term) == value",
+        "chosen.setdefault(term, value) if isinstance(term, Vector) else term == value",
+    ),
     Mutation(
         "saturation does not close the lower half again",
         "bdd/saturation.py",
@@ -620,8 +712,8 @@ MUTATIONS = (
     Mutation(
         "saturation goes forward only",
         "bdd/saturation.py",
-        "return (a, c, b, d) if self.backward else (a, b, c, d)",
-        "return a, b, c, d",
+        "quarters = (a, c, b, d) if self.backward else (a, b, c, d)",
+        "quarters = (a, b, c, d)",
     ),
     Mutation(
         "EG does not ask for fairness",

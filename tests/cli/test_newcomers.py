@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,31 +138,41 @@ def watching() -> Iterator[subprocess.Popen[str]]:
         "--quiet",
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        overdue = threading.Timer(120, process.terminate)  # so that a line that never comes is a failure
+        overdue.start()
         yield process
+        overdue.cancel()
         process.terminate()
 
 
-def said_next(process: subprocess.Popen[str], what: str) -> None:
-    """Read lines until one holds this."""
+def said_next(process: subprocess.Popen[str], what: str) -> int:
+    """Read lines until one holds this; how many runs have begun meanwhile."""
     assert process.stdout is not None
+    begun = 0
     for line in process.stdout:
+        begun += line.startswith("stead-sym check d.stead")
         if what in line:
-            return
+            return begun
     raise AssertionError(f"{what} is not said")
 
 
-def test_watch_runs_again_after_each_save(watching: subprocess.Popen[str]) -> None:
-    said_next(watching, "no findings")
-    Path("d.stead").write_text(base() + "spec s AG exists o. State(o, lost) -> Flag()\n")
-    said_next(watching, "(exists-implies)")
-    Path("d.stead").write_text(base() + "spec s AG\n")
-    said_next(watching, "unexpected end")
-    new = Path("new.stead")  # as editors do that replace a file
-    new.write_text(base())
+def save(text: str) -> None:
+    """Replace the file at once, as many editors do."""
+    Path("new.stead").write_text(text)
+    Path("new.stead").rename("d.stead")
+
+
+def test_watch_runs_again_after_each_save_and_only_then(watching: subprocess.Popen[str]) -> None:
+    assert said_next(watching, "no findings") == 1
+    time.sleep(0.5)  # nothing is saved, so nothing runs
+    save(base() + "spec s AG exists o. State(o, lost) -> Flag()\n")
+    assert said_next(watching, "(exists-implies)") == 1
+    save(base() + "spec s AG\n")
+    assert said_next(watching, "unexpected end") == 1
     Path("d.stead").unlink()
     time.sleep(0.2)
-    new.rename("d.stead")
-    said_next(watching, "no findings")
+    save(base() + "spec s AG Flag()\n")
+    assert said_next(watching, "no findings") == 1
 
 
 @pytest.mark.parametrize(

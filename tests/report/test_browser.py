@@ -30,6 +30,7 @@ def reports(tmp_path_factory) -> dict[str, Path]:
         "loop": st.verify(st.load("refund"), "any"),
         "unknown": st.verify(st.load("refund"), "baseline", domain={"case": 2}, force=True),
         "ward": st.verify(st.load("ward"), WARD),
+        "endless": st.verify(st.load("refund"), "baseline", ["AF false"]),
         "hostile": hostile(),
     }
     return {name: st.write_report(r, folder / f"{name}.html") for name, r in results.items()}
@@ -134,14 +135,17 @@ def test_the_state_shown_is_that_of_the_run(opened):
 
 
 def test_a_loop_goes_on_where_it_began(opened):
-    trace = st.verify(st.load("refund"), "any", ["prog"])["prog"].trace
-    page = opened("loop", fragment="#evidence-2")
-    run = page.locator("#evidence-2 .run").first
+    page = opened("endless", fragment="#evidence-1")
+    trace = st.verify(st.load("refund"), "baseline", ["AF false"])["AF false"].trace
+    assert (trace.loop, len(trace.steps)) == (0, 4)
+    run = page.locator("#evidence-1 .run").first
     run.locator(".head").first.focus()
     page.keyboard.press("End")
-    assert f"then again from step {trace.loop + 1}" in run.locator(".where").inner_text()
+    assert run.locator(".where").inner_text() == "step 4 of 4, then again from step 1"
     page.keyboard.press("ArrowRight")
-    assert run.locator(".where").inner_text().startswith(f"step {trace.loop + 1} of")
+    assert run.locator(".where").inner_text() == "step 1 of 4"
+    shown = run.locator(".panel li > :not(del) > code").all_inner_texts()
+    assert sorted(shown) == sorted(map(str, trace.states[1]))
 
 
 def test_a_node_of_the_drawing_leads_to_its_decision(opened):

@@ -64,6 +64,30 @@ def test_numbers_of_states_are_exact_where_nobody_can_count_them():
     assert {(i, j) for i, _, j in found.moves} == {(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)}
 
 
+LAMP = """
+deployment lamp
+relation On()
+tool press()
+  guard ~On()
+  effect insert On()
+event fuse()
+  guard On()
+  effect delete On()
+policy presses
+  call press()
+"""
+
+
+def test_where_the_agent_is_offered_nothing_is_a_group_of_its_own():
+    pair = both(st.parse_deployment(LAMP), "presses")
+    assert_agree(pair)
+    for engine in pair:
+        found = engine.quotient("", [contexts_of(pair, "")])
+        assert found.sizes == (1, 1)
+        assert found.moves == {(0, "press", 1), (1, "fuse", 0)}
+        assert found.initial == {0}
+
+
 def test_moves_say_which_tool():
     result = st.verify(st.load("refund"), "baseline", [], findings=False)
     found = result.engine.quotient("", [[context] for context, _ in result.decisions])

@@ -121,28 +121,15 @@ class Diagram:
 
 def diagram_svg(diagram: Diagram, *, inline: bool = False) -> Drawing:
     """The drawing; ``inline``: for a page that has the `STYLE`, and says the title itself."""
-    sizes = [_size(vertex.lines) for vertex in diagram.vertices]
-    labels = {k: len(sizes) + n for n, k in enumerate(_labelled(diagram.arcs))}
-    label_sizes = [_label_size(diagram.arcs[k].label) for k in labels]
-    edges: list[tuple[int, int]] = []
-    pieces: dict[int, list[int]] = {}  # of each arc, its edges in the layout
-    for k, arc in enumerate(diagram.arcs):
-        by_way = [labels[k]] if k in labels else []
-        ends = list(pairwise([arc.source, *by_way, arc.target]))
-        for end in ends:
-            if end not in edges:
-                edges.append(end)
-        pieces[k] = [edges.index(end) for end in ends]
-    roots = [k for k, vertex in enumerate(diagram.vertices) if vertex.initial]
-    layout = placed([*sizes, *label_sizes], edges, roots, _beside(diagram.arcs))
+    drawn = _arranged(diagram)
+    layout, sizes, ways = drawn.layout, drawn.sizes, _ways(diagram.arcs)
     heading = () if inline else (diagram.title, *diagram.notes)
     top = LINE * len(heading) + (MARGIN / 2 if heading else 0.0)
     width = max(layout.width, *(CHAR * cell_len(printable(line)) for line in heading), 1.0) + 2 * MARGIN
     height = layout.height + 2 * MARGIN + top
-    left = (width - layout.width) / 2
-    ways = _ways(diagram.arcs)
-    shift = _Shift(left, MARGIN + top)
-    body = joined(
+    shift = _Shift((width - layout.width) / 2, MARGIN + top)
+    svg = tag(
+        "svg",
         tag("title", diagram.title),
         None if inline else tag("style", Html(STYLE)),
         tag("rect", class_="page", width="100%", height="100%"),
@@ -153,16 +140,44 @@ def diagram_svg(diagram: Diagram, *, inline: bool = False) -> Drawing:
         (
             _loop(arc, ways[k], layout.centres[arc.source], sizes[arc.source], shift)
             if arc.source == arc.target
-            else _arc(arc, [layout.routes[p] for p in pieces[k]], labels.get(k), layout, shift)
+            else _arc(arc, [layout.routes[p] for p in drawn.pieces[k]], drawn.labels.get(k), layout, shift)
             for k, arc in enumerate(diagram.arcs)
         ),
         (_vertex(vertex, layout.centres[k], sizes[k], shift) for k, vertex in enumerate(diagram.vertices)),
+        xmlns="http://www.w3.org/2000/svg",
+        class_="stead-graph",
+        width=f"{width:.0f}",
+        height=f"{height:.0f}",
+        viewBox=f"0 0 {width:.0f} {height:.0f}",
+        role="group",
+        aria_label=diagram.title,
     )
-    svg = (
-        f'{MARKER} width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-        f' role="group"{_name(diagram.title)}>{body}</svg>\n'
-    )
-    return Drawing(svg)
+    return Drawing(f"{svg}\n")
+
+
+@dataclass(frozen=True, slots=True)
+class _Arranged:
+    """A diagram with its layout: the sizes of its vertices; of each arc, by its number, which edges of the
+    layout it consists of, and which node of it is its label."""
+
+    layout: Placed
+    sizes: Sequence[tuple[float, float]]
+    pieces: Mapping[int, Sequence[int]]
+    labels: Mapping[int, int]
+
+
+def _arranged(diagram: Diagram) -> _Arranged:
+    sizes = [_size(vertex.lines) for vertex in diagram.vertices]
+    labels = {k: len(sizes) + n for n, k in enumerate(_labelled(diagram.arcs))}
+    edges: dict[tuple[int, int], int] = {}
+    pieces: dict[int, list[int]] = {}
+    for k, arc in enumerate(diagram.arcs):
+        by_way = [labels[k]] if k in labels else []
+        ends = pairwise([arc.source, *by_way, arc.target])
+        pieces[k] = [edges.setdefault(end, len(edges)) for end in ends]
+    roots = [k for k, vertex in enumerate(diagram.vertices) if vertex.initial]
+    all_sizes = [*sizes, *(_label_size(diagram.arcs[k].label) for k in labels)]
+    return _Arranged(placed(all_sizes, list(edges), roots, _beside(diagram.arcs)), sizes, pieces, labels)
 
 
 def diagram_dot(diagram: Diagram) -> str:
@@ -170,8 +185,8 @@ def diagram_dot(diagram: Diagram) -> str:
     lines = [
         f"digraph {_quoted(diagram.title)} {{",
         '  node [shape=box, fontname="monospace", style=rounded];',
+        '  edge [fontname="monospace"];',
     ]
-    lines.append('  edge [fontname="monospace"];')
     for k, vertex in enumerate(diagram.vertices):
         text = "".join(f"{_escaped(line.text)}\\l" for line in vertex.lines)
         bold = ", penwidth=2" if vertex.initial else ""
@@ -204,11 +219,6 @@ class _Shift:
 
     def __call__(self, point: Point) -> Point:
         return point[0] + self.x, point[1] + self.y
-
-
-def _name(text: str) -> str:
-    """The attribute that says to a screen reader what the drawing is."""
-    return str(tag("i", aria_label=text)).removeprefix("<i").removesuffix("></i>")
 
 
 def _shown(text: str) -> str:

@@ -9,6 +9,7 @@ an isotonic regression (pool adjacent violators), so that no rule for priorities
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -128,13 +129,17 @@ class _Layering:
         self.layers = best
 
     def _crossings(self) -> int:
+        """How many pairs of edges between neighbouring layers cross: from left to right by their upper ends,
+        each crosses those before it that end further right."""
         total = 0
         for upper, lower in pairwise(self.layers):
             place = {n: i for i, n in enumerate(lower)}
-            ends = [sorted(place[m] for m in self.below.get(n, ())) for n in upper]
-            for k, mine in enumerate(ends):
-                for others in ends[k + 1 :]:
-                    total += sum(a > b for a in mine for b in others)
+            seen: list[int] = []
+            for node in upper:
+                ends = sorted(place[m] for m in self.below.get(node, ()))
+                total += sum(len(seen) - bisect_right(seen, end) for end in ends)
+                for end in ends:
+                    insort(seen, end)
         return total
 
     # places

@@ -9,54 +9,49 @@ style and the one script that came with the package, by their digests, and nothi
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from stead_sym.deployment.printer import print_deployment
-from stead_sym.deployment.restriction import Derivation
 from stead_sym.errors import InputError
-from stead_sym.evidence.data import text_digest
-from stead_sym.findings.finding import Finding
-from stead_sym.html import Content, Html, joined, tag
-from stead_sym.hypotheses import Hypothesis
+from stead_sym.html import Content, Html, tag
 from stead_sym.report.decision_graph import decision_graph
 from stead_sym.report.diagram import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
-from stead_sym.report.page_evidence import evidence_of, title_of
-from stead_sym.report.terminal import domain_text, plural, shown_by
-from stead_sym.verification import Verdict, Verification
+from stead_sym.report.page_sections import (
+    deployment_section,
+    domain_section,
+    evidence_section,
+    findings_section,
+    hypotheses_section,
+    pairs,
+    statistics_section,
+    verdicts_section,
+)
+from stead_sym.report.terminal import domain_text, plural
+from stead_sym.verification import Verification
 
 MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
 """How a report begins."""
-
-_MARKS = {"holds": "✔", "fails": "✘", "unknown": "?"}
-_MEANING = {
-    "holds": "true of the deployment itself, with as many records as ever come in: no run refutes it",
-    "fails": "not true: a run of the deployment shows that, step by step",
-    "unknown": "not answered: the reason stands with it; what was found so far is no answer",
-}
 
 
 def report_html(result: Verification) -> str:
     """The page."""
     style, script = _packaged("page.css") + STYLE, _packaged("page.js")
+    budget = Budget()
     decisions = [
         decisions_of(result, k, name, decision_graph(result, name), budget)
-        for budget in [Budget()]
         for k, name in enumerate(result.agents)
     ]
     sections = [
-        _section("verdicts", "Verdicts", _verdicts(result)),
-        _section("findings", "Findings", _findings(result), count=len(result.findings)),
-        _section("hypotheses", "What the verdicts rest on", _hypotheses(result)),
-        _section("evidence", "Evidence", _evidence(result)),
+        _section("verdicts", "Verdicts", verdicts_section(result)),
+        _section("findings", "Findings", findings_section(result), count=len(result.findings)),
+        _section("hypotheses", "What the verdicts rest on", hypotheses_section(result)),
+        _section("evidence", "Evidence", evidence_section(result)),
         _section("decisions", "Decisions", decisions, count=len(result.decisions)),
-        _section("domain", "Sizes of the domains", _domain(result)),
-        _section("statistics", "Statistics", _statistics(result)),
-        _section("deployment", "The deployment", _deployment(result)),
+        _section("domain", "Sizes of the domains", domain_section(result)),
+        _section("statistics", "Statistics", statistics_section(result)),
+        _section("deployment", "The deployment", deployment_section(result)),
     ]
     title = f"{result.deployment.name} under {result.agent}"
     head = tag(
@@ -177,7 +172,7 @@ def _header(result: Verification) -> Html:
         tag("p", "stead-sym report", class_="eyebrow"),
         tag("h1", result.deployment.name, tag("span", f" under {who}", class_="under")),
         tag("p", f"{answer[0].upper()}{answer[1:]}.", class_=f"answer {worst}"),
-        _pairs(
+        pairs(
             [
                 ("reached", ", ".join(counts)),
                 ("agent", asked),
@@ -193,240 +188,3 @@ def _footer() -> Html:
         "footer",
         tag("p", "Written by stead-sym. This file is complete: it loads nothing and sends nothing."),
     )
-
-
-def _pairs(pairs: Sequence[tuple[str, Content]]) -> Html:
-    return tag("dl", (tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs))
-
-
-def _table(
-    caption: str, columns: Sequence[str], rows: Sequence[Sequence[Content]], *, stacks: bool = False
-) -> Html:
-    """A table that scrolls sideways where it does not fit, or with ``stacks`` becomes a list; the first cell
-    of a row heads it."""
-    return tag(
-        "div",
-        tag(
-            "table",
-            tag("caption", caption, class_="unseen"),
-            tag("thead", tag("tr", (tag("th", column, scope="col") for column in columns))),
-            tag(
-                "tbody",
-                (
-                    tag("tr", tag("th", first, scope="row"), (tag("td", cell) for cell in rest))
-                    for first, *rest in rows
-                ),
-            ),
-        ),
-        class_="scrolls stacks" if stacks else "scrolls",
-        tabindex=0,
-        role="region",
-        aria_label=caption,
-    )
-
-
-# sections
-
-
-def _verdicts(result: Verification) -> Iterator[Html]:
-    if not result.verdicts:
-        yield tag("p", "No specification was checked: the deployment meets its definition and its bounds.")
-        return
-    yield tag(
-        "ol",
-        (
-            tag("li", _verdict(result, number, verdict), class_=f"verdict {verdict.word}")
-            for number, verdict in enumerate(result.verdicts.values(), 1)
-        ),
-        class_="verdicts",
-    )
-    words = [word for word in _MEANING if word in {verdict.word for verdict in result.verdicts.values()}]
-    yield tag("dl", (tag("div", tag("dt", w), tag("dd", _MEANING[w])) for w in words), class_="legend")
-
-
-def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
-    about = [finding for finding in result.findings if finding.spec == verdict.spec]
-    shown = shown_by(replace(verdict, reason="")).removesuffix(", below")
-    link = tag("a", shown, href=f"#evidence-{number}") if verdict.trace else None
-    return joined(
-        tag(
-            "h3",
-            tag("span", _MARKS[verdict.word], class_="mark", aria_hidden="true"),
-            f" {title_of(number, verdict)} ",
-            tag("span", verdict.word, class_="word"),
-        ),
-        tag("pre", tag("code", str(verdict.formula)), class_="formula"),
-        tag("p", verdict.reason) if verdict.reason else None,
-        tag("p", "shown by ", link) if link else tag("p", shown) if not verdict.reason else None,
-        tag(
-            "p",
-            tag("a", f"{plural(len(about), 'finding')} about it", href="#findings"),
-            ", which makes the verdict say less than it seems to",
-            class_="about",
-        )
-        if about
-        else None,
-    )
-
-
-def _findings(result: Verification) -> Iterator[Html]:
-    yield tag("p", "What makes a verdict say less than it seems to, each with what to do about it.")
-    if result.findings:
-        titles = {v.spec: title_of(number, v) for number, v in enumerate(result.verdicts.values(), 1)}
-        items = (tag("li", _finding(finding, titles.get(finding.spec or ""))) for finding in result.findings)
-        yield tag("ul", items, class_="findings")
-    else:
-        yield tag("p", "None.", class_="none")
-    if result.unexamined:
-        parts = plural(result.unexamined, "subformula")
-        yield tag("p", f"{parts} not tried for vacuity: a long specification is looked at in part.")
-
-
-def _finding(finding: Finding, about: str | None) -> Html:
-    return joined(
-        tag(
-            "h3",
-            finding.kind,
-            tag("span", f" about {about}", class_="quiet") if about else None,
-        ),
-        tag("p", _prose(finding.text)),
-        tag("p", tag("span", "What to do: ", class_="quiet"), _prose(finding.remedy)),
-        tag("p", tag("code", str(finding.place)), class_="quiet") if finding.place else None,
-    )
-
-
-def _prose(text: str) -> Iterator[Content]:
-    """A sentence in which what stands between backticks is code."""
-    for number, part in enumerate(text.split("`")):
-        yield tag("code", part) if number % 2 else part
-
-
-def _hypotheses(result: Verification) -> Iterator[Html]:
-    missing = result.hypotheses.missing
-    yield tag(
-        "p",
-        "A verdict on the finite domain that was explored is one on the deployment itself where all of these"
-        " hold. None is taken on trust: ",
-        "each was established while exploring, or holds by construction."
-        if not missing
-        else f"{plural(len(missing), 'hypothesis', 'hypotheses')} could not be established, so that the"
-        " verdicts are unknown.",
-    )
-    yield _table(
-        "Hypotheses",
-        ("hypothesis", "status", "how"),
-        [
-            (h.name, _status(h), (tag("div", part) for part in h.how.split("; ")))
-            for h in result.hypotheses.all
-        ],
-        stacks=True,
-    )
-    yield tag(
-        "p",
-        "A value is active where some fact has it. C is the set of the constants: the values that the"
-        " deployment names. A bound is how many values outside C may be active at a time.",
-        class_="gloss",
-    )
-    if result.hypotheses.widened:
-        yield tag("h3", "Choices among records that nothing tells apart")
-        yield tag(
-            "p",
-            "Where the agent's call could mean any of several records alike, each of them is taken to be"
-            " possible.",
-        )
-        yield tag(
-            "ul", (tag("li", f"{w.agent}: " if w.agent else None, str(w)) for w in result.hypotheses.widened)
-        )
-
-
-def _status(hypothesis: Hypothesis) -> Html:
-    missing = hypothesis.status == "not established"
-    return tag("span", hypothesis.status, class_="status missing" if missing else "status")
-
-
-def _evidence(result: Verification) -> Iterator[Html]:
-    shown = [(k, v) for k, v in enumerate(result.verdicts.values(), 1) if v.trace is not None]
-    if not shown:
-        yield tag(
-            "p",
-            "No verdict has a run to show: what holds of all runs, no single one shows.",
-            class_="none",
-        )
-        return
-    yield tag(
-        "p",
-        "Each step with the facts that it adds (",
-        tag("ins", "+"),
-        ") and removes (",
-        tag("del", "−"),
-        ").",
-        tag(
-            "span",
-            " Go through the steps with the buttons, or with the keys ",
-            (joined(tag("kbd", key), " ") for key in ("←", "→", "Home", "End")),
-            class_="scripted",
-        ),
-    )
-    for number, verdict in shown:
-        yield evidence_of(result, number, verdict)
-
-
-def _domain(result: Verification) -> Iterator[Html]:
-    literal = result.mode == "theorem"
-    yield tag(
-        "p",
-        "How many values of each sort are enough to answer for unboundedly many: "
-        + (
-            "twice the bound, the constants, and the variables of a specification (the literal domain of the"
-            " theorem)."
-            if literal
-            else "the constants, the bound, and the fresh values of one effect; a representative stands for"
-            " every value that is not in use, which changes no verdict."
-        ),
-    )
-    rows = [_derivation(derivation, literal) for derivation in result.restriction.derivation.values()]
-    named = "variables of a specification" if literal else "fresh values of one effect"
-    yield _table("Sizes", ("sort", "size", "bound", "constants", named, "sum"), rows)
-
-
-def _derivation(derived: Derivation, literal: bool) -> Sequence[Content]:
-    if derived.finite:
-        return derived.sort, derived.size, "–", derived.constants, "–", "finite: kept in full"
-    more: Content = derived.variables if literal else derived.fresh
-    if literal and derived.spec is not None:
-        more = f"{derived.variables} ({derived.spec})"
-    sum_ = str(derived).split(": ", 1)[1].partition(" (")[0].partition(",")[0]
-    if derived.size > derived.required:
-        sum_ += f"; {derived.size} are used"
-    elif derived.size < derived.required:
-        sum_ += f"; forced to {derived.size}, below what is needed"
-    return derived.sort, derived.size, derived.bound, derived.constants, more, sum_
-
-
-def _statistics(result: Verification) -> Iterator[Html]:
-    numbers = [(name.replace("_", " "), f"{value:,}") for name, value in result.engine.statistics.items()]
-    activity = [
-        (f"most {sort} in use", f"{activity.most:,} of {activity.bound:,}")
-        for sort, activity in result.hypotheses.activity.items()
-    ]
-    counts = [
-        ("states", f"{result.states:,}"),
-        ("transitions", f"{result.transitions:,}"),
-        ("initial states", f"{result.initial:,}"),
-    ]
-    for name, run in result.agents.items():
-        if run.contexts is not None:
-            who = f"{name}: " if name else ""
-            counts += [(f"{who}contexts", f"{run.contexts:,}"), (f"{who}queries", f"{run.queries or 0:,}")]
-    yield tag("div", _pairs([*counts, *activity, *numbers]), class_="numbers")
-
-
-def _deployment(result: Verification) -> Iterator[Html]:
-    text = print_deployment(result.deployment)
-    yield tag(
-        "details",
-        tag("summary", "The text that was verified, normalised"),
-        tag("pre", tag("code", text), class_="source", tabindex=0),
-    )
-    digest = tag("code", text_digest(result.deployment))
-    yield tag("p", "Digest, without the specifications: ", digest, class_="quiet")

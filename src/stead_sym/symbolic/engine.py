@@ -51,6 +51,7 @@ class SymbolicEngine:
         guess = first_guess(deployment, literal)
         while True:
             planned = plan(task, guess, Pulse(progress))
+            self._after_planning = planned.encoding.manager.nodes, planned.encoding.manager.steps
             explored = explore(planned, wrappers, progress)
             if not isinstance(explored, Broken):
                 break
@@ -103,15 +104,21 @@ class SymbolicEngine:
     @property
     @deep_stack()
     def statistics(self) -> Mapping[str, int]:
-        """What the answer took: BDD variables and nodes, the actions in the transition relation, sweeps."""
-        manager = self._model.manager
+        """What the answer took: BDD variables and nodes, the actions in the transition relation, sweeps, the
+        places in the data at which contexts were looked for; and, where the backend counts them, the steps of
+        all operations on diagrams, and of these the ones of the last plan."""
+        manager, (planned_nodes, planned_steps) = self._model.manager, self._after_planning
+        steps = {} if manager.steps is None else {"planned_steps": planned_steps or 0, "steps": manager.steps}
         return {
+            "planned_nodes": planned_nodes,
+            **steps,
             "bits": len(self._model.encoding.state_bits),
             "variables": manager.variables,
             "nodes": manager.nodes,
             "reached_nodes": self._model.reached.dag_size,
             "actions": sum(tool.actions for tool in self._model.tools.values()),
             "sweeps": self._model.sweeps,
+            "places": sum(finder.places for finder in self._model.finders),
         }
 
     @deep_stack()

@@ -43,11 +43,24 @@ def saturated(
     return _Saturation(manager, moving, backward, report or Pulse()).run(states, tuple(sharing))
 
 
+class _Several:
+    """Some relations, none of them empty, of which one object stands for each set. ``level``: the topmost bit
+    of any. ``apart``: at a level what is left of them where its bit stays 0, is set, is cleared, stays 1."""
+
+    __slots__ = ("apart", "level", "number", "relations")
+
+    def __init__(self, number: int, relations: Relations, level: int) -> None:
+        self.number = number
+        self.relations = relations
+        self.level = level
+        self.apart: dict[int, tuple[_Several | None, Relations, Relations, _Several | None]] = {}
+
+
 class _Saturation:
-    """One fixpoint, with what it remembers.
+    """One fixpoint, with what it remembers: relations are taken apart once, however many sets they meet.
 
     Memories are by node numbers, which `dd` gives out anew when a node is no longer used; so an entry
-    keeps its set alive. Relations are parts of those that the caller holds.
+    keeps its set and its relations alive.
     """
 
     def __init__(
@@ -70,28 +83,32 @@ class _Saturation:
             self._moving.add(level)
             self._above[level + 1] = level
         self._variables: dict[int, Bdd] = {}
-        self._closures: dict[tuple[int, ...], tuple[Bdd, Bdd]] = {}
+        self._known: dict[tuple[int, ...], _Several] = {}
+        self._apart: dict[tuple[int, int], tuple[Bdd, tuple[Bdd, Bdd, Bdd, Bdd]]] = {}
+        self._closures: dict[tuple[int, int], tuple[Bdd, Bdd]] = {}
         self._images: dict[tuple[int, int], tuple[Bdd, Bdd]] = {}
 
     def run(self, states: Bdd, relations: Relations) -> Bdd:
         with deep(8 * self.manager.variables + 1000):
-            return self._closure(states, relations)
+            return self._closure(states, self._several(relations))
 
-    def _closure(self, states: Bdd, relations: Relations) -> Bdd:
+    def _closure(self, states: Bdd, relations: _Several | None) -> Bdd:
         """All that can be reached from ``states``, or from where they can be reached."""
-        if not relations or states in (self._true, self._false):
+        if relations is None or states == self._true or states == self._false:
             return states
-        key = (int(states), *map(int, relations))
+        key = (int(states), relations.number)
         known = self._closures.get(key)
         if known is not None:
             return known[1]
         if len(self._closures) % _OFTEN == _OFTEN - 1:
             self.report("saturate", sets=len(self._closures))
-        level = min(self._top(states), *map(self._top, relations))
+        level = min(self._top(states), relations.level)
         if level == _BOTTOM:
             return states
-        parts = [self._quarters(relation, level) for relation in relations]
-        within0, up, down, within1 = map(self._distinct, zip(*parts, strict=True))
+        apart = relations.apart.get(level)
+        if apart is None:
+            apart = relations.apart[level] = self._taken_apart(relations, level)
+        within0, up, down, within1 = apart
         low, high = self._split(states, level)
         while True:
             before = low, high
@@ -130,29 +147,59 @@ class _Saturation:
         self._images[key] = (states, result)
         return result
 
+    # relations
+
+    def _several(self, relations: Iterable[Bdd]) -> _Several | None:
+        """The relations that are not empty, each once; None where there is none."""
+        distinct = self._distinct(relations)
+        numbers = tuple(map(int, distinct))
+        if distinct and numbers not in self._known:
+            level = min(map(self._top, distinct))
+            self._known[numbers] = _Several(len(self._known), distinct, level)
+        return self._known[numbers] if distinct else None
+
+    def _taken_apart(
+        self, relations: _Several, level: int
+    ) -> tuple[_Several | None, Relations, Relations, _Several | None]:
+        parts = [self._quarters(relation, level) for relation in relations.relations]
+        within0, up, down, within1 = zip(*parts, strict=True)
+        return self._several(within0), self._distinct(up), self._distinct(down), self._several(within1)
+
+    def _distinct(self, relations: Iterable[Bdd]) -> Relations:
+        """The relations that are not empty, each once, in an order of their own."""
+        numbered = {int(relation): relation for relation in relations if relation != self._false}
+        return tuple(numbered[number] for number in sorted(numbered))
+
+    def _quarters(self, relation: Bdd, level: int) -> tuple[Bdd, Bdd, Bdd, Bdd]:
+        """T[00], T[01], T[10], T[11]: the bit of the argument first, then that of the result."""
+        key = (int(relation), level)
+        known = self._apart.get(key)
+        if known is not None:
+            return known[1]
+        low, high = self._split(relation, level)
+        if level not in self._moving:
+            quarters = (low, self._false, self._false, high)
+        else:
+            a, b = self._split(low, level + 1)
+            c, d = self._split(high, level + 1)
+            quarters = (a, c, b, d) if self.backward else (a, b, c, d)
+        self._apart[key] = (relation, quarters)
+        return quarters
+
     # diagrams
 
     def _top(self, function: Bdd) -> int:
         """The level of the topmost variable, that of b for a copy b'."""
-        if function in (self._true, self._false):
+        if function == self._true or function == self._false:
             return _BOTTOM
         level = function.level
         return self._above.get(level, level)
 
     def _split(self, function: Bdd, level: int) -> tuple[Bdd, Bdd]:
         """What is left of a function where the variable at the level is 0, and where it is 1."""
-        if function in (self._true, self._false) or function.level != level:
+        if function == self._true or function == self._false or function.level != level:
             return function, function
         return self.manager.branches(function)
-
-    def _quarters(self, relation: Bdd, level: int) -> tuple[Bdd, Bdd, Bdd, Bdd]:
-        """T[00], T[01], T[10], T[11]: the bit of the argument first, then that of the result."""
-        low, high = self._split(relation, level)
-        if level not in self._moving:
-            return low, self._false, self._false, high
-        a, b = self._split(low, level + 1)
-        c, d = self._split(high, level + 1)
-        return (a, c, b, d) if self.backward else (a, b, c, d)
 
     def _joined(self, level: int, low: Bdd, high: Bdd) -> Bdd:
         if low == high:
@@ -161,8 +208,3 @@ class _Saturation:
         if variable is None:
             variable = self._variables[level] = self.manager.variable_at(level)
         return self.manager.ite(variable, high, low)
-
-    def _distinct(self, relations: Iterable[Bdd]) -> Relations:
-        """The relations that are not empty, each once, in an order of their own."""
-        numbered = {int(relation): relation for relation in relations if relation != self._false}
-        return tuple(numbered[number] for number in sorted(numbered))

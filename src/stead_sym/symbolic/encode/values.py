@@ -25,7 +25,8 @@ from typing import assert_never
 
 from stead_sym.logic.syntax import Ordering
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.symbolic.bdd.manager import Bdd, Bits, Manager
+from stead_sym.symbolic.bdd.union import union
 
 HELD = "held"
 """The role of vectors that stand for variables of specifications."""
@@ -339,9 +340,12 @@ class Values:
     def choice(
         self, terms: tuple[Vector | Value, ...], leaves: Sequence[tuple[tuple[Value, ...], Bdd]]
     ) -> Bdd:
-        """⋁ over the leaves (u, f) of terms = u ∧ f."""
+        """⋁ over the leaves (u, f) of terms = u ∧ f. Of one-hot vectors it says that each has one value."""
         if not terms:
             return self.manager.disj(leaf for _, leaf in leaves)
+        vectors = [term for term in terms if isinstance(term, Vector)]
+        if len(vectors) > 1 and all(vector.one_hot for vector in vectors):
+            return self._one_hot_choice(terms, leaves)
         first, rest = terms[0], terms[1:]
         groups: dict[Value, list[tuple[tuple[Value, ...], Bdd]]] = {}
         for args, leaf in leaves:
@@ -350,6 +354,24 @@ class Values:
             return self.choice(rest, groups.get(first, []))
         # The leaves may come from a set: sorted, every process builds the same diagrams in the same order.
         return self.table(first, {value: self.choice(rest, groups[value]) for value in sorted(groups)})
+
+    def _one_hot_choice(
+        self, terms: tuple[Vector | Value, ...], leaves: Iterable[tuple[tuple[Value, ...], Bdd]]
+    ) -> Bdd:
+        """`choice` for several one-hot vectors: one bit of each is set and the others idle. One table inside
+        the other would take as many steps as there are pairs of values."""
+        m = self.manager
+        idle = {bit: ~m.var(bit) for term in terms if isinstance(term, Vector) for bit in term.bits}
+        cases: list[tuple[Bdd, Bits]] = []
+        for args, leaf in leaves:
+            chosen: dict[Vector, Value] = {}
+            if all(
+                (chosen.setdefault(term, value) if isinstance(term, Vector) else term) == value
+                for term, value in zip(terms, args, strict=True)
+            ):
+                bits = [vector.bits[self._codes[vector.sort][value]] for vector, value in chosen.items()]
+                cases.append((m.conj([leaf, *map(m.var, bits)]), frozenset(bits)))
+        return union(m, cases, idle)
 
     def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
         """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up."""

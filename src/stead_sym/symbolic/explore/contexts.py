@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 
 from stead_sym.agent.base import DecisionContext
@@ -26,12 +25,13 @@ from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
-from stead_sym.logic.syntax import TRUE, Formula
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.values import Vector, bits_of
+from stead_sym.symbolic.explore.located import Locator
 from stead_sym.symbolic.explore.offers import Offers
+from stead_sym.symbolic.explore.views import Shown, Views
 from stead_sym.symbolic.step.formulas import Compiler
 
 _LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut down to those at hand
@@ -51,16 +51,6 @@ class _Met:
     match: Bdd
     states: Bdd
     bounded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """What the agent is shown of one relation: the tuples that satisfy one of the ``cuts``, each a
-    formula with the names of its free variables, one per place."""
-
-    relation: str
-    sorts: tuple[str, ...]
-    cuts: tuple[tuple[tuple[str, ...], Formula], ...]
 
 
 class ContextFinder:
@@ -87,14 +77,8 @@ class ContextFinder:
         self._offers = offers
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
         self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
-        self._shown = tuple(_shown(deployment, agent))
-        self._tuples: dict[str, Sequence[Bdd]] = {}
-        self._few: dict[tuple[str, int], Bdd] = {}
-
-    @cached_property
-    def _shows(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
-        """Per relation vectors for one tuple beside the records, and where it is shown."""
-        return {shown.relation: self._all(shown, self._beside) for shown in self._shown}
+        self._views = Views(deployment, agent, compiler, offers)
+        self._locator = Locator(self._views, self.rigid)
 
     def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state
@@ -110,23 +94,45 @@ class ContextFinder:
                 met = self._meet(context, undecided)
                 undecided = undecided & ~met.states
                 yield self._settle(met, calls)
-        found: list[_Met] = []
-        while undecided != self.manager.false:
-            context = self.context(self.manager.pick(undecided, self.encoding.order))
-            try:
-                met = self._meet(context, None)
-            except _TooLarge:
-                met = self._meet(context, undecided)
-            undecided = undecided & ~met.states
-            found.append(met)
-        if found:
-            decisions = self.wrapper.decide([met.context for met in found])
-            for met, decision in zip(found, decisions, strict=True):
-                self.contexts[decision.canonical] = decision.selected
-                calls = frozenset(call.rename(decision.names) for call in decision.selected)
-                if met.bounded:
-                    self._bounded.append((met.context, calls))
-                yield self._settle(met, calls)
+        search, found = self._locator.search(undecided), list[_Met]()
+        left = undecided & ~search.shown
+        while left != self.manager.false:
+            context = self._picked(left)
+            if search.add(context):
+                left = left & ~search.shown
+            else:
+                found.append(self._met(context, left))
+                left = left & ~found[-1].states
+        located = tuple(search.located())
+        left = undecided & ~self._locator.shown_at(located)
+        left = left & ~self.manager.disj(met.states for met in found)
+        while left != self.manager.false:  # shown beside the items of a place
+            found.append(self._met(self._picked(left), left))
+            left = left & ~found[-1].states
+        new = self._locator.new(located)
+        contexts = [*(met.context for met in found), *(one.context for one in new)]
+        decisions = self.wrapper.decide(contexts) if contexts else []
+        for decision in decisions:
+            self.contexts[decision.canonical] = decision.selected
+        for one, decision in zip(new, decisions[len(found) :], strict=True):
+            self._locator.decided(one, decision)
+        if located:
+            self.decided = self.decided | self._locator.shown_at(located)
+            yield self._locator.selection(located)
+        for met, decision in zip(found, decisions, strict=False):
+            calls = frozenset(call.rename(decision.names) for call in decision.selected)
+            if met.bounded:
+                self._bounded.append((met.context, calls))
+            yield self._settle(met, calls)
+
+    @property
+    def places(self) -> int:
+        """At how many places in the data contexts were looked for."""
+        return self._locator.places
+
+    def _picked(self, states: Bdd) -> DecisionContext:
+        """What the agent is shown and offered in one of the states."""
+        return self.context(self.manager.pick(states, self.encoding.order))
 
     def showing(self, context: DecisionContext, among: Bdd) -> Bdd:
         """The states of ``among`` that show a context, or one that a renaming makes of it."""
@@ -139,7 +145,7 @@ class ContextFinder:
         """What the agent is shown and offered in one state, given as bits."""
         m, facts, calls = self.manager, list[Fact](), list[Call]()
         here, bits = m.cube(state), self.encoding.state_bits
-        for relation, (vectors, there) in self._shows.items():
+        for relation, (vectors, there) in self._views.one_hot.items():
             tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
             facts += (Fact(relation, args) for args in tuples)
         for name in self.tools:
@@ -147,6 +153,13 @@ class ContextFinder:
             tuples = self.encoding.tuples(offered, self.tools[name].selectors)
             calls += (Call(name, args) for args in tuples)
         return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
+
+    def _met(self, context: DecisionContext, undecided: Bdd) -> _Met:
+        """The states that show a context, of all or of those at hand where they are too many to tell."""
+        try:
+            return self._meet(context, None)
+        except _TooLarge:
+            return self._meet(context, undecided)
 
     def _meet(self, context: DecisionContext, among: Bdd | None) -> _Met:
         """The states of ``among``, or all (None), that show this context. Raises `_TooLarge` where all are
@@ -186,7 +199,8 @@ class ContextFinder:
     def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
         """match_K over ``among``, or all states: x names exactly what D shows and offers."""
         matching = self.encoding.care if among is None else among
-        few = (self._at_most(name, number) for name, number in self._numbers(context))
+        numbers = self._views.numbers(context.view.facts, context.calls)
+        few = (self._views.at_most(name, number) for name, number in numbers)
         for condition in chain(self._present(context, naming), few):
             matching = matching & condition
             if matching == self.manager.false:
@@ -203,12 +217,12 @@ class ContextFinder:
         """
         left = [
             (self._terms(args, naming), shown)
-            for shown in self._shown
+            for shown in self._views.shown.values()
             for args in sorted(context.view.tuples(shown.relation))
         ] + [(self._terms(call.args, naming), call.tool) for call in sorted(context.calls)]
         placed: list[Vector] = []
 
-        def unlinked(item: tuple[Sequence[Vector | Value], _Shown | str]) -> tuple[bool, int]:
+        def unlinked(item: tuple[Sequence[Vector | Value], Shown | str]) -> tuple[bool, int]:
             """First what has a name that was placed before, then what has the fewest new names."""
             names = {term for term in item[0] if isinstance(term, Vector)}
             return bool(names) and names.isdisjoint(placed), len(names.difference(placed))
@@ -224,7 +238,7 @@ class ContextFinder:
             if isinstance(said, str):
                 conditions.append(self._beside.offered(self.tools[said].tool, terms))
             else:
-                conditions.append(self._is_shown(said, terms, self._beside))
+                conditions.append(self._views.is_shown(said, terms, self._beside))
             yield self.manager.conj(conditions)
 
     def _is_name(self, vector: Vector, others: Iterable[Vector]) -> Bdd:
@@ -239,60 +253,5 @@ class ContextFinder:
             ]
         )
 
-    def _numbers(self, context: DecisionContext) -> Iterator[tuple[str, int]]:
-        """Per relation and tool how many tuples K has. `_present` asks for as many different tuples, since
-        the names differ: a state shows and offers nothing else exactly where it has no more than these."""
-        for shown in self._shown:
-            yield shown.relation, len(context.view.tuples(shown.relation))
-        for name in self.tools:
-            yield f"call {name}", sum(1 for call in context.calls if call.tool == name)
-
-    def _at_most(self, name: str, number: int) -> Bdd:
-        """The states in which at most ``number`` tuples of a relation are shown, or of a tool offered."""
-        if (name, number) not in self._few:
-            counted = self._counted(name)
-            self._few[name, number] = ~self.manager.at_least(number + 1, counted)
-        return self._few[name, number]
-
-    def _counted(self, name: str) -> Sequence[Bdd]:
-        """For each tuple of a relation or tool the states in which it is shown, or offered; those deepest in
-        the order of the variables first, so that counting adds to the top of what it has so far."""
-        if name not in self._tuples:
-            if name.startswith("call "):
-                tool = self.tools[name.removeprefix("call ")]
-                vectors, holds = tool.params, tool.offered
-            else:
-                shown = next(shown for shown in self._shown if shown.relation == name)
-                vectors, holds = self._all(shown, self.compiler)
-            leaves = [leaf for _, leaf in self.manager.cases(holds, bits_of(vectors))]
-            self._tuples[name] = sorted(leaves, key=self.manager.depth, reverse=True)
-        return self._tuples[name]
-
-    def _all(self, shown: _Shown, compiler: Compiler) -> tuple[tuple[Vector, ...], Bdd]:
-        """Vectors for one tuple of a relation, and where it is shown."""
-        vectors = self.encoding.distinct(shown.sorts, compiler.role)
-        valid = map(self.encoding.valid, vectors)
-        return vectors, self.manager.conj([self._is_shown(shown, vectors, compiler), *valid])
-
-    def _is_shown(self, shown: _Shown, terms: Sequence[Vector | Value], compiler: Compiler) -> Bdd:
-        there = self.encoding.relation(shown.relation, tuple(terms))
-        return there & self.manager.disj(
-            compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts
-        )
-
     def _terms(self, args: Iterable[Value], naming: Mapping[Value, Vector]) -> tuple[Vector | Value, ...]:
         return tuple(naming.get(value, value) for value in args)
-
-
-def _shown(deployment: Deployment, agent: AgentRole) -> Iterator[_Shown]:
-    """What the agent is shown of each relation: all of it where it has no views."""
-    for relation in deployment.schema.relations:
-        cuts = [
-            (tuple(binder.name for binder in line.params), line.where)
-            for line in agent.views
-            if line.relation == relation.name
-        ]
-        if not agent.views:
-            cuts = [(tuple(str(place) for place in range(relation.arity)), TRUE)]
-        if cuts:
-            yield _Shown(relation.name, relation.sorts, tuple(cuts))

@@ -1,0 +1,195 @@
+"""Contexts that are found at places in the data: against explicit search, and against a search for each."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from returns import returns_desk
+
+import stead_sym
+from engine_pairs import both, by_name, examples
+from stead_sym.relational.canonical import canonical_form
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.symbolic.explore import neighbourhoods, places
+from stead_sym.symbolic.explore.located import Locator
+from stead_sym.symbolic.explore.neighbourhoods import Site
+
+_STATES = 3000
+
+
+@st.composite
+def desks(draw):
+    """Records of owners, each with items of two kinds; some are in hand, perhaps two at a time, and are
+    marked with items of their owner, or with those of anybody. A mark may be there from the start. Whether a
+    kind is shown may be a matter of what is marked."""
+    owners = draw(st.lists(st.integers(0, 1), min_size=1, max_size=3))
+    items = draw(st.lists(st.tuples(st.integers(0, 1), st.sampled_from("ab")), min_size=1, max_size=3))
+    facts = [f"Owner(r{r}, o{o})" for r, o in enumerate(owners)]
+    facts += [f"Has(o{o}, i{i})" for i, (o, _) in enumerate(items)]
+    facts += [f"Kind(i{i}, {kind})" for i, (_, kind) in enumerate(items)]
+    pairs = list(product(range(len(owners)), range(len(items))))
+    facts += [f"Mark(r{r}, i{i})" for r, i in draw(st.lists(st.sampled_from(pairs), max_size=1))]
+    anyone = draw(st.booleans())
+    mine = "Kind(i, _)" if anyone else "exists o. Owner(r, o) & Has(o, i)"
+    free = draw(st.sampled_from(["~exists s. Focus(s)", "atmost 1 s. Focus(s)"]))
+    shown = draw(st.sampled_from(["true", "exists r. Mark(r, i)"]))
+    return stead_sym.build_deployment(
+        "marked",
+        sorts={"rec": None, "own": None, "item": None, "kind": stead_sym.rigid("a", "b")},
+        relations={
+            "Owner": "rec, own",
+            "Has": "own, item",
+            "Kind": "item, kind",
+            "Mark": "rec, item",
+            "Focus": "rec",
+        },
+        init=facts,
+        views={
+            "Focus(r)": "true",
+            "Owner(r, o)": "Focus(r)",
+            "Has(o, i)": "exists r. Focus(r) & Owner(r, o)",
+            "Kind(i, k)": f"(exists r, o. Focus(r) & Owner(r, o) & Has(o, i)) & {shown}",
+            "Mark(r, i)": "Focus(r)",
+        },
+        tools=[
+            stead_sym.tool(
+                "take", "r: rec", guard=f"~Focus(r) & Owner(r, _) & {free}", effect="insert Focus(r)"
+            ),
+            stead_sym.tool(
+                "mark",
+                "r: rec, i: item",
+                guard=f"Focus(r) & ~Mark(r, i) & {mine}",
+                effect="insert Mark(r, i)",
+            ),
+            stead_sym.tool(
+                "wipe", "r: rec", guard="Focus(r)", effect=["delete Mark(r, i) for i", "delete Focus(r)"]
+            ),
+            stead_sym.tool("close", effect="clear Focus"),
+        ],
+    )
+
+
+def answers(pair):
+    return [
+        (
+            engine.states,
+            engine.transitions,
+            {(context, calls) for wrapper in wrappers.values() for context, calls in wrapper.decisions},
+        )
+        for engine, wrappers in zip(pair, pair.wrappers, strict=True)
+    ]
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(desks(), st.integers(0, 3))
+def test_contexts_at_places_are_those_of_explicit_search(desk, seed):
+    explicit, symbolic = answers(both(desk, by_name(seed), max_states=_STATES))
+    assert symbolic == explicit
+
+
+@pytest.mark.parametrize("policy", ["careful", "hasty"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_returns_desk_is_the_same_explicitly(n, policy):
+    desk = returns_desk(n)
+    pair = both(desk, desk.policy(policy), max_states=_STATES)
+    explicit, symbolic = answers(pair)
+    assert symbolic == explicit
+    for spec in desk.specs:
+        assert pair.symbolic.holds(spec.formula) == pair.explicit.holds(spec.formula)
+
+
+def _figures(desk, policy):
+    result = stead_sym.verify(desk, desk.policy(policy), findings=False)
+    verdicts = {name: verdict.word for name, verdict in result.verdicts.items()}
+    return result.states, result.transitions, verdicts, set(result.decisions)
+
+
+@pytest.mark.parametrize("policy", ["careful", "hasty"])
+def test_contexts_at_places_are_those_found_one_by_one(policy, monkeypatch):
+    desk, looked = returns_desk(14), []
+    near = Site.classes
+    monkeypatch.setattr(Site, "classes", lambda *args: looked.append(args) or near(*args))
+    at_places = _figures(desk, policy)
+    assert len(looked) > 14, "no place was looked at"
+    monkeypatch.setattr(Locator, "shape", lambda self, context: None)
+    assert _figures(desk, policy) == at_places
+
+
+@pytest.mark.parametrize(("module", "limit"), [(places, "_TIMES"), (neighbourhoods, "_MOST")])
+def test_where_there_is_too_much_to_look_at_contexts_are_found_one_by_one(module, limit, monkeypatch):
+    desk = returns_desk(4)
+    at_places = _figures(desk, "careful")
+    monkeypatch.setattr(module, limit, 0)
+    monkeypatch.setattr(Site, "classes", lambda *args: pytest.fail("a place was looked at"))
+    assert _figures(desk, "careful") == at_places
+
+
+def test_a_place_is_an_image_of_the_pattern_that_no_larger_one_contains():
+    """The places of a wallet of two methods of one type: no wallet of three, and each once, whichever of the
+    two methods is which."""
+    model = _explored(40)
+    desk, finder = model.deployment, model.finders[0]
+    facts = desk.init.facts
+    wallets, types = {}, {}
+    for fact in facts:
+        if fact.relation == "Wallet":
+            wallets.setdefault(fact.args[0], set()).add(fact.args[1])
+        if fact.relation == "Type":
+            types[fact.args[0]] = fact.args[1]
+    pattern = Instance(
+        desk.schema,
+        frozenset(
+            {
+                Fact("Owner", ("o", "u")),
+                *(Fact("Wallet", ("u", m)) for m in "mn"),
+                *(Fact("Type", (m, "credit_card")) for m in "mn"),
+            }
+        ),
+    )
+    found = finder._locator._places.of(canonical_form(pattern, finder.rigid).instance)
+    expected = {
+        (fact.args[0], frozenset(wallets[fact.args[1]]))
+        for fact in facts
+        if fact.relation == "Owner"
+        and [types[method] for method in wallets[fact.args[1]]] == ["credit_card"] * 2
+    }
+    orders = {fact.args[0] for fact in facts if fact.relation == "Owner"}
+    users = {fact.args[1] for fact in facts if fact.relation == "Owner"}
+    seen = [
+        (set(place.of.values()) & orders, frozenset(set(place.of.values()) - orders - users))
+        for place in found
+    ]
+    assert len(expected) > 1
+    assert len(seen) == len(expected)
+    assert {(order, methods) for (order,), methods in seen} == expected
+
+
+@cache
+def _explored(n):
+    """A returns desk of so many orders, explored."""
+    desk = returns_desk(n)
+    return stead_sym.verify(desk, desk.policy("hasty"), ["one_at_a_time"], findings=False).engine._model
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(st.data())
+def test_projections_down_the_tree_are_those_on_each_place(data):
+    """P_h = ∃ (bits ∖ Λ_h). U ∧ ψ_h for any set U of states."""
+    model = _explored(5)
+    m, encoding = model.manager, model.encoding
+    bits = data.draw(st.lists(st.sampled_from(encoding.order), max_size=12, unique=True))
+    some = m.disj(
+        m.cube({bit: data.draw(st.booleans()) for bit in bits[k::3]}) for k in range(3) if bits[k::3]
+    )
+    for shape in filter(None, model.finders[0]._locator._shapes.values()):
+        near = {site.place.shown: part for site, part in shape.near(some)}
+        for site in shape.sites:
+            alone = m.exist(encoding.state_bits - site.bits, some & site.place.shown)
+            assert near.get(site.place.shown, m.false) == alone
+            classes = list(site.classes(m, site.place.shown))
+            assert m.disj(condition for _, condition in classes) == site.place.shown
+            assert len({key for key, _ in classes}) == len(classes)
