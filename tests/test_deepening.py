@@ -79,6 +79,8 @@ AT_LEAST = "atleast {} x. Held(x)"
         ("AG exactly 0 x. AX Held(x)", ("fails", False, 2)),
         ("AG atmost 1 x. AX Held(x)", ("fails", False, 3)),
         ("AF (exactly 2 x. AX Held(x))", ("unknown", True, 3)),
+        ("EF ((atleast 2 x. Held(x)) & atmost 0 x. EX ~Held(x))", ("unknown", True, 3)),
+        ("AG ((atleast 2 x. Held(x)) -> atleast 1 x. EX ~Held(x))", ("fails", False, 3)),
         ("AG forall x. Held(x) -> AX Held(x)", ("unknown", False, None)),
         ("~EF atleast 3 x. Held(x)", ("fails", False, 3)),
     ],
