@@ -286,6 +286,11 @@ spec asked AG ~atleast 3 x. exists b. In(x, b)
     assert all(max(one.bounds.values()) <= 3 for one in found.rounds)
 
 
+def test_bounds_are_raised_from_0_whatever_the_file_says() -> None:
+    found = deepen(growing("AG ~(atleast 1 x. Held(x))", "bound item 3"), limit=5)
+    assert answer(found) == ("fails", False, 1)
+
+
 def test_no_sort_is_raised_past_one_that_has_just_begun_to_grow() -> None:
     text = """
 deployment two
