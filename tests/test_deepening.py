@@ -76,6 +76,7 @@ AT_LEAST = "atleast {} x. Held(x)"
         ("EF ((atleast 2 x. Held(x)) & exactly 0 x. AX Held(x))", ("unknown", False, None)),
         ("AF ((AX atleast 3 x. Held(x)) <-> (atleast 2 x. Held(x)))", ("unknown", True, 1)),
         ("AG ((AX atleast 3 x. Held(x)) <-> (atleast 3 x. Held(x)))", ("fails", False, 3)),
+        ("AG ((atleast 3 x. Held(x)) <-> (AX atleast 3 x. Held(x)))", ("fails", False, 3)),
         ("AG exactly 0 x. AX Held(x)", ("fails", False, 2)),
         ("AG atmost 1 x. AX Held(x)", ("fails", False, 3)),
         ("AF (exactly 2 x. AX Held(x))", ("unknown", True, 3)),
