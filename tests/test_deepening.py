@@ -76,9 +76,12 @@ AT_LEAST = "atleast {} x. Held(x)"
         ("EF ((atleast 2 x. Held(x)) & exactly 0 x. AX Held(x))", ("unknown", False, None)),
         ("AF ((AX atleast 3 x. Held(x)) <-> (atleast 2 x. Held(x)))", ("unknown", True, 1)),
         ("AG ((AX atleast 3 x. Held(x)) <-> (atleast 3 x. Held(x)))", ("fails", False, 3)),
+        ("AG ((atleast 3 x. Held(x)) <-> (AX atleast 3 x. Held(x)))", ("fails", False, 3)),
         ("AG exactly 0 x. AX Held(x)", ("fails", False, 2)),
         ("AG atmost 1 x. AX Held(x)", ("fails", False, 3)),
         ("AF (exactly 2 x. AX Held(x))", ("unknown", True, 3)),
+        ("EF ((atleast 2 x. Held(x)) & atmost 0 x. EX ~Held(x))", ("unknown", True, 3)),
+        ("AG ((atleast 2 x. Held(x)) -> atleast 1 x. EX ~Held(x))", ("fails", False, 3)),
         ("AG forall x. Held(x) -> AX Held(x)", ("unknown", False, None)),
         ("~EF atleast 3 x. Held(x)", ("fails", False, 3)),
     ],
@@ -284,6 +287,30 @@ spec asked AG ~atleast 3 x. exists b. In(x, b)
     assert all(max(one.bounds.values()) <= 3 for one in found.rounds)
 
 
+def test_bounds_are_raised_from_0_whatever_the_file_says() -> None:
+    found = deepen(growing("AG ~(atleast 1 x. Held(x))", "bound item 3"), limit=5)
+    assert answer(found) == ("fails", False, 1)
+
+
+def test_no_sort_is_raised_past_one_that_has_just_begun_to_grow() -> None:
+    text = """
+deployment two
+sort box, item
+relation Box(box)
+relation In(item, box)
+tool open()
+  effect
+    fresh b: box
+    insert Box(b)
+tool put(b: box)
+  effect
+    fresh x: item
+    insert In(x, b)
+spec asked AG ~exists x, b. In(x, b)
+"""
+    assert deepen(st.parse_deployment(text), limit=3).found["asked"].within == {"box": 1, "item": 1}
+
+
 def test_any_initial_database_is_one_of_the_deployment() -> None:
     """D0 has at most as many values as the file says, however far the bounds are raised."""
     text = """
@@ -370,6 +397,7 @@ spec three AG ~atleast 3 x. Held(x)
             3,
         ),
         ("(forall x. Held(x) -> Held'(x)) & exactly 2 x. Held'(x) & ~Held(x)", 2, 4),
+        ("~(atmost 2 x. Held'(x))", 3, 3),
         ("~exactly 0 x. Held'(x) & atleast 3 x. Held'(x)", 3, 3),
         ("(atleast 2 x. Held'(x)) <-> true", 2, 3),
         ("atleast 9 x. Held'(x)", None, None),
