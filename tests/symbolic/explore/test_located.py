@@ -57,7 +57,9 @@ def desks(draw):
         },
         tools=[
             stead_sym.tool(
-                "take", "r: rec", guard=f"~Focus(r) & Owner(r, _) & {free}", effect="insert Focus(r)"
+                "take",
+                guard=f"(exists r. ~Focus(r) & Owner(r, _)) & {free}",
+                effect="choose r: rec where ~Focus(r) & Owner(r, _)\ninsert Focus(r)",
             ),
             stead_sym.tool(
                 "mark",
