@@ -1,7 +1,8 @@
 """Decisions of models in files beside the tests, so that the tests need no model.
 
 One decision: a file holds what one model decided for one agent of one deployment, and its name says so. It is
-JSON Lines, sorted, so that a change of a decision is a changed line under review.
+JSON Lines, sorted, so that a change of a decision is a changed line under review. While models are asked their
+answers go to a store beside it, which is there until the file is written: an error or a crash loses none.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from stead_sym.errors import StoreError
 from stead_sym.verification import Verification
 
 
-@dataclass(frozen=True)
+@dataclass
 class Recordings:
     """The files of decisions beside a deployment: ``folder`` and ``stem`` are those of its file."""
 
@@ -33,6 +34,10 @@ class Recordings:
     stem: str
     updating: bool
     _files: dict[str, Path] = field(default_factory=dict)
+    _asking: tuple[Path, Store] | None = None
+    """The store of the answers that are not in the files yet, and where it is."""
+    _left: tuple[Answer, ...] = ()
+    """The answers in it from a session that did not come to its end."""
 
     def settle(self, deployment: Deployment, options: argparse.Namespace) -> None:
         """Have every model in ``options`` answer from its file; while updating, from its file first.
@@ -56,7 +61,7 @@ class Recordings:
             elif self.updating:
                 kept.append(f"{prefix}{word}")
                 self._files[agent] = file
-                store = store or Store()
+                store = store or self._store(file)
                 store.put_many(read_answers(file) if file.exists() else [])
             elif file.exists():
                 replayed.append(f"{prefix}{file}")
@@ -74,7 +79,19 @@ class Recordings:
         for agent, file in self._files.items():
             new = result.agents[agent].answers
             if new:
-                _write(file, (*_of_the_same(new[0], read_answers(file) if file.exists() else ()), *new))
+                known = (*(read_answers(file) if file.exists() else ()), *self._left)
+                _write(file, (*_of_the_same(new[0], known), *new))
+        if self._asking is not None:
+            path, store = self._asking
+            store.close()
+            path.unlink(missing_ok=True)
+
+    def _store(self, file: Path) -> Store:
+        path = file.with_name(f".{file.name}.asking.sqlite")
+        store = Store(path)
+        self._asking = (path, store)
+        self._left = tuple(answer for _, answer in store.answers())
+        return store
 
     def _file(self, agent: str, word: str) -> Path:
         model = re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip("-")

@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 import stead_sym
+from stead_sym.agent.records.replay import read_answers
+from stead_sym.agent.records.store import Store
 from stead_sym.cli.main import main
 
 pytest_plugins = ["pytester"]
@@ -245,6 +247,28 @@ def test_a_context_that_is_not_recorded_is_an_error_and_never_a_guess(modelled: 
     result = modelled.runpytest_subprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([f"*{RECORDED}: no decision for*"])
+
+
+def test_what_was_answered_before_a_crash_is_kept(modelled: pytest.Pytester) -> None:
+    """The process ends while the agent is asked for the third time; the next session goes on from there."""
+    crash = """
+    if not os.path.exists("crashed") and len(open("asked").read()) == 3:
+        open("crashed", "w").close()
+        os._exit(1)
+    return min"""
+    modelled.makepyfile(desk_agents=AGENTS.replace("\n    return min", crash))
+    modelled.runpytest_subprocess("--stead-update")
+    assert not (modelled.path / RECORDED).exists()
+    [left] = modelled.path.glob(".*.asking.sqlite")
+    with Store(left, create=False) as store:
+        answered = [answer for _, answer in store.answers()]
+    assert answered
+
+    modelled.runpytest_subprocess("--stead-update").assert_outcomes(failed=1)
+    recorded = {answer.key: answer for answer in read_answers(modelled.path / RECORDED)}
+    assert len(recorded) == 4
+    assert [recorded[answer.key] for answer in answered] == answered, "with the time at which they were asked"
+    assert not list(modelled.path.glob(".*.asking.sqlite*"))
 
 
 def test_another_version_of_an_agent_replaces_what_was_recorded(modelled: pytest.Pytester) -> None:
