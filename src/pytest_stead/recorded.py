@@ -1,8 +1,9 @@
 """Decisions of models in files beside the tests, so that the tests need no model.
 
 One decision: a file holds what one model decided for one agent of one deployment, and its name says so. It is
-JSON Lines, sorted, so that a change of a decision is a changed line under review. While models are asked, what
-they answer goes to a store beside it that is there until the file is written: an error or a crash loses none.
+JSON Lines, sorted, so that a change of a decision is a changed line under review. While models are asked,
+what they answer goes to a store beside it that is there until the file is written: an error or a
+crash loses none.
 """
 
 from __future__ import annotations
