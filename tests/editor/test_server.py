@@ -106,6 +106,20 @@ def test_diagnostics_come_while_typing() -> None:
     edit(act)
 
 
+def test_no_data_is_read_for_an_editor() -> None:
+    """A text that names files or databases may be anybody's; its syntax is checked all the same."""
+    text = REFUND + 'init from "/nowhere/cases.csv" into CaseStatus(case, status)\n'
+
+    async def act(editor: Editor) -> None:
+        [said] = await editor.write(text)
+        assert (said.code, said.severity) == ("data-not-read", lsp.DiagnosticSeverity.Information)
+        assert marked(text, said.range) == "init"
+        [error] = await editor.write(text.replace("into CaseStatus(", "into CaseStatus"))
+        assert error.code == "ParseError"
+
+    edit(act)
+
+
 def test_places_count_in_the_units_of_the_protocol() -> None:
     text = REFUND.replace(
         'tool ingest_case() "Take the next refund case from the queue."',

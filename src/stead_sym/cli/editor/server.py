@@ -1,7 +1,8 @@
 """The language server of `.stead` files, over stdio (`pygls`, extra `lsp`).
 
 One decision: nothing is solved here. Diagnostics are what the parser and the linter say, which takes
-milliseconds, so that they can be made anew at every keystroke.
+milliseconds, so that they can be made anew at every keystroke. No file and no database that a text names is
+opened: the text may be anybody's. Of one that has facts read from there, the syntax is checked.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from stead_sym import __version__
 from stead_sym.cli.editor.describe import KEYWORDS, described
 from stead_sym.cli.editor.names import Names, Place, Symbol, clashes, declared
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.language import parse_deployment, read_items
 from stead_sym.errors import InputError, Span
 from stead_sym.findings.static import lint
 
@@ -53,6 +54,8 @@ class Server(LanguageServer):
         known = self.known.setdefault(uri, _Known())
         try:
             known.names = Names(document.source)
+            if reads := read_items(document.source, uri).loads:
+                return [self._not_read(document, reads[0].span)]
             known.deployment = parse_deployment(document.source)
         except InputError as error:
             return [self._diagnostic(document, error.span, error.message, type(error).__name__, error=True)]
@@ -62,6 +65,12 @@ class Server(LanguageServer):
             )
             for finding in lint(known.deployment)
         ]
+
+    def _not_read(self, document: TextDocument, span: Span | None) -> lsp.Diagnostic:
+        text = "no data is read for an editor: only the syntax is checked here; `stead-sym check` says the rest"
+        said = self._diagnostic(document, span, text, "data-not-read")
+        said.severity = lsp.DiagnosticSeverity.Information
+        return said
 
     def _diagnostic(
         self, document: TextDocument, span: Span | None, text: str, code: str, *, error: bool = False
