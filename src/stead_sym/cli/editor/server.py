@@ -67,7 +67,7 @@ class Server(LanguageServer):
         ]
 
     def _not_read(self, document: TextDocument, span: Span | None) -> lsp.Diagnostic:
-        text = "no data is read for an editor: only the syntax is checked here; `stead-sym check` says the rest"
+        text = "only the syntax is checked: no data is read for an editor; `stead-sym check` says the rest"
         said = self._diagnostic(document, span, text, "data-not-read")
         said.severity = lsp.DiagnosticSeverity.Information
         return said
