@@ -242,7 +242,7 @@ agent = ["any", "ageing", { "" = "taking" }]
 engine = "symbolic"
 
 [[runs]]
-deployment = "python:families:made"
+deployment = "python:made_for_a_sweep:made"
 size = [1, 2]
 memory = 900
 """
@@ -250,7 +250,7 @@ memory = 900
 
 def test_a_plan_is_all_combinations(tmp_path: Path) -> None:
     runs(tmp_path, 1)
-    (tmp_path / "families.py").write_text(
+    (tmp_path / "made_for_a_sweep.py").write_text(
         "import stead_sym as st\n\n\ndef made(n):\n    return st.load('refund')\n", encoding="utf-8"
     )
     (tmp_path / "sweep.toml").write_text(PLAN, encoding="utf-8")

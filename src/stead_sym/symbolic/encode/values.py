@@ -369,6 +369,8 @@ class Values:
                 (chosen.setdefault(term, value) if isinstance(term, Vector) else term) == value
                 for term, value in zip(terms, args, strict=True)
             ):
+                if any(value not in self._codes[vector.sort] for vector, value in chosen.items()):
+                    continue  # a variable of another sort than the position's: the atom is false of it
                 bits = [vector.bits[self._codes[vector.sort][value]] for vector, value in chosen.items()]
                 cases.append((m.conj([leaf, *map(m.var, bits)]), frozenset(bits)))
         return union(m, cases, idle)

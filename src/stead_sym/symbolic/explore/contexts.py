@@ -78,7 +78,7 @@ class ContextFinder:
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
         self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
         self._views = Views(deployment, agent, compiler, offers)
-        self._locator = Locator(self._views, self.rigid)
+        self._locator = Locator(self._views, wrapper)
 
     def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state

@@ -9,15 +9,14 @@ canonical form is asked for only once for each, and what the agent selects is ke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.wrapper import Decision
+from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.deployment.tool import Call
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Instance
-from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.explore.neighbourhoods import Key, Neighbourhoods, Shape, Site
 from stead_sym.symbolic.explore.places import Places
@@ -45,13 +44,14 @@ class Located:
 class Locator:
     """Finds and decides the contexts of one agent that are shown at places."""
 
-    def __init__(self, views: Views, rigid: Set[Value]) -> None:
+    def __init__(self, views: Views, wrapper: CanonicalWrapper) -> None:
         self.views = views
-        self.rigid = rigid
+        self.rigid = wrapper.rigid
+        self._seconds = wrapper.canonical_timeout
         self.encoding = views.encoding
         self.manager = views.manager
-        self._places = Places(self.encoding, rigid, views.fact)
-        self._neighbourhoods = Neighbourhoods(views, rigid)
+        self._places = Places(self.encoding, self.rigid, views.fact)
+        self._neighbourhoods = Neighbourhoods(views, self.rigid)
         self._shapes: dict[Instance, Shape | None] = {}
         self._selected: dict[tuple[Shape, Key], frozenset[Call]] = {}
 
@@ -77,7 +77,8 @@ class Locator:
         names = {value for args in items for value in args} - self.rigid
         if encoding.care != self.manager.true or not names or not names <= named:
             return None
-        pattern = canonical_form(Instance(encoding.schema, frozenset(static)), self.rigid).instance
+        facts = Instance(encoding.schema, frozenset(static))
+        pattern = canonical_form(facts, self.rigid, canonical_timeout=self._seconds).instance
         if pattern not in self._shapes:
             places = self._places.of(pattern)
             self._shapes[pattern] = None if places is None else self._neighbourhoods.shape(pattern, places)

@@ -53,7 +53,9 @@ class Views:
     # tuple by tuple
 
     def fact(self, fact: Fact) -> Bdd:
-        """The states in which a fact is shown."""
+        """The states in which a fact is shown: none, where nothing of its relation is."""
+        if fact.relation not in self.shown:
+            return self.manager.false
         if fact not in self._facts:
             self._facts[fact] = self._at(*self._log_coded[fact.relation], fact.args)
         return self._facts[fact]
