@@ -157,6 +157,20 @@ def test_a_choice_is_a_table_over_tuples(leaves, left, right, fixed, twice):
         assert m.cofactor(found, here) == function(m, leaves.get((u, k, v), frozenset()))
 
 
+@pytest.mark.parametrize(("left", "right"), list(product(["name", "param"], repeat=2)))
+def test_a_choice_has_no_tuple_for_vectors_of_another_sort(left, right):
+    """A formula may put a variable where its sort does not belong: the atom is false of it."""
+    values = made()
+    m = values.manager
+    q, r = values.vector(left, "k", 0), values.vector(right, "k", 1)
+    assert q.one_hot
+    assert r.one_hot
+    leaves = [(("a1", "a2"), m.true), (("a1", "k1"), m.true), (("k2", "k1"), m.var("s"))]
+    only = m.cofactor(values.choice((q, r), leaves), {**values.code(q, "k2"), **values.code(r, "k1")})
+    assert only == m.var("s")
+    assert values.choice((q, r), leaves[:2]) == m.false
+
+
 @pytest.mark.parametrize(("left", "right"), list(product(ROLES, repeat=2)))
 def test_equality_is_that_of_the_values_named(left, right):
     """Of two dead vectors the bit beside them says whether they hold the same value."""

@@ -25,12 +25,13 @@ _STATES = 3000
 def desks(draw):
     """Records of owners, each with items of two kinds; some are in hand, perhaps two at a time, and are
     marked with items of their owner, or with those of anybody. A mark may be there from the start. Whether a
-    kind is shown may be a matter of what is marked."""
+    kind is shown may be a matter of what is marked. Who knows whom never changes, and nobody is shown it."""
     owners = draw(st.lists(st.integers(0, 1), min_size=1, max_size=3))
     items = draw(st.lists(st.tuples(st.integers(0, 1), st.sampled_from("ab")), min_size=1, max_size=3))
     facts = [f"Owner(r{r}, o{o})" for r, o in enumerate(owners)]
     facts += [f"Has(o{o}, i{i})" for i, (o, _) in enumerate(items)]
     facts += [f"Kind(i{i}, {kind})" for i, (_, kind) in enumerate(items)]
+    facts += [f"Knows(o{o}, i{i})" for i, (o, _) in enumerate(items) if draw(st.booleans())]
     pairs = list(product(range(len(owners)), range(len(items))))
     facts += [f"Mark(r{r}, i{i})" for r, i in draw(st.lists(st.sampled_from(pairs), max_size=1))]
     anyone = draw(st.booleans())
@@ -46,6 +47,7 @@ def desks(draw):
             "Kind": "item, kind",
             "Mark": "rec, item",
             "Focus": "rec",
+            "Knows": "own, item",
         },
         init=facts,
         views={
