@@ -54,13 +54,13 @@ def test_a_library_that_is_not_installed(monkeypatch, tmp_path, capsys, words, l
     )
 
 
-def test_importing_the_package_and_the_backends_imports_no_library_of_models():
+def test_importing_the_package_and_the_backends_imports_no_library_of_models_or_databases():
     code = (
         "import sys, stead_sym, stead_sym.cli.main, stead_sym.agent.models.huggingface,"
         " stead_sym.agent.models.llama_cpp, stead_sym.agent.models.convert,"
         " stead_sym.agent.models.vllm_offline, stead_sym.agent.models.vllm_server;"
-        "print(sorted({'aiohttp', 'cyllama', 'jinja2', 'safetensors', 'torch', 'transformers', 'vllm'}"
-        " & set(sys.modules)))"
+        "print(sorted({'aiohttp', 'cyllama', 'jinja2', 'pandas', 'pyarrow', 'ray', 'safetensors',"
+        " 'sqlalchemy', 'textual', 'torch', 'transformers', 'vllm'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "[]\n"

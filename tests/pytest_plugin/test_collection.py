@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from counted import COUNTED
 
 import stead_sym
 from stead_sym.agent.records.replay import read_answers
@@ -80,20 +81,7 @@ def test_a_start_without_stead_files_imports_nothing(pytester: pytest.Pytester) 
 
 
 def test_one_verification_serves_all_specifications(project: pytest.Pytester) -> None:
-    project.makeconftest(
-        """
-import pytest_stead.collect as plugin
-
-verify = plugin.verify
-
-def counting(*words, **settings):
-    with open("verified", "a") as file:
-        file.write("x")
-    return verify(*words, **settings)
-
-plugin.verify = counting
-"""
-    )
+    project.makeconftest(COUNTED.format(module="collect"))
     project.runpytest_subprocess().assert_outcomes(passed=3, failed=1, warnings=1)
     assert project.path.joinpath("verified").read_text() == "xx"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from counted import COUNTED
 
 import stead_sym
 
@@ -66,20 +67,7 @@ def test_it(stead):
 def test_what_is_asked_alike_is_verified_once(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.makeconftest(
-        """
-import pytest_stead.fixture as plugin
-
-verify = plugin.verify
-
-def counting(*words, **settings):
-    with open("verified", "a") as file:
-        file.write("x")
-    return verify(*words, **settings)
-
-plugin.verify = counting
-"""
-    )
+    project.makeconftest(COUNTED.format(module="fixture"))
     in_folder(
         project,
         """

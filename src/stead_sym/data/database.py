@@ -3,7 +3,8 @@
 One decision: nothing that could tell a password is ever said. A URL that holds one is refused where it is
 written, one from the environment is called by the name of its variable, and what a driver says has both cut
 out. Reading is all that is done: SQLite is opened so that it cannot write, PostgreSQL in a transaction that
-may not, and no transaction is ever committed.
+may not, and no transaction is ever committed. `import sqlalchemy` takes long: this module is imported when a
+database is read.
 """
 
 from __future__ import annotations

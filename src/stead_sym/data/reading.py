@@ -14,7 +14,6 @@ from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
 
-from stead_sym.data.database import database_table
 from stead_sym.data.files import file_table
 from stead_sym.data.source import Column, FactsFrom, File, Given, Into, Loaded
 from stead_sym.data.spelling import Unusable, spelled, text_of
@@ -124,6 +123,8 @@ def read_facts_from(item: FactsFrom, known: Known, folder: Path) -> Loaded:
 def _table(item: FactsFrom, folder: Path) -> Table:
     if isinstance(item.source, File):
         return file_table(folder / item.source.path, item.span)
+    from stead_sym.data.database import database_table
+
     return database_table(item.source, folder, item.span)
 
 

@@ -20,6 +20,7 @@ from stead_sym.printable import printable
 from stead_sym.report.drawing import Drawing
 from stead_sym.report.layered import Placed, Point, placed
 from stead_sym.report.layout import CHAR, LINE, MARGIN
+from stead_sym.report.palette import DARK, FONT, LIGHT
 
 Kind: TypeAlias = Literal["head", "selected", "offered", "fact", "quiet"]
 By: TypeAlias = Literal["agent", "other", "event"]
@@ -30,23 +31,14 @@ MARKER = '<svg xmlns="http://www.w3.org/2000/svg" class="stead-graph"'
 _PAD = 9.0
 _LOOP = 26.0  # the width of an arc from a node to itself
 _LONGEST = 46  # characters of a line; the rest is in the tooltip
-_FONT = "12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 
 _LIGHT = {
-    "ink": "#1f2328",
-    "quiet": "#59636e",
-    "page": "#ffffff",
-    "box": "#f6f8fa",
-    "edge": "#818b98",
+    **LIGHT,
     "agent": "#5b3fc4",
     "event": "#b04a00",
 }
 _DARK = {
-    "ink": "#e6edf3",
-    "quiet": "#9da7b3",
-    "page": "#0d1117",
-    "box": "#161b22",
-    "edge": "#6e7681",
+    **DARK,
     "agent": "#b9a2ff",
     "event": "#ffab6b",
 }
@@ -59,7 +51,7 @@ def _colours(colours: Mapping[str, str]) -> str:
 
 STYLE = f"""
 {_colours(_LIGHT)}
-.stead-graph text{{font:{_FONT};white-space:pre;fill:var(--ink)}}
+.stead-graph text{{font:{FONT};white-space:pre;fill:var(--ink)}}
 .stead-graph text.head,.stead-graph text.selected{{font-weight:600}}
 .stead-graph text.selected,.stead-graph text.by-agent{{fill:var(--agent)}}
 .stead-graph text.offered,.stead-graph text.quiet,.stead-graph text.by-other{{fill:var(--quiet)}}

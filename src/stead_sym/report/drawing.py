@@ -15,6 +15,7 @@ from stead_sym.evidence.outline import outline
 from stead_sym.printable import printable
 from stead_sym.report.evidence import Subject, subject
 from stead_sym.report.layout import LINE, MARGIN, Arrow, Box, Line, Mark, Path, Picture, picture
+from stead_sym.report.palette import DARK, FONT, LIGHT
 from stead_sym.report.steps import MovesOf
 from stead_sym.verification import Verification
 
@@ -22,11 +23,7 @@ MARKER = '<svg xmlns="http://www.w3.org/2000/svg" class="stead-evidence"'
 """How a drawing begins."""
 
 _LIGHT = {
-    "ink": "#1f2328",
-    "quiet": "#59636e",
-    "page": "#ffffff",
-    "box": "#f6f8fa",
-    "edge": "#818b98",
+    **LIGHT,
     "added": "#116329",
     "added-row": "#d2f5da",
     "removed": "#8f1220",
@@ -36,11 +33,7 @@ _LIGHT = {
     "loop": "#0757b8",
 }
 _DARK = {
-    "ink": "#e6edf3",
-    "quiet": "#9da7b3",
-    "page": "#0d1117",
-    "box": "#161b22",
-    "edge": "#6e7681",
+    **DARK,
     "added": "#6fdd8b",
     "added-row": "#12301c",
     "removed": "#ff9a92",
@@ -49,7 +42,6 @@ _DARK = {
     "environment": "#ffab6b",
     "loop": "#79b8ff",
 }
-_FONT = "12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -101,7 +93,7 @@ def evidence_drawing(subject: Subject, moves: MovesOf) -> Drawing:
 
 
 def _style() -> str:
-    rules = [f".stead-evidence text{{font:{_FONT};white-space:pre}}", _colours(_LIGHT)]
+    rules = [f".stead-evidence text{{font:{FONT};white-space:pre}}", _colours(_LIGHT)]
     rules += [
         ".stead-evidence .line{fill:none;stroke-width:1.4}",
         ".stead-evidence .rule{stroke-width:.6}",

@@ -369,10 +369,10 @@ class Values:
                 (chosen.setdefault(term, value) if isinstance(term, Vector) else term) == value
                 for term, value in zip(terms, args, strict=True)
             ):
-                if any(value not in self._codes[vector.sort] for vector, value in chosen.items()):
-                    continue  # a variable of another sort than the position's: the atom is false of it
-                bits = [vector.bits[self._codes[vector.sort][value]] for vector, value in chosen.items()]
-                cases.append((m.conj([leaf, *map(m.var, bits)]), frozenset(bits)))
+                codes = [(vector, self._codes[vector.sort].get(value)) for vector, value in chosen.items()]
+                bits = [vector.bits[code] for vector, code in codes if code is not None]
+                if len(bits) == len(codes):  # else a variable of another sort, of which the atom is false
+                    cases.append((m.conj([leaf, *map(m.var, bits)]), frozenset(bits)))
         return union(m, cases, idle)
 
     def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
