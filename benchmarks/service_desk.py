@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 from dd.cudd import BDD, Function
 
@@ -44,18 +44,19 @@ class Number:
 
     def __init__(self, bdd: BDD, name: str, largest: int) -> None:
         self.bdd = bdd
-        self.bits = [f"{name}.{k}" for k in range(largest.bit_length())]
-        bdd.declare(*self.bits)
-        self.cube = bdd.cube(self.bits)
+        self.names = [f"{name}.{k}" for k in range(largest.bit_length())]
+        bdd.declare(*self.names)
+        self.bits = [bdd.var(bit) for bit in self.names]
+        self.cube = reduce(and_, self.bits)
 
     def is_(self, value: int) -> Function:
-        return self.bdd.cube({bit: bool(value >> k & 1) for k, bit in enumerate(self.bits)})
+        # `BDD.cube` takes time linear in the number of all variables
+        return reduce(and_, (bit if value >> k & 1 else ~bit for k, bit in enumerate(self.bits)))
 
     def below(self, limit: int) -> Function:
         """For limits that the bits can hold."""
         found = self.bdd.false
-        for k, name in enumerate(self.bits):
-            bit = self.bdd.var(name)
+        for k, bit in enumerate(self.bits):
             found = ~bit | found if limit >> k & 1 else ~bit & found
         return found
 
@@ -78,6 +79,19 @@ class Step:
 
 def _exists(cube: Function, states: Function) -> Function:
     return cube.bdd.apply(r"\E", cube, states)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A step that also gives each variable named in ``after`` the value that its function has before; none of
+    them is written by the step."""
+
+    step: Step
+    after: dict[str, Function]
+
+    def preimage(self, states: Function) -> Function:
+        then = _exists(self.step.written, states & self.step.new)
+        return self.step.guard & then.bdd.let(self.after, then)
 
 
 @dataclass(frozen=True)
@@ -130,17 +144,21 @@ class Desk:
         """What the policy asks a confirmation for, and what is then offered: the same."""
 
         phase, top = self.phase.is_, self.phase.cube & self.kind.cube
-        register = top & bdd.cube([f"here{i}" for i in self.orders])
+        register = reduce(and_, reversed(self.here), bdd.true) & top
         self.nothing_in_hand = phase(IDLE) & self.kind.is_(0) & none
         a_request = phase(REQUESTED) & self.kind.below(len(KINDS))
         self.request = Step(phase(IDLE), register, a_request & one)
-        self.request_of = [Step(phase(IDLE), top & here, a_request & here) for here in self.here]
         self.authenticate = Step(phase(REQUESTED), self.phase.cube, phase(AUTHENTICATED))
         self.grant = Step(phase(AUTHENTICATED) & self.worthwhile, self.phase.cube, phase(GRANTED))
         self.refuse = Step(self.grant.guard, register, self.nothing_in_hand)
         self.hand_over = Step(
             (phase(AUTHENTICATED) | phase(GRANTED)) & ~self.worthwhile, register, self.nothing_in_hand
         )
+        self.backward = [
+            *map(self.change, self.closing),
+            *(self.hand_over, self.refuse, self.grant, self.authenticate, self.request),
+        ]
+        """All steps, the last of a request first."""
 
     def enabled(self, closing: Closing) -> Function:
         """Of a request that is granted."""
@@ -171,12 +189,26 @@ class Desk:
             before = self.bdd.false
             while idle != before:
                 before = idle
-                requested = self.request_of[i].image(idle)
-                granted = self.grant.image(self.authenticate.image(requested))
+                requested = self.request_of(i).image(idle)
+                granted = self.grant_of(i).image(self.authenticate.image(requested))
                 idle = self.any((idle, *(step.image(granted) for step in closing)))
         requested = self.request.image(idle)
         authenticated = self.authenticate.image(requested)
         return idle | requested | authenticated | self.grant.image(authenticated)
+
+    def request_of(self, i: int) -> Step:
+        """The request for order i."""
+        here = self.here[i]
+        return Step(
+            self.phase.is_(IDLE),
+            self.phase.cube & self.kind.cube & here,
+            self.phase.is_(REQUESTED) & self.kind.below(len(KINDS)) & here,
+        )
+
+    def grant_of(self, i: int) -> Step:
+        """The confirmation of a request about order i."""
+        worthwhile = self.any(self.kind.is_(closing.kind) & closing.where[i] for closing in self.closing)
+        return Step(self.phase.is_(AUTHENTICATED) & worthwhile, self.phase.cube, self.phase.is_(GRANTED))
 
     def closing_of(self, closing: Closing, i: int) -> Step:
         """The closing of requests about order i."""
@@ -187,24 +219,14 @@ class Desk:
             self.phase.is_(IDLE) & self.kind.is_(0) & ~here & number.is_(closing.new),
         )
 
-    def before_closing(self, closing: Closing, states: Function) -> Function:
-        """{ D : D → D' for some D' of the states by this closing }, of states with one order in hand."""
-        bdd = self.bdd
-        after = {bit: bdd.false for bit in (*self.phase.bits, *self.kind.bits)}
-        for i, (here, number) in enumerate(zip(self.here, closing.numbers, strict=True)):
-            after[f"here{i}"] = bdd.false
-            for k, bit in enumerate(number.bits):
-                old = bdd.var(bit)
-                after[bit] = old | here if closing.new >> k & 1 else old & ~here
-        return self.phase.is_(GRANTED) & self.enabled(closing) & bdd.let(after, states)
-
-    def before(self, states: Function) -> Function:
-        """{ D : D → D' for some D' of the states }, of states with at most one order in hand."""
-        steps = (self.request, self.authenticate, self.grant, self.refuse, self.hand_over)
-        found = self.any(step.preimage(states) for step in steps)
-        if states & self.nothing_in_hand == self.bdd.false:
-            return found
-        return found | self.any(self.before_closing(closing, states) for closing in self.closing)
+    def change(self, closing: Closing) -> Change:
+        """The closing, of requests about any order: what is set is what is in hand."""
+        after = {}
+        for here, number in zip(self.here, closing.numbers, strict=True):
+            for k, (name, bit) in enumerate(zip(number.names, number.bits, strict=True)):
+                after[name] = bit | here if closing.new >> k & 1 else bit & ~here
+        guard = self.phase.is_(GRANTED) & self.enabled(closing)
+        return Change(Step(guard, self.refuse.written, self.refuse.new), after)
 
 
 @dataclass(frozen=True)
@@ -236,13 +258,15 @@ def verdicts(desk: Desk, reached: Function) -> dict[str, bool]:
 
     # EG busy = νZ. busy ∧ EX Z
     forever = busy
-    while (less := forever & desk.before(forever)) != forever:
+    while (less := forever & desk.any(step.preimage(forever) for step in desk.backward)) != forever:
         forever = less
 
     # EF cancelled = μZ. cancelled ∨ EX Z
-    close = reached & cancelled
-    while (more := close | reached & desk.before(close)) != close:
-        close = more
+    close, before = reached & cancelled, nothing
+    while close != before:
+        before = close
+        for step in desk.backward:
+            close |= reached & step.preimage(close)
 
     # a status changes where a closing sets it, and of the order in hand only
     delivered = desk.in_hand([status.is_(DELIVERED) for status in desk.status])
