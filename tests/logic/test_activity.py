@@ -1,11 +1,11 @@
-"""What the shape of a formula says of its variables: a law, and the shapes that are meant to be recognised."""
+"""What the shape of a formula says of its variables: a law, and the shapes that are recognised."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import NAMES, POOL, SCHEMA, states, well_sorted
+from strategies import NAMES, POOL, states, well_sorted
 
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import holds
