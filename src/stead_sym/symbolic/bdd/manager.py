@@ -464,9 +464,8 @@ class _Count:
 
     def models(self, function: Bdd) -> int:
         """The number of its models."""
-        at: list[dict[int, tuple[Bdd, Bdd]]] = [
-            {} for _ in self._rank
-        ]  # the nodes per rank, with their edges
+        # The nodes at each rank, with their edges.
+        at: list[dict[int, tuple[Bdd, Bdd]]] = [{} for _ in self._rank]
         todo = [function]
         while todo:
             edge = todo.pop()
