@@ -132,7 +132,10 @@ class Desk:
 
         pending, delivered = ([status.is_(value) for status in self.status] for value in (PENDING, DELIVERED))
         otherwise = [
-            [~paid.is_(method) if method < size else bdd.false for paid, size in zip(self.paid, self.wallets)]
+            [
+                ~paid.is_(method) if method < size else bdd.false
+                for paid, size in zip(self.paid, self.wallets, strict=True)
+            ]
             for method in range(max(self.wallets))
         ]
         self.closing = [
@@ -327,6 +330,7 @@ def main() -> None:
     )
     parser.add_argument("size", type=int)
     size = parser.parse_args().size
+    sys.set_int_max_str_digits(0)  # numbers of states
     started = time.process_time()
     answer = solve(size)
     seconds = round(time.process_time() - started, 4)
