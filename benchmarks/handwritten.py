@@ -3,9 +3,9 @@
     python benchmarks/handwritten.py                25, 50, 100, 200 and 400 orders
     python benchmarks/handwritten.py 1000           other sizes
 
-Each of the two runs in a process of its own, and CPU seconds count: from the deployment, or for the plain code
-from nothing, to the number of states, the number of transitions and all verdicts. One decision: where the two
-disagree on any of these, no time is printed and the script ends with an error.
+Each of the two runs in a process of its own, and CPU seconds count: from the deployment, or for the plain
+code from nothing, to the number of states, the number of transitions and all verdicts. One decision: where
+the two disagree on any of these, no time is printed and the script ends with an error.
 """
 
 from __future__ import annotations
