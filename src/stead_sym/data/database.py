@@ -144,8 +144,8 @@ class _Rows:
 
 
 def _read_only(uri: str) -> sqlite3.Connection:
-    """A connection that writes no file: another database that is attached, as `vacuum into` does too, would be
-    made where there is none."""
+    """A connection that writes no file: another database that is attached, as `vacuum into` does too, would
+    be made where there is none."""
     connection = sqlite3.connect(uri, uri=True)
     connection.set_authorizer(
         lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
