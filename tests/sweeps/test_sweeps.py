@@ -222,6 +222,15 @@ def test_a_file_that_was_cut_off_is_gone_on_with(tmp_path: Path) -> None:
             kept.add(second, STOPPED)
         with results_in(file) as kept:
             assert kept.lasting(second) == STOPPED
+    zeros, damaged = b"\0" * 512, whole.replace(b'{"aged": "unknown"}', b"3")
+    for left in (whole + zeros, whole.replace(b"\n", zeros + b"\n"), damaged):
+        file.write_bytes(left)
+        with results_in(file) as kept:
+            assert kept.lasting(first) == DONE
+            assert kept.lasting(second) == (STOPPED if left is not damaged else None)
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(st.InputError, match=r"results\.jsonl:1: no result of a sweep"), results_in(file):
+        pass
     file.write_text("order,user\n", encoding="utf-8")
     with pytest.raises(st.InputError, match=r"results\.jsonl:1: no result of a sweep"), results_in(file):
         pass
