@@ -74,8 +74,9 @@ def test_the_command_on_a_cluster_of_its_own(tmp_path: Path, capsys: pytest.Capt
     ]
     assert rows[2]["specs"] == {"aged": "fails", "emptied": "holds"}
     assert "3 of 3" in err
-    assert main([*words, "--again", "--ray", "auto"]) == 2
-    assert "auto: no Ray cluster (" in capsys.readouterr().err
+    for address in ("auto", "127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:123456", "nonsense"):
+        assert main([*words, "--again", "--ray", address]) == 2
+        assert f"{address}: no Ray cluster (" in capsys.readouterr().err
 
 
 def test_a_node_that_dies_costs_the_runs_on_it(cluster: Any, tmp_path: Path) -> None:
