@@ -11,6 +11,7 @@ import logging
 import math
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias
@@ -398,8 +399,7 @@ class Manager:
         `dd`'s own count is a C double: inexact past 2^53. Here each node weighs its two branches as
         Python integers; levels that a branch skips double its weight.
         """
-        with deep(2 * len(bits) + 1000):
-            return _Count(self, bits).models(function, 0)
+        return _Count(self, bits).models(function)
 
     @staticmethod
     def branches(function: Bdd) -> tuple[Bdd, Bdd]:
@@ -446,27 +446,47 @@ def _pairs(items: list[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:
 
 
 class _Count:
-    """The models of some functions over the same variables, ranked from the top."""
+    """The models of a function over some variables, ranked from the top; level by level from the lowest one
+    up. The number of a node has as many bits as there are variables below it: it is dropped when the last of
+    the nodes that ask for it has done so, so that few are there at a time."""
 
     def __init__(self, manager: Manager, bits: Bits) -> None:
         self._true, self._false = manager.true, manager.false
         self._rank = {level: k for k, level in enumerate(sorted(map(manager.level, bits)))}
+        self._total = len(self._rank)
         self._known: dict[int, int] = {}
+        self._asked: Counter[int] = Counter()
 
-    def models(self, edge: Bdd, first: int) -> int:
-        """Models of an edge over the variables from rank ``first`` on."""
-        total = len(self._rank)
+    def models(self, function: Bdd) -> int:
+        """The number of its models."""
+        nodes: dict[int, Bdd] = {}
+        todo = [function]
+        while todo:
+            edge = todo.pop()
+            if edge in (self._true, self._false):
+                continue
+            number = int(regular := ~edge if edge.negated else edge)
+            self._asked[number] += 1
+            if number not in nodes:
+                nodes[number] = regular
+                todo += (regular.low, regular.high)
+        for number, node in sorted(nodes.items(), key=lambda item: item[1].level, reverse=True):
+            below = self._rank[node.level] + 1
+            self._known[number] = self._from(node.low, below) + self._from(node.high, below)
+        return self._from(function, 0)
+
+    def _from(self, edge: Bdd, first: int) -> int:
+        """Models of an edge over the variables from rank ``first`` on; those of the node below are known."""
         if edge == self._true:
-            return 1 << (total - first)
+            return 1 << (self._total - first)
         if edge == self._false:
             return 0
-        own, regular = self._rank[edge.level], ~edge if edge.negated else edge
-        number = int(regular)
-        models = self._known.get(number)
-        if models is None:
-            models = self.models(edge.low, own + 1) + self.models(edge.high, own + 1)
-            self._known[number] = models
-        return ((1 << (total - own)) - models if edge.negated else models) << (own - first)
+        own, number = self._rank[edge.level], int(~edge if edge.negated else edge)
+        models = self._known[number]
+        self._asked[number] -= 1
+        if not self._asked[number]:
+            del self._known[number]
+        return ((1 << (self._total - own)) - models if edge.negated else models) << (own - first)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
-from stead_sym.logic.syntax import Var, free_variables
+from stead_sym.logic.syntax import Var, conjunction, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -330,13 +330,14 @@ class Writer:
         for binder in statement.binders:
             scope[binder.name] = self.compiler.bound_vector(binder, scope)
         bound = {b.name: scope[b.name] for b in statement.binders}
-        vectors = [v for v in bound.values() if isinstance(v, Vector)]
-        when = m.conj(
-            [
-                *(self.encoding.active(v.sort, v) for v in vectors),
-                self.compiler.formula(statement.where, scope),
-            ]
+        # What is deleted has to hold, so that the values of the atom are active.
+        about = conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where
+        ranging = (
+            self.compiler.ranging(binder, vector, about)
+            for binder in statement.binders
+            if isinstance(vector := bound[binder.name], Vector)
         )
+        when = m.conj([*ranging, self.compiler.formula(statement.where, scope)])
         in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
         when = m.exist(frozenset(bits_of(v for name, v in bound.items() if name not in in_atom)), when)
         if when == m.false:
