@@ -30,7 +30,7 @@ from stead_sym.verification import verify
 class Picker(ModalScreen[int | None]):
     """A list to pick one from; None where nothing is picked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "back")]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss(None)", "back")]
 
     def __init__(self, title: str, rows: Sequence[Text]) -> None:
         super().__init__()
