@@ -4,8 +4,8 @@ HYPOTHESIS_PROFILE=slow runs the generated tests on new examples each time, and 
 says the seed, with which `--hypothesis-seed` runs the same ones again. HYPOTHESIS_PROFILE=unshrunk stops at
 the first example that fails, for who only wants to know that one does.
 
-Where PYTHONDONTWRITEBYTECODE is set, as in images of containers, bytecode goes to a temporary folder: the tests
-start many processes, and each would compile the package anew, which takes it as long as all else at its start.
+Where PYTHONDONTWRITEBYTECODE is set, as in images of containers, bytecode goes to a temporary folder: the
+tests start many processes, and each would compile the package anew, which takes it half a second.
 """
 
 from __future__ import annotations

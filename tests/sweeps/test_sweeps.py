@@ -47,13 +47,14 @@ LOST = Result("lost", error="killed")
 STOPPED = Result("stopped", {"aged": "unknown"}, error="at the limit")
 
 
-def test_forty_runs_of_which_one_is_killed(tmp_path: Path) -> None:
+def test_ten_runs_of_which_one_is_killed(tmp_path: Path) -> None:
+    """Each agent with two bounds.."""
     write_killer(tmp_path, levels=0)
-    listed, file = runs(tmp_path, 40), tmp_path / "results.jsonl"
+    listed, file = runs(tmp_path, 10), tmp_path / "results.jsonl"
     store = str(tmp_path / "decisions.sqlite")
     first = st.sweep(listed, store=store, results=file, workers=2, tries=1)
     assert (tmp_path / "killed").exists()
-    assert [row.result.outcome for row in first.rows].count("done") == 39
+    assert [row.result.outcome for row in first.rows].count("done") == 9
     assert first.rows[3].result.outcome == "lost"
     assert "ended by signal 9" in first.rows[3].result.error
     assert first.exit_status == 1
