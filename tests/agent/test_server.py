@@ -198,7 +198,7 @@ def test_a_misbehaviour_ends_within_its_deadline(tmp_path, misbehaviour, message
     assert agent.requests == direct.requests - paid
 
 
-ODD = (None, True, -1, 1.5, math.nan, math.inf, 10**400, "", "x", "\ud800", [], [None], [[1]], {}, {"a": 1})
+ODD = (None, True, -1, 1.5, math.nan, math.inf, 10**400, "x", "\ud800", [], [[1]], {"a": 1})
 
 
 def parts(data, path=()):
