@@ -2,14 +2,14 @@
 
 One decision: nothing is solved here. Diagnostics are what the parser and the linter say, which takes
 milliseconds, so that they can be made anew at every keystroke. No file and no database that a text names is
-opened: the text may be anybody's. Of one that has facts read from there, the syntax is checked.
+opened: the text may be anybody's. Of one that has facts read from there, all but the constants is checked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
@@ -21,6 +21,7 @@ from stead_sym.cli.editor.describe import KEYWORDS, described
 from stead_sym.cli.editor.names import Names, Place, Symbol, clashes, declared
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment, read_items
+from stead_sym.deployment.resolve import Items, resolve_items
 from stead_sym.errors import InputError, Span
 from stead_sym.findings.static import lint
 
@@ -54,8 +55,9 @@ class Server(LanguageServer):
         known = self.known.setdefault(uri, _Known())
         try:
             known.names = Names(document.source)
-            if reads := read_items(document.source, uri).loads:
-                return [self._not_read(document, reads[0].span)]
+            items = read_items(document.source, uri)
+            if items.loads:
+                return [*self._without_data(document, items, known.names), self._not_read(document, items)]
             known.deployment = parse_deployment(document.source)
         except InputError as error:
             return [self._diagnostic(document, error.span, error.message, type(error).__name__, error=True)]
@@ -66,9 +68,22 @@ class Server(LanguageServer):
             for finding in lint(known.deployment)
         ]
 
-    def _not_read(self, document: TextDocument, span: Span | None) -> lsp.Diagnostic:
-        text = "only the syntax is checked: no data is read for an editor; `stead-sym check` says the rest"
-        said = self._diagnostic(document, span, text, "data-not-read")
+    def _without_data(self, document: TextDocument, items: Items, names: Names) -> Iterator[lsp.Diagnostic]:
+        """The error of a text without the facts that it has read: one about a constant may come of that, any
+        other is there with them too."""
+        try:
+            resolve_items(replace(items, loads=()))
+        except InputError as error:
+            place = error.span
+            found = None if place is None else names.at(place.line, place.column)
+            if found is None or found[0].kind != "constant":
+                yield self._diagnostic(document, place, error.message, type(error).__name__, error=True)
+
+    def _not_read(self, document: TextDocument, items: Items) -> lsp.Diagnostic:
+        text = (
+            "constants and findings are not checked: no data is read for an editor; `stead-sym check` does it"
+        )
+        said = self._diagnostic(document, items.loads[0].span, text, "data-not-read")
         said.severity = lsp.DiagnosticSeverity.Information
         return said
 
