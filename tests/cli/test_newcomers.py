@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
 import shutil
@@ -103,6 +104,28 @@ def test_new_refuses(words: list[str], said: str, capsys: pytest.CaptureFixture[
     assert main(words) == 2
     assert said in capsys.readouterr().err
     assert Path("desk.stead").read_text() == "mine"
+
+
+def test_new_writes_all_or_nothing_and_through_no_link(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("link.stead").symlink_to("elsewhere.stead")
+    assert main(["new", "link"]) == 2
+    assert not Path("elsewhere.stead").exists()
+    Path("test_desk2.py").write_text("mine")
+    assert main(["new", "desk2", "--tests"]) == 2
+    assert not Path("desk2.stead").exists()
+    assert Path("test_desk2.py").read_text() == "mine"
+    assert "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", [b"caf\xe9", b"a\x1b[31mb", b"n\nl"])
+def test_new_in_a_folder_of_any_name(folder: bytes) -> None:
+    path = Path(os.fsdecode(folder))
+    path.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "stead_sym", "new", str(path / "desk")], capture_output=True, check=True
+    )
+    assert path.joinpath("desk.stead").exists()
+    assert not re.search(rb"[^\x20-\x7e\n]", done.stdout + done.stderr)
 
 
 # check

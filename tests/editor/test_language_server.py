@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -142,6 +143,44 @@ def test_places_count_in_the_units_of_the_protocol() -> None:
     async def act(editor: Editor) -> None:
         [error] = await editor.write(text)
         assert marked(text, error.range) == "nosuch"
+
+    edit(act)
+
+
+LINES = re.compile("\r\n|\r|\n")
+"""What ends a line, by the protocol; a page break and what Unicode calls a line separator do not."""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_those_of_the_protocol(end: str) -> None:
+    """A place is found, and a rename is made, where an editor sees it."""
+    odd = "\x0b \x0c \x1c \x85 \u2028 𝄞"
+    text = f"# {odd} a\n{REFUND}".replace("Take the next", f"Take {odd} the next").replace("\n", end)
+    told = position("\n".join(LINES.split(text)), "forall t, c, s, a", 7)
+
+    async def act(editor: Editor) -> None:
+        assert await editor.write(text) == []
+        change = await editor.client.text_document_rename_async(lsp.RenameParams(HERE, told, "job"))
+        assert change is not None
+        assert change.changes is not None
+        new = applied("\n".join(LINES.split(text)), change.changes[URI])
+        assert "AG forall job, c, s, a. (RefundIssued(job) & PartOf(job, c) &" in new
+        broken = text.replace("bound case 1", "bound caze 1")
+        [error] = await editor.write(broken)
+        assert marked("\n".join(LINES.split(broken)), error.range) == "caze"
+
+    edit(act)
+
+
+def test_places_outside_of_the_text_have_no_name() -> None:
+    async def act(editor: Editor) -> None:
+        await editor.write(REFUND)
+        for line, character in ((0, 10**6), (10**6, 0), (10**6, 10**6), (3, 10**9)):
+            there = lsp.Position(line, character)
+            hover = await editor.client.text_document_hover_async(lsp.HoverParams(HERE, there))
+            found = await editor.client.text_document_definition_async(lsp.DefinitionParams(HERE, there))
+            assert (hover, found) == (None, [])
+            assert await editor.client.text_document_rename_async(lsp.RenameParams(HERE, there, "x")) is None
 
     edit(act)
 

@@ -10,10 +10,12 @@ import argparse
 import sys
 from collections.abc import Mapping
 from importlib.resources import files
+from os.path import lexists
 from pathlib import Path
 
 from stead_sym.errors import InputError
 from stead_sym.logic.names import check_name
+from stead_sym.printable import printable
 
 TEMPLATES: Mapping[str, str] = {
     "approval": "one agent, whose calls may want an approval first",
@@ -61,17 +63,24 @@ def _new(options: argparse.Namespace) -> int:
             file=file.name, agent=_AGENTS[options.template]
         )
     for target in written:
-        if target.exists():
-            raise InputError(f"{target}: is there already; give another name, or remove it")
+        if lexists(target):
+            raise _there(target)
     for target, content in written.items():
         try:
-            target.write_text(content, encoding="utf-8")
+            with target.open("x", encoding="utf-8") as new:  # nothing is written over, nor through a link
+                new.write(content)
+        except FileExistsError:
+            raise _there(target) from None
         except OSError as error:
             raise InputError(f"{target}: cannot be written ({error.strerror}); name another place") from None
-        print(target)
+        print(printable(target))
     then = ", and pytest" if options.tests else ""
-    print(f"stead-sym: next: stead-sym verify {file}{then}", file=sys.stderr)
+    print(f"stead-sym: next: stead-sym verify {printable(file)}{then}", file=sys.stderr)
     return 0
+
+
+def _there(target: Path) -> InputError:
+    return InputError(f"{target}: is there already; give another name, or remove it")
 
 
 _TESTS = '''"""{file} does what it should: `pytest`."""

@@ -11,7 +11,6 @@ import logging
 import math
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias
@@ -416,6 +415,11 @@ class Manager:
         level: int = self._bdd.level_of_var(name)
         return level
 
+    def node(self, edge: Bdd) -> int:
+        """A number for the node of an edge, negated or not."""
+        number = int(edge)  # of CUDD an address whose last bit says whether the edge is negated
+        return abs(number) if self.backend == "autoref" else number & ~1
+
     @property
     def variables(self) -> int:
         """How many variables are declared."""
@@ -454,25 +458,28 @@ class _Count:
         self._true, self._false = manager.true, manager.false
         self._rank = {level: k for k, level in enumerate(sorted(map(manager.level, bits)))}
         self._total = len(self._rank)
+        self._node = manager.node
         self._known: dict[int, int] = {}
-        self._asked: Counter[int] = Counter()
+        self._asked: dict[int, int] = {}
 
     def models(self, function: Bdd) -> int:
         """The number of its models."""
-        nodes: dict[int, Bdd] = {}
+        # The nodes at each rank, with their edges.
+        at: list[dict[int, tuple[Bdd, Bdd]]] = [{} for _ in self._rank]
         todo = [function]
         while todo:
             edge = todo.pop()
-            if edge in (self._true, self._false):
+            if edge == self._true or edge == self._false:
                 continue
-            number = int(regular := ~edge if edge.negated else edge)
-            self._asked[number] += 1
-            if number not in nodes:
-                nodes[number] = regular
-                todo += (regular.low, regular.high)
-        for number, node in sorted(nodes.items(), key=lambda item: item[1].level, reverse=True):
-            below = self._rank[node.level] + 1
-            self._known[number] = self._from(node.low, below) + self._from(node.high, below)
+            number, nodes = self._node(edge), at[self._rank[edge.level]]
+            asked = self._asked.get(number, 0)
+            self._asked[number] = asked + 1
+            if not asked:
+                edges = nodes[number] = edge.low, edge.high
+                todo += edges
+        for rank in range(self._total - 1, -1, -1):
+            for number, (low, high) in at[rank].items():
+                self._known[number] = self._from(low, rank + 1) + self._from(high, rank + 1)
         return self._from(function, 0)
 
     def _from(self, edge: Bdd, first: int) -> int:
@@ -481,11 +488,11 @@ class _Count:
             return 1 << (self._total - first)
         if edge == self._false:
             return 0
-        own, number = self._rank[edge.level], int(~edge if edge.negated else edge)
+        own, number = self._rank[edge.level], self._node(edge)
         models = self._known[number]
         self._asked[number] -= 1
         if not self._asked[number]:
-            del self._known[number]
+            del self._known[number], self._asked[number]
         return ((1 << (self._total - own)) - models if edge.negated else models) << (own - first)
 
 
