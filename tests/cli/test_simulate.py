@@ -205,15 +205,17 @@ def test_it_jumps_into_evidence() -> None:
     on_screen(app, act)
 
 
-def test_escape_leaves_a_list_and_takes_nothing() -> None:
+@pytest.mark.parametrize("key", ["escape", "q"])
+def test_a_key_leaves_a_list_and_takes_nothing(key: str) -> None:
     app = StepperApp(stepper("ward"))
 
     async def act(pilot: Pilot[None]) -> None:
         await pilot.press("i")
         await pilot.pause()
         assert isinstance(app.screen, Picker)
-        await pilot.press("escape")
+        await pilot.press(key)
         await pilot.pause()
+        assert not isinstance(app.screen, Picker)
         assert "step 0 of 0" in shown(app)["title"]
         assert "! event arrive()" in shown(app)["choices"]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -243,3 +245,20 @@ def test_closing_a_file_takes_its_diagnostics_away() -> None:
         assert list(said.diagnostics) == []
 
     edit(act)
+
+
+@pytest.mark.parametrize("last", [[{"id": 2, "method": "shutdown"}, {"method": "exit"}], []])
+def test_the_server_ends_quietly_with_its_editor(last: list[dict[str, object]]) -> None:
+    first = {
+        "id": 1,
+        "method": "initialize",
+        "params": {"capabilities": {}, "processId": None, "rootUri": None},
+    }
+    said = b""
+    for message in (first, {"method": "initialized", "params": {}}, *last):
+        content = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        said += b"Content-Length: %d\r\n\r\n%b" % (len(content), content)
+    command = [sys.executable, "-m", "stead_sym", "lsp"]
+    ended = subprocess.run(command, input=said, capture_output=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b'"serverInfo"' in ended.stdout

@@ -23,6 +23,7 @@ TEXTS = {
     **{name: template(name) for name in TEMPLATES},
     **{path.stem: path.read_text() for path in sorted(TESTS.glob("conformance*/*.stead"))},
 }
+TEMPLATE_FILES = str(files("stead_sym.cli").joinpath("templates"))
 REFUND = load_text("refund")[0]
 
 
@@ -46,11 +47,15 @@ def test_every_name_is_declared_and_stands_where_it_is_said_to(name: str) -> Non
 def test_a_rename_to_a_new_name_changes_nothing_but_names(name: str) -> None:
     """Every symbol but the deployment renamed in turn: the file is the same one up to that name."""
     text = TEXTS[name]
-    deployment = parse_deployment(text)
+    deployment = parse_deployment(text, folder=TEMPLATE_FILES)
     for one in Names(text).symbols:
-        assert clashes(text, one, "zz_new") is None, one
+        refused = clashes(text, one, "zz_new")
+        if "init from" in text and (one.kind == "constant" or one.argument is not None):
+            assert "by hand" in (refused or "")  # the data may have the name
+            continue
+        assert refused is None, one
         new = renamed(text, one.places, "zz_new")
-        again = parse_deployment(new)
+        again = parse_deployment(new, folder=TEMPLATE_FILES)
         assert renamed(new, one_at(new, one).places, one.name) == text
         assert len(again.written.specs) == len(deployment.written.specs)
         if one.kind == "variable":  # facts are printed in the order of their names
@@ -197,7 +202,7 @@ def test_hover_has_the_sorts(name: str, kind: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", [*packaged_examples(), *TEMPLATES])
 def test_every_variable_has_a_sort(name: str) -> None:
-    deployment = parse_deployment(TEXTS[name])
+    deployment = parse_deployment(TEXTS[name], folder=TEMPLATE_FILES)
     for one in Names(TEXTS[name]).symbols:
         if one.kind == "variable":
             assert re.fullmatch(r"variable `\w+: \w+`", described(one, deployment)), one

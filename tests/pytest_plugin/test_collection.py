@@ -185,6 +185,19 @@ def test_it_works_under_xdist(project: pytest.Pytester, distribution: str) -> No
     )
 
 
+def test_without_xdist_no_marker_is_unknown(project: pytest.Pytester) -> None:
+    result = project.runpytest_subprocess(
+        "-p",
+        "no:xdist",
+        "--strict-markers",
+        "-W",
+        "error::pytest.PytestWarning",
+        "-W",
+        "ignore::pytest_stead.SteadFinding",
+    )
+    result.assert_outcomes(passed=3, failed=1)
+
+
 AGENTS = """
 import os
 import stead_sym as st

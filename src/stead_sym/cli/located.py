@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stead_sym import __version__
+from stead_sym.cli.options import Options
 from stead_sym.errors import SteadError
 from stead_sym.evidence.data import Json
 from stead_sym.report.sarif import MARKER, annotation_lines, error_annotation, sarif_data, sarif_error
@@ -20,7 +21,7 @@ from stead_sym.report.written import prepare_file, write_file
 from stead_sym.verification import Verification
 
 
-def add_located(parser: argparse.ArgumentParser) -> None:
+def add_located(parser: Options) -> None:
     """--sarif and --annotate."""
     parser.add_argument(
         "--sarif",

@@ -48,7 +48,7 @@ class Rows(OptionList):
 class Picker(ModalScreen[int | None]):
     """A list to pick one from; None where nothing is picked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "back", "back")]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "back", "back")]
 
     def __init__(self, title: str, rows: Sequence[Text]) -> None:
         super().__init__()

@@ -41,6 +41,8 @@ def _watch(options: argparse.Namespace) -> int:
         if Path(options.command).is_file():
             raise InputError(f"watch which command? Write `stead-sym watch verify {options.command}`")
         raise InputError(f"{options.command} cannot be watched; write {' or '.join(WATCHED)}")
+    if not options.file:
+        raise InputError(f"watch which file? Write `stead-sym watch {options.command} FILE`")
     path = Path(options.file)
     if not path.is_file():
         raise InputError(f"{options.file}: there is no such file to watch; give the path of a .stead file")

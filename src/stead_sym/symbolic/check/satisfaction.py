@@ -153,9 +153,7 @@ class Checker:
         value is not dead, so that no bit says that x and another variable hold the same dead value."""
         vector = self.compiler.bound_vector(binder, env)
         inner = {**env, binder.name: vector}
-        encoding = self.encoding
-        possible = encoding.valid(vector) if binder.declared else encoding.active(vector.sort, vector)
-        member = self.sat(body, inner) & possible
+        member = self.sat(body, inner) & self.compiler.ranging(binder, vector, body)
         terms = (inner[name] for name in free_variables(body))
         pairs = (pair for pair in self.encoding.mortal_pairs(terms) if vector in pair)
         return vector, self.manager.cofactor(

@@ -32,8 +32,10 @@ HELD = "held"
 """The role of vectors that stand for variables of specifications."""
 FRESH = "fresh"
 """The role of vectors that stand for fresh values, where these are any unused ones."""
-ONE_HOT = frozenset({HELD, FRESH, "name", "param"})
-"""The roles of one-hot vectors: these two, names of a context, parameters of calls."""
+PARAM = "param"
+"""The role of vectors that stand for parameters of calls, and for what is shown."""
+ONE_HOT = frozenset({HELD, FRESH, PARAM, "name"})
+"""The roles of one-hot vectors: these three, and names of a context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,27 @@ class Values:
         that are quantified at once or gone through."""
         key = (role, sort, index)
         if key not in self._vectors:
-            name = f"{role}.{sort}.{index}"
+            name = _name(role, sort, index)
             if role in ONE_HOT:
                 vector = self._declare_one_hot(name, sort, role == HELD and sort in self.mortal)
             else:
                 vector = self._declare(name, sort)
             self._vectors[key] = vector
         return self._vectors[key]
+
+    def _standing_above(self, foreseen: Mapping[tuple[str, str], int]) -> Mapping[str | None, Sequence[str]]:
+        """The bits of the first so many one-hot vectors of each role and sort, under the state bit that they
+        stand above, from the top; under None those that stand above all."""
+        of_value: dict[tuple[str, Value], list[str]] = {}
+        for (role, sort), number in foreseen.items():
+            for name in (_name(role, sort, index) for index in range(number)):
+                for value in self.values[sort]:
+                    of_value.setdefault((sort, value), []).append(_one_hot_bit(name, value))
+        above: dict[str | None, list[str]] = {}
+        for (sort, value), bits in of_value.items():
+            above.setdefault(self._beside.get(value), []).extend(reversed(bits))
+            self._neighbours[sort, value] = bits[-1]
+        return above
 
     def _declare(self, name: str, sort: str) -> Vector:
         width = max(1, (len(self._codes[sort]) - 1).bit_length())
@@ -121,8 +137,12 @@ class Values:
         return Vector(sort, bits)
 
     def _declare_one_hot(self, name: str, sort: str, mortal: bool) -> Vector:
-        bits = {value: f"{name}={value}" for value in self.values[sort] or ("",)}  # a bit, to have a name
+        bits = {
+            value: _one_hot_bit(name, value) for value in self.values[sort] or ("",)
+        }  # one, to have a name
         for value, bit in bits.items():
+            if self.manager.has(bit):
+                continue
             neighbour = self._neighbours.get((sort, value)) or self._beside.get(value)
             if neighbour is None:
                 self.manager.declare_top((bit,))
@@ -166,6 +186,10 @@ class Values:
         return self._beside.get(value)
 
     # coding
+
+    def bit(self, vector: Vector, value: Value) -> str:
+        """The bit of a one-hot vector that says vector = value."""
+        return vector.bits[self._codes[vector.sort][value]]
 
     def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:
         """The bits that say vector = value."""
@@ -410,6 +434,14 @@ class Values:
             one = m.ite(high, entries.get(value, m.false) & none, idle & one)
             none = ~high & idle & none
         return one
+
+
+def _name(role: str, sort: str, index: int) -> str:
+    return f"{role}.{sort}.{index}"
+
+
+def _one_hot_bit(vector: str, value: Value) -> str:
+    return f"{vector}={value}"
 
 
 def coded(bits: Sequence[str], number: int) -> Mapping[str, bool]:

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
-from stead_sym.logic.syntax import Var, free_variables
+from stead_sym.logic.syntax import Var, conjunction, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -43,7 +43,8 @@ class Write:
 
     ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubling``:
     those after which two facts with one declared key would hold, which no field has a code for. ``broken``:
-    the keys of which two facts could hold afterwards, of the guessed ones that the encoding relies on.
+    the keys of which two facts could hold afterwards, of the guessed ones that the encoding relies on; a key
+    that an earlier write of the same `Writer` breaks is not looked at again.
     """
 
     updates: Mapping[str, Bdd]
@@ -86,6 +87,7 @@ class Writer:
         self.single = single
         self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
         self._held: dict[tuple[str, Bdd], Bdd] = {}
+        self._broken: set[Key] = set()
 
     def shared(self, effect: Effect, common: Bdd, told: Set[str] = frozenset()) -> Shared:
         """What the statements of an effect do in the states of ``common`` that mention none of its variables.
@@ -176,12 +178,15 @@ class Writer:
                 met = within & meeting(self.compiler, occupied, come)
                 if is_declared(field, self.encoding.schema):
                     doubling = doubling | met
-                elif may_meet(self.compiler, occupied, come, within, shared.common):
-                    broken |= keys_of(field)
+                elif not (keys := keys_of(field)) <= self._broken and may_meet(
+                    self.compiler, occupied, come, within, shared.common
+                ):
+                    broken |= keys
             for bit, new in self._field_bits(field, leaving, come).items():
                 settled = self._settle(shared.write.updates.get(bit, m.var(bit)), new, within)
                 if settled is not None:
                     updates[bit] = settled
+        self._broken |= broken
         return Write(updates, shared.write.outside, doubling, frozenset(broken))
 
     def _both(
@@ -235,6 +240,8 @@ class Writer:
         m, atom = self.manager, self.encoding.atom
         cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
         for relation in sorted({fact.relation for fact in own.inserted} & self.single):
+            if (relation, ()) in self._broken:
+                continue
             gone, come = (
                 self._both([fact for fact in {**few, **rest} if fact.relation == relation], few, rest)
                 for few, rest in (
@@ -330,13 +337,14 @@ class Writer:
         for binder in statement.binders:
             scope[binder.name] = self.compiler.bound_vector(binder, scope)
         bound = {b.name: scope[b.name] for b in statement.binders}
-        vectors = [v for v in bound.values() if isinstance(v, Vector)]
-        when = m.conj(
-            [
-                *(self.encoding.active(v.sort, v) for v in vectors),
-                self.compiler.formula(statement.where, scope),
-            ]
+        # What is deleted has to hold, so that the values of the atom are active.
+        about = conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where
+        ranging = (
+            self.compiler.ranging(binder, vector, about)
+            for binder in statement.binders
+            if isinstance(vector := bound[binder.name], Vector)
         )
+        when = m.conj([*ranging, self.compiler.formula(statement.where, scope)])
         in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
         when = m.exist(frozenset(bits_of(v for name, v in bound.items() if name not in in_atom)), when)
         if when == m.false:
