@@ -180,13 +180,13 @@ def test_steps_past_a_bound_are_told_apart(deployment):
     assert_as_defined(deployment)
 
 
-@settings(max_examples=examples(80))
+@settings(max_examples=examples(50))
 @given(overlapping())
 def test_what_all_actions_do_meets_what_one_of_them_does(deployment):
     assert_as_defined(deployment)
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(15))
 @given(deployments(specs=1, depth=2, total=False))
 def test_calls_that_are_gone_through_are_those_that_are_not(deployment):
     """Of parameters that an effect does not mention there is an action for each value, or one for all."""
