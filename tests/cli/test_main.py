@@ -93,7 +93,7 @@ def test_the_exit_status_is_the_answer(arguments: list[str], status: int) -> Non
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "COMMAND"),
+        ([], "which command?"),
         (["verify"], "FILE"),
         (["prove", "refund"], "prove"),
         (["verify", "missing.stead"], "missing.stead: cannot be read"),

@@ -138,11 +138,14 @@ def test_parquet_says_what_a_file_of_text_says(tmp_path: Path) -> None:
     assert texts[0] == texts[1]
     for fact in ("On(order_3, day_2026_01_03)", "Is(weight_1_2e_5, a)", "Is(weight_2, b)"):
         assert f"  {fact}\n" in texts[0]
+    far = {"order": pa.array([10**9 - 1], pa.int32()).cast(pa.date32())}
+    parquet.write_table(pa.table(far), tmp_path / "far.parquet")
     (tmp_path / "broken.parquet").write_bytes((tmp_path / "orders.parquet").read_bytes()[:-30])
     parquet.write_table(pa.table({"order": [[1], [2]]}), tmp_path / "nested.parquet")
     for init, message in {
         '"orders.parquet" into On(order, day?)': r"orders\.parquet, row 3: the column order is empty;",
         '"broken.parquet" into On(order, day)': r"broken\.parquet: no Parquet file that can be read",
+        "\"far.parquet\" into On(order, 'x')": r"far\.parquet: cannot be read \(date value out of range\)",
         "\"nested.parquet\" into On(order, 'x')": r"nested\.parquet, row 1: the column order holds list",
     }.items():
         (tmp_path / "d.stead").write_text(f"{head}init from {init}{tail}", encoding="utf-8")
@@ -283,6 +286,30 @@ def test_the_row_of_a_database_is_named(tmp_path: Path) -> None:
         "Owner(order_1, user_1)",
         "Owner(order_3, user_2_2e_5)",
     }
+
+
+def test_a_query_is_sent_as_it_is_written(tmp_path: Path) -> None:
+    """Colons are no parameters of it, and backslashes stay."""
+    write_database(tmp_path / "orders.sqlite")
+    cells = {
+        r"':x'": "_3a_x",
+        r"'a::b'": "a_3a__3a_b",
+        r"'\a\:b'": "_5c_a_5c__3a_b",
+        "'%s%%'": "_25_s_25__25_",
+    }
+    for cell, code in cells.items():
+        query = f"select {cell} as a, 'ann' as b".replace("\\", "\\\\")
+        found = loaded(tmp_path, f'init from "sqlite:///orders.sqlite" query "{query}" into Owner(a, b)')
+        assert {str(fact) for fact in found.init} == {f"Owner(order_{code}, ann)"}
+
+
+@pytest.mark.parametrize("query", ["attach database '{}' as other", "vacuum into '{}'"])
+def test_a_query_makes_no_other_database(query: str, tmp_path: Path) -> None:
+    write_database(tmp_path / "orders.sqlite")
+    asked = query.format(tmp_path / "other.sqlite")
+    with pytest.raises(st.InputError, match="the query cannot be read"):
+        loaded(tmp_path, f'init from "sqlite:///orders.sqlite" query "{asked}" into Any()')
+    assert not (tmp_path / "other.sqlite").exists()
 
 
 def test_a_database_is_only_read(tmp_path: Path) -> None:
@@ -489,6 +516,7 @@ def test_rows_past_the_first_batch_are_named(tmp_path: Path, monkeypatch: pytest
         (1.5, "1.5"),
         (Decimal("1.50"), "1.5"),
         (Decimal("3E+2"), "300"),
+        (Decimal("-0.00"), "0"),
         (True, "true"),
         (datetime.datetime(2026, 1, 2, 3, 4), "2026-01-02T03:04:00"),
         (datetime.time(3, 4), "03:04:00"),
@@ -496,6 +524,16 @@ def test_rows_past_the_first_batch_are_named(tmp_path: Path, monkeypatch: pytest
 )
 def test_cells_as_text(cell: object, text: str) -> None:
     assert text_of(cell) == text
+
+
+@given(strategies.decimals(-1000, 1000, places=35), strategies.integers(1, 3))
+def test_two_numbers_have_one_text_where_they_are_equal(number: Decimal, apart: int) -> None:
+    """With more digits than the context of `decimal` keeps."""
+    sign, digits, exponent = number.as_tuple()
+    longer = Decimal((sign, (*digits, 0, 0), int(exponent) - 2))
+    assert text_of(longer) == text_of(number)
+    assert Decimal(text_of(number)) == number
+    assert text_of(Decimal((sign, (*digits, 0, apart), int(exponent) - 2))) != text_of(number)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from sweeping import expected, runs, write_killer
 
 import stead_sym as st
+from stead_sym.cli.main import main
 
 if os.environ.get("STEAD_RAY") != "required":
     pytest.importorskip("ray", reason="a cluster needs the extra ray")
@@ -51,6 +53,30 @@ def test_forty_runs_of_which_one_kills_its_worker(cluster: Any, tmp_path: Path) 
     known: dict[str, dict[str, str]] = {}
     for row in second.rows:  # bounds change nothing here but what identifies a run
         assert row.result.specs == known.setdefault(str(row.run.agent), expected(row.run))
+
+
+def test_the_command_on_a_cluster_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import ray
+
+    runs(tmp_path, 1)
+    (tmp_path / "sweep.toml").write_text(
+        "timeout = 100\n[[runs]]\ndeployment = 'toy.stead'\nagent = ['both', 'nobody', 'any']\n", "utf-8"
+    )
+    words = ["sweep", str(tmp_path / "sweep.toml"), "--workers", "2", "--json"]
+    assert main([*words, "--ray", "local"]) == 1
+    assert not ray.is_initialized()
+    out, err = capsys.readouterr()
+    rows = json.loads(out)["runs"]
+    assert [(row["agent"], row["outcome"]) for row in rows] == [
+        ("both", "done"),
+        ("nobody", "error"),
+        ("any", "done"),
+    ]
+    assert rows[2]["specs"] == {"aged": "fails", "emptied": "holds"}
+    assert "3 of 3" in err
+    for address in ("auto", "127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:123456", "nonsense"):
+        assert main([*words, "--again", "--ray", address]) == 2
+        assert f"{address}: no Ray cluster (" in capsys.readouterr().err
 
 
 def test_a_node_that_dies_costs_the_runs_on_it(cluster: Any, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sqlite3
+import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -221,6 +222,15 @@ def test_a_file_that_was_cut_off_is_gone_on_with(tmp_path: Path) -> None:
             kept.add(second, STOPPED)
         with results_in(file) as kept:
             assert kept.lasting(second) == STOPPED
+    zeros, damaged = b"\0" * 512, whole.replace(b'{"aged": "unknown"}', b"3")
+    for left in (whole + zeros, whole.replace(b"\n", zeros + b"\n"), damaged):
+        file.write_bytes(left)
+        with results_in(file) as kept:
+            assert kept.lasting(first) == DONE
+            assert kept.lasting(second) == (STOPPED if left is not damaged else None)
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(st.InputError, match=r"results\.jsonl:1: no result of a sweep"), results_in(file):
+        pass
     file.write_text("order,user\n", encoding="utf-8")
     with pytest.raises(st.InputError, match=r"results\.jsonl:1: no result of a sweep"), results_in(file):
         pass
@@ -272,20 +282,43 @@ def test_a_plan_is_all_combinations(tmp_path: Path) -> None:
         ("[[runs]]\ndeployment = []", "`deployment` is an empty list"),
         ("[[runs]]\ndeployment = 'toy.stead'\ntimeout = -1", "`timeout` is -1; write a number above 0"),
         ("[[runs]]\ndeployment = 'toy.stead'\ntimeout = nan", "`timeout` is nan"),
+        ("[[runs]]\ndeployment = 'toy.stead'\ntimeout = inf", "`timeout` is inf"),
+        ("[[runs]]\ndeployment = 'toy.stead'\nmemory = 1.5", "1.5; write a whole number above 0"),
+        ("[[runs]]\ndeployment = 'toy.stead'\nbounds = { thing = [] }", "thing is an empty list"),
         ("[[runs]]\ndeployment = 'toy.stead'\nsize = 2", "`size` is for a deployment"),
         ("[[runs]]\ndeployment = 'toy.stead'\nbounds = { thing = 'x' }", "the bound of thing has 'x'"),
         ("[[runs]]\ndeployment = 'toy.stead'\nbounds = { thin = 1 }", "no unbounded sort thin"),
         ("[[runs]]\ndeployment = 'none.stead'", "none.stead: cannot be read"),
         ("[[runs]]\ndeployment = 'python:nowhere:f'", "python:nowhere:f is not there"),
+        ("[[runs]]\ndeployment = 'python:wrong_for_a_sweep:f'", "python:wrong_for_a_sweep:f is not there"),
+        ("[[runs]]\ndeployment = 'python::f'", "python::f is not there"),
+        ("[[runs]]\ndeployment = 'python:wrong_for_a_sweep:made'", "with no size raises TypeError: made()"),
+        (
+            "[[runs]]\ndeployment = 'python:wrong_for_a_sweep:made'\nsize = 0",
+            "python:wrong_for_a_sweep:made with size 0 raises ZeroDivisionError: division by zero; mend it",
+        ),
+        ("[[runs]]\ndeployment = 'python:cannot_be_read:f'", "raises SyntaxError"),
+        ("[[runs]]\ndeployment = 'python:asks_for_another:f'", "raises ModuleNotFoundError"),
         ("store = 'postgresql://me:s3cret@h/d'\n[[runs]]\ndeployment = 'toy.stead'", "`store` is a URL"),
         ("[[runs", "no TOML"),
     ],
 )
 def test_a_plan_that_is_none(
-    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs(tmp_path, 1)
+    for module, program in {
+        "wrong_for_a_sweep": "def made(n):\n    return 1 / n",
+        "cannot_be_read": "def f(:",
+        "asks_for_another": "import there_is_none",
+    }.items():
+        (tmp_path / f"{module}.py").write_text(program, encoding="utf-8")
     (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr("sys.path", list(sys.path))
     assert main(["sweep", str(tmp_path / "sweep.toml")]) == 2
     err = capsys.readouterr().err
     assert message in err

@@ -99,7 +99,7 @@ class _Rows:
         if not path.is_file():
             raise InputError(f"{path}: there is no such database; give the path of a SQLite file", self.span)
         uri = f"file:{quote(os.path.abspath(path))}?mode=ro"
-        return sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(uri, uri=True))
+        return sa.create_engine("sqlite://", creator=lambda: _read_only(uri))
 
     def _read(self, connection: sa.Connection, columns: Sequence[Column]) -> Iterator[Batch]:
         table = (
@@ -120,7 +120,7 @@ class _Rows:
 
     def _statement(self, connection: sa.Connection, columns: Sequence[Column], table: str) -> sa.Executable:
         if self.source.query is not None:
-            return sa.text(self.source.query.replace("\\", "\\\\").replace(":", "\\:"))
+            return sa.text(self.source.query.replace(":", "\\:"))  # no colon is a parameter's
         schema, _, name = (self.source.table or "").rpartition(".")
         try:
             there = [
@@ -141,3 +141,13 @@ class _Rows:
         lines = said.strip().splitlines() or [type(error).__name__]
         what = "the query" if self.source.query is not None else f"table {self.source.table}"
         return InputError(f"{self.name}: {what} cannot be read ({lines[0]}); see to the database", self.span)
+
+
+def _read_only(uri: str) -> sqlite3.Connection:
+    """A connection that writes no file: another database that is attached, as `vacuum into` does too, would
+    be made where there is none."""
+    connection = sqlite3.connect(uri, uri=True)
+    connection.set_authorizer(
+        lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
+    )
+    return connection

@@ -53,7 +53,7 @@ def _opened(path: Path) -> Iterator[None]:
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError(f"{path}: cannot be read ({why}); give the path of a table") from None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:  # OverflowError: a date that Python's calendar has not
         raise InputError(f"{path}: cannot be read ({error}); mend the file") from None
 
 

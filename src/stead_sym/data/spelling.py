@@ -64,7 +64,7 @@ def _number(number: Decimal | None) -> str:
         raise Unusable("holds a number that is too long; give what identifies a record")
     if number == number.to_integral_value():
         return str(int(number))
-    return format(number.normalize(), "f")
+    return format(number, "f").rstrip("0")  # `normalize` would round to the precision of the context
 
 
 def spelled(text: str, sort: Sort, schema: Schema) -> Value:

@@ -7,6 +7,7 @@ only waits for the process of its run, so that threads are enough here.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -14,6 +15,8 @@ from typing import Any, TypeVar
 from stead_sym.errors import InputError
 
 _T = TypeVar("_T")
+_SECONDS = 20.0
+"""So long a cluster may take to answer."""
 
 
 def local(workers: int | None = None) -> Executor:
@@ -38,6 +41,8 @@ class RayExecutor(Executor):
                 "running on a cluster needs the library ray, which is not installed; pip install"
                 " 'stead-sym[ray]'"
             ) from None
+        if refused := _refused(address):  # Ray would try again for many minutes
+            raise InputError(f"{address}: no Ray cluster ({refused}); start one, or write `local`")
         self._ray = ray
         self._own = not ray.is_initialized()
         if self._own:
@@ -57,6 +62,18 @@ class RayExecutor(Executor):
         """Leave the cluster, and end it where it was started here."""
         if self._own:
             self._ray.shutdown()
+
+
+def _refused(address: str) -> str | None:
+    """Why nobody answers at HOST:PORT, if that is what the address says and nobody does."""
+    host, _, port = address.rpartition("//")[2].rpartition(":")
+    if not host or not port.isdecimal():
+        return None
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        return str(getattr(error, "strerror", None) or error)
+    return None
 
 
 def _call(fn: Callable[..., _T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _T:

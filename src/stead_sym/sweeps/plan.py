@@ -16,16 +16,17 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from stead_sym.agent.wording import one_line
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_text
-from stead_sym.errors import InputError
+from stead_sym.errors import InputError, SteadError
 from stead_sym.logic.names import nearest
 from stead_sym.sweeps.run import Run
 
@@ -116,8 +117,10 @@ def _words(given: Any, name: str, place: str) -> tuple[str, ...]:
 
 
 def _positive(given: Any, kinds: tuple[type, ...], name: str, place: str) -> Any:
-    if not isinstance(given, kinds) or isinstance(given, bool) or not given > 0:  # type: ignore[operator]
-        raise InputError(f"{place}: `{name}` is {given!r}; write a number above 0")
+    fits = isinstance(given, kinds) and not isinstance(given, bool)
+    if not fits or not 0 < given < float("inf"):
+        what = "a number" if float in kinds else "a whole number"
+        raise InputError(f"{place}: `{name}` is {given!r}; write {what} above 0")
     return given
 
 
@@ -126,6 +129,10 @@ def _bounds(given: Any, sort: str, place: str) -> list[int]:
     for one in listed:
         if not isinstance(one, int) or isinstance(one, bool) or one < 0:
             raise InputError(f"{place}: the bound of {sort} has {one!r}; write numbers of at least 0")
+    if not listed:
+        raise InputError(
+            f"{place}: the bound of {sort} is an empty list, so that there are no runs; leave it out"
+        )
     return listed
 
 
@@ -140,13 +147,33 @@ def _deployment(word: str, size: int | None, folder: str, place: str) -> Deploym
     if (beside := os.path.abspath(folder)) not in sys.path:
         sys.path.insert(0, beside)
     try:
-        make = getattr(import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"{place}: {word} is not there ({error}); write python:MODULE:FUNCTION") from None
-    made = make() if size is None else make(size)
+        make = _function(module, function)
+        if make is None:
+            raise InputError(f"{place}: {word} is not there; write python:MODULE:FUNCTION")
+        made = make() if size is None else make(size)
+    except SteadError:
+        raise
+    except Exception as error:  # whatever the user's module raises: it is told, and kept as the cause
+        what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
+        given = "no size" if size is None else f"size {size}"
+        raise InputError(f"{place}: {word} with {given} raises {what}; mend it") from error
     if not isinstance(made, Deployment):
         raise InputError(f"{place}: {word} gives {type(made).__name__}, and no deployment")
     return made
+
+
+def _function(module: str, name: str) -> Callable[..., object] | None:
+    """A function of a module; None where there is no such module, or nothing of this name in it."""
+    try:
+        loaded = import_module(module)
+    except ValueError:  # the name is empty
+        return None
+    except ModuleNotFoundError as error:
+        if f"{module}.".startswith(f"{error.name}."):
+            return None
+        raise  # another one, which the module asks for
+    found: Callable[..., object] | None = getattr(loaded, name, None)
+    return found
 
 
 def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], place: str) -> None:

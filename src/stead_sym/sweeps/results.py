@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from stead_sym.errors import InputError
 from stead_sym.sweeps.run import Run
@@ -57,7 +57,8 @@ def results_in(path: Path | None) -> Iterator[Results]:
         yield Results()
         return
     try:
-        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 (closed below, errors of opening told apart)
+        # closed below, since errors of opening are told apart
+        file = open(path, "a+", encoding="utf-8", errors="replace")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); name another file") from None
     with file:
@@ -74,16 +75,16 @@ def results_in(path: Path | None) -> Iterator[Results]:
 
 
 def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
-    *lines, last = text.split("\n")
-    for number, line in enumerate([*lines, last], 1):
+    for number, line in enumerate(
+        text.replace("\0", "").split("\n"), 1
+    ):  # a crash may leave a block of zeros
         if not line:
             continue
         try:
             found = json.loads(line)
             if found["format"] != FORMAT:
                 raise ValueError(found["format"])
-            names = {field.name for field in fields(Result)}
-            yield found["key"], Result(**{k: v for k, v in found["result"].items() if k in names})
+            yield found["key"], _result(found["result"])
         except (ValueError, KeyError, TypeError):
             # A line that was cut off when the machine stopped has a later one behind it by now, or none.
             if line.startswith('{"format": "stead-sym sweep') or '{"format": "stead-sym sweep'.startswith(
@@ -93,3 +94,12 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
             raise InputError(
                 f"{path}:{number}: no result of a sweep; name another file with --results"
             ) from None
+
+
+def _result(given: Mapping[str, Any]) -> Result:
+    """A result as `Results.add` has written it. Raises `TypeError` for anything else."""
+    names = {field.name for field in fields(Result)}
+    found = Result(**{name: value for name, value in given.items() if name in names})
+    if not isinstance(found.specs, dict) or not isinstance(found.counts, dict):
+        raise TypeError("verdicts and counts are given by name")
+    return found

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded, offer, successors
 from stead_sym.deployment.tool import Call
@@ -14,8 +16,86 @@ from stead_sym.explicit.explore import explore
 from stead_sym.progress import Pulse
 from stead_sym.symbolic.plan.guess import first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
+from stead_sym.symbolic.step import effects
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.guess_breakers import short_of_room
+
+_OWN = (
+    "insert M({0})",
+    "delete M({0})",
+    "delete M({0}) for y: rec where N(y)",
+    "insert M(y) for y: rec where y != {0} & N(y)",
+    "delete M(y) for y: rec where y = {0} | ~N({0})",
+    "insert K({0}, ta)",
+    "delete K({0}, _)",
+    "delete K({0}, ta)",
+    "insert K(y, tb) for y: rec where K({0}, ta) & y = {0}",
+    "insert Here({0})",
+    "delete Here({0})",
+)
+_SHARED = (
+    "clear M",
+    "clear K",
+    "clear Here",
+    "insert M(y) for y: rec where N(y)",
+    "delete M(y) for y: rec where ~N(y)",
+    "insert M(y) for y: rec where Here(y) & ~M(y)",
+    "insert M(r0)",
+    "delete M(r1)",
+    "delete M(_)",
+    "delete K(y, tb) for y: rec",
+    "insert K(y, tb) for y: rec where M(y) & ~K(y, _)",
+    "insert Here(r0)",
+    "delete Here(y) for y: rec where K(y, ta)",
+)
+_OVERLAP = """
+deployment overlap
+sort rec
+sort tag = {{ ta, tb }}
+relation Rec(rec)
+relation M(rec)
+relation N(rec)
+relation K(rec, tag)
+relation Here(rec)
+init
+  Rec(r0)
+  Rec(r1)
+  N(r0)
+  K(r0, ta)
+  Here(r1)
+tool idle()
+tool flip()
+  effect when N(r0)
+    delete N(r0)
+  effect when ~N(r0)
+    insert N(r0)
+{tools}
+"""
+
+
+@st.composite
+def overlapping(draw):
+    """Tools of which some statements mention the parameter and some do not, about the same facts."""
+    tools = []
+    for number in range(draw(st.integers(1, 2))):
+        lines = [line.format("p") for line in draw(st.lists(st.sampled_from(_OWN), min_size=1, max_size=2))]
+        lines += draw(st.lists(st.sampled_from(_SHARED), min_size=1, max_size=2))
+        guard = draw(
+            st.sampled_from(
+                [
+                    "true",
+                    "M(p)",
+                    "~M(p)",
+                    "Here(_)",
+                    "~Here(p) & N(r0)",
+                    "Here(p) | N(p)",
+                    "Here(p) | (p = r1 & N(r0))",
+                ]
+            )
+        )
+        body = "\n    ".join(draw(st.permutations(lines)))
+        tools.append(f"tool t{number}(p: rec)\n  guard {guard}\n  effect\n    {body}")
+    return parse_deployment(_OVERLAP.format(tools="\n".join(tools)))
 
 
 class Compiled:
@@ -110,3 +190,44 @@ def test_offers_steps_and_effects_are_those_of_the_semantics(deployment):
 @given(st.one_of(short_of_room(), deployments(specs=1, depth=2, keep_bounds=False)))
 def test_steps_past_a_bound_are_told_apart(deployment):
     assert_as_defined(deployment)
+
+
+@settings(max_examples=examples(50))
+@given(overlapping())
+def test_what_all_actions_do_meets_what_one_of_them_does(deployment):
+    assert_as_defined(deployment)
+
+
+def test_some_calls_tell_which_fact_is_cleared_and_some_do_not():
+    """That of one record can only be made where it is here, that of the other also where it is not."""
+    tool = "tool t(p: rec)\n  guard Here(p) | (p = r1 & N(r0))\n  effect\n    insert M(p)\n    clear Here\n"
+    move = "tool move(p: rec)\n  effect\n    clear Here\n    insert Here(p)\n"
+    deployment = parse_deployment(_OVERLAP.format(tools=tool + move))
+    assert Compiled(deployment, theorem_restriction(deployment, ())).plan.guess.singles == {"Here"}
+    assert_as_defined(deployment)
+
+
+@settings(max_examples=examples(15))
+@given(deployments(specs=1, depth=2, total=False))
+def test_calls_that_are_gone_through_are_those_that_are_not(deployment):
+    """Of parameters that an effect does not mention there is an action for each value, or one for all."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(effects, "_FEW", 0)
+        patched.setattr(effects, "_TIMES", 1000)
+        assert_as_defined(deployment)
+
+
+def test_calls_are_gone_through_where_they_are_many_but_not_as_many_as_pairs(monkeypatch):
+    """To hand over any of the records in hand is an action for each of them."""
+    records = 70
+    desk = parse_deployment(
+        "deployment desk\nsort rec\nrelation Rec(rec)\nrelation Over()\ninit\n"
+        + "".join(f"  Rec(r{k})\n" for k in range(records))
+        + "tool over(p: rec)\n  effect\n    insert Over()\n"
+        + "tool both(p: rec, q: rec)\n  effect\n    insert Over()\n"
+    )
+    tools = Compiled(desk, theorem_restriction(desk, desk.specs)).plan.tools
+    assert (tools["over"].actions, tools["both"].actions) == (records, 1)
+    monkeypatch.setattr(effects, "_FEW", records)
+    tools = Compiled(desk, theorem_restriction(desk, desk.specs)).plan.tools
+    assert (tools["over"].actions, tools["both"].actions) == (1, 1)

@@ -398,8 +398,7 @@ class Manager:
         `dd`'s own count is a C double: inexact past 2^53. Here each node weighs its two branches as
         Python integers; levels that a branch skips double its weight.
         """
-        with deep(2 * len(bits) + 1000):
-            return _Count(self, bits).models(function, 0)
+        return _Count(self, bits).models(function)
 
     @staticmethod
     def branches(function: Bdd) -> tuple[Bdd, Bdd]:
@@ -415,6 +414,11 @@ class Manager:
         """The place of a variable in the order, from 0 at the top."""
         level: int = self._bdd.level_of_var(name)
         return level
+
+    def node(self, edge: Bdd) -> int:
+        """A number for the node of an edge, negated or not."""
+        number = int(edge)  # of CUDD an address whose last bit says whether the edge is negated
+        return abs(number) if self.backend == "autoref" else number & ~1
 
     @property
     def variables(self) -> int:
@@ -446,27 +450,50 @@ def _pairs(items: list[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:
 
 
 class _Count:
-    """The models of some functions over the same variables, ranked from the top."""
+    """The models of a function over some variables, ranked from the top; level by level from the lowest one
+    up. The number of a node has as many bits as there are variables below it: it is dropped when the last of
+    the nodes that ask for it has done so, so that few are there at a time."""
 
     def __init__(self, manager: Manager, bits: Bits) -> None:
         self._true, self._false = manager.true, manager.false
         self._rank = {level: k for k, level in enumerate(sorted(map(manager.level, bits)))}
+        self._total = len(self._rank)
+        self._node = manager.node
         self._known: dict[int, int] = {}
+        self._asked: dict[int, int] = {}
 
-    def models(self, edge: Bdd, first: int) -> int:
-        """Models of an edge over the variables from rank ``first`` on."""
-        total = len(self._rank)
+    def models(self, function: Bdd) -> int:
+        """The number of its models."""
+        # The nodes at each rank, with their edges.
+        at: list[dict[int, tuple[Bdd, Bdd]]] = [{} for _ in self._rank]
+        todo = [function]
+        while todo:
+            edge = todo.pop()
+            if edge == self._true or edge == self._false:
+                continue
+            number, nodes = self._node(edge), at[self._rank[edge.level]]
+            asked = self._asked.get(number, 0)
+            self._asked[number] = asked + 1
+            if not asked:
+                edges = nodes[number] = edge.low, edge.high
+                todo += edges
+        for rank in range(self._total - 1, -1, -1):
+            for number, (low, high) in at[rank].items():
+                self._known[number] = self._from(low, rank + 1) + self._from(high, rank + 1)
+        return self._from(function, 0)
+
+    def _from(self, edge: Bdd, first: int) -> int:
+        """Models of an edge over the variables from rank ``first`` on; those of the node below are known."""
         if edge == self._true:
-            return 1 << (total - first)
+            return 1 << (self._total - first)
         if edge == self._false:
             return 0
-        own, regular = self._rank[edge.level], ~edge if edge.negated else edge
-        number = int(regular)
-        models = self._known.get(number)
-        if models is None:
-            models = self.models(edge.low, own + 1) + self.models(edge.high, own + 1)
-            self._known[number] = models
-        return ((1 << (total - own)) - models if edge.negated else models) << (own - first)
+        own, number = self._rank[edge.level], self._node(edge)
+        models = self._known[number]
+        self._asked[number] -= 1
+        if not self._asked[number]:
+            del self._known[number], self._asked[number]
+        return ((1 << (self._total - own)) - models if edge.negated else models) << (own - first)
 
 
 @contextmanager

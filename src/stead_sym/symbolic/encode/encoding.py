@@ -71,8 +71,11 @@ class Encoding(Values):
         mortal: Set[str] = frozenset(),
         beside: Mapping[Value, str] = MappingProxyType({}),
         at_most: Sequence[tuple[int, Sequence[Value]]] = (),
+        foreseen: Mapping[tuple[str, str], int] = MappingProxyType({}),
     ) -> None:
-        """``at_most``: of these values at most so many are active in any state that matters (`care`)."""
+        """``at_most``: of these values at most so many are active in any state that matters (`care`).
+        ``foreseen``: how many one-hot vectors of a role and sort are declared with the state bits; others are
+        inserted when they are asked for, which takes time in the number of all variables for each bit."""
         super().__init__(manager, values, beyond, mortal, beside)
         self.schema = schema
         self._at_most = tuple(at_most)
@@ -84,9 +87,11 @@ class Encoding(Values):
         self._active: dict[tuple[str, Vector | Value, bool], Bdd] = {}
         self._at: dict[tuple[str, int], dict[Value, list[Fact]]] = {}
         self._tables: dict[tuple[int, tuple[Value, ...]], Sequence[Bdd]] = {}
-        manager.declare_bottom(
-            name for field in self.fields for bit in field.bits for name in (bit, self.primed(bit))
-        )
+        above = self._standing_above(foreseen)
+        manager.declare_bottom(above.get(None, ()))
+        for field in self.fields:
+            for bit in field.bits:
+                manager.declare_bottom((*above.get(bit, ()), bit, self.primed(bit)))
 
     # states
 

@@ -32,8 +32,10 @@ HELD = "held"
 """The role of vectors that stand for variables of specifications."""
 FRESH = "fresh"
 """The role of vectors that stand for fresh values, where these are any unused ones."""
-ONE_HOT = frozenset({HELD, FRESH, "name", "param"})
-"""The roles of one-hot vectors: these two, names of a context, parameters of calls."""
+PARAM = "param"
+"""The role of vectors that stand for parameters of calls, and for what is shown."""
+ONE_HOT = frozenset({HELD, FRESH, PARAM, "name"})
+"""The roles of one-hot vectors: these three, and names of a context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,10 @@ class Vector:
     bits: tuple[str, ...]
     one_hot: bool = False
     mortal: bool = False
+
+    def __hash__(self) -> int:
+        """That of one bit: no two vectors share any, and a one-hot vector has a bit for each record."""
+        return hash(self.bits[0])
 
 
 class Values:
@@ -100,13 +106,27 @@ class Values:
         that are quantified at once or gone through."""
         key = (role, sort, index)
         if key not in self._vectors:
-            name = f"{role}.{sort}.{index}"
+            name = _name(role, sort, index)
             if role in ONE_HOT:
                 vector = self._declare_one_hot(name, sort, role == HELD and sort in self.mortal)
             else:
                 vector = self._declare(name, sort)
             self._vectors[key] = vector
         return self._vectors[key]
+
+    def _standing_above(self, foreseen: Mapping[tuple[str, str], int]) -> Mapping[str | None, Sequence[str]]:
+        """The bits of the first so many one-hot vectors of each role and sort, under the state bit that they
+        stand above, from the top; under None those that stand above all."""
+        of_value: dict[tuple[str, Value], list[str]] = {}
+        for (role, sort), number in foreseen.items():
+            for name in (_name(role, sort, index) for index in range(number)):
+                for value in self.values[sort]:
+                    of_value.setdefault((sort, value), []).append(_one_hot_bit(name, value))
+        above: dict[str | None, list[str]] = {}
+        for (sort, value), bits in of_value.items():
+            above.setdefault(self._beside.get(value), []).extend(reversed(bits))
+            self._neighbours[sort, value] = bits[-1]
+        return above
 
     def _declare(self, name: str, sort: str) -> Vector:
         width = max(1, (len(self._codes[sort]) - 1).bit_length())
@@ -121,8 +141,12 @@ class Values:
         return Vector(sort, bits)
 
     def _declare_one_hot(self, name: str, sort: str, mortal: bool) -> Vector:
-        bits = {value: f"{name}={value}" for value in self.values[sort] or ("",)}  # a bit, to have a name
+        bits = {
+            value: _one_hot_bit(name, value) for value in self.values[sort] or ("",)
+        }  # one, to have a name
         for value, bit in bits.items():
+            if self.manager.has(bit):
+                continue
             neighbour = self._neighbours.get((sort, value)) or self._beside.get(value)
             if neighbour is None:
                 self.manager.declare_top((bit,))
@@ -167,6 +191,10 @@ class Values:
 
     # coding
 
+    def bit(self, vector: Vector, value: Value) -> str:
+        """The bit of a one-hot vector that says vector = value."""
+        return vector.bits[self._codes[vector.sort][value]]
+
     def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:
         """The bits that say vector = value."""
         number = self._codes[vector.sort][value]
@@ -204,10 +232,7 @@ class Values:
                 named = dict(map(self._names.__getitem__, on))
                 yield tuple(named[vector] for vector in vectors)
             return
-        bits = bits_of(vectors)
-        while function != self.manager.false:
-            assignment = self.manager.pick(function, bits)
-            function = function & ~self.manager.cube(assignment)
+        for assignment, _ in self.manager.cases(function, bits_of(vectors)):
             yield tuple(self.value(vector, assignment) for vector in vectors)
 
     # dead values
@@ -410,6 +435,14 @@ class Values:
             one = m.ite(high, entries.get(value, m.false) & none, idle & one)
             none = ~high & idle & none
         return one
+
+
+def _name(role: str, sort: str, index: int) -> str:
+    return f"{role}.{sort}.{index}"
+
+
+def _one_hot_bit(vector: str, value: Value) -> str:
+    return f"{vector}={value}"
 
 
 def coded(bits: Sequence[str], number: int) -> Mapping[str, bool]:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from stead_sym.logic.syntax import Formula
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.symbolic.encode.values import Vector, bits_of
+from stead_sym.symbolic.encode.values import PARAM, Vector, bits_of
 from stead_sym.symbolic.step.effects import ToolInterface
 from stead_sym.symbolic.step.formulas import Compiler
 
@@ -18,7 +18,7 @@ class Offers:
 
     def __init__(self, compiler: Compiler, tools: Mapping[str, ToolInterface]) -> None:
         self.tools = tools
-        self.beside = Compiler(compiler.encoding, "param")
+        self.beside = Compiler(compiler.encoding, PARAM)
         """Compiles formulas over one-hot vectors, which stand beside the records, as selectors do."""
 
     @cached_property

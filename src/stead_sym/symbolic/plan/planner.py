@@ -21,6 +21,7 @@ from stead_sym.symbolic.encode.mutex import fields
 from stead_sym.symbolic.encode.representatives import Naming
 from stead_sym.symbolic.encode.variable_order import arranged
 from stead_sym.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
+from stead_sym.symbolic.plan.foreseen import foreseen
 from stead_sym.symbolic.plan.guess import Broken, Guess, confirm
 from stead_sym.symbolic.plan.relaxation import Relaxation
 from stead_sym.symbolic.step.effects import CompiledTool, EffectCompiler
@@ -85,6 +86,7 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
         mortal=frozenset() if task.literal else _mortal(deployment, ground.restriction),
         beside=order.beside,
         at_most=_at_most(deployment, ground.values) if task.literal else (),
+        foreseen=foreseen(deployment),
     )
     compiler = Compiler(encoding)
     writer = Writer(compiler, guess.singles)

@@ -1,15 +1,17 @@
 """First-order formulas as BDDs over state bits and the vectors of their free variables.
 
 One decision: ⟦∃x. f⟧ = ∃ bits(x). active(x) ∧ ⟦f⟧. A quantifier becomes a quantification over the bits of a
-vector, and a formula is never expanded into one copy per value.
+vector, and a formula is never expanded into one copy per value. Where f implies active(x) (`logic.activity`)
+it is left out: for a value that any record may hold it is as large as the database, beside each record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.tool import Tool
+from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import refuse_unknown, value_of
 from stead_sym.logic.syntax import (
     And,
@@ -100,17 +102,13 @@ class Compiler:
             case Iff(left, right):
                 return here(left).equiv(here(right))
             case Exists(binder, body):
-                return self.exists(
-                    binder, env, lambda inner: self.formula(body, inner, joint=joint), joint=joint
-                )
+                return self._exists(binder, body, env, joint)
             case Forall(binder, body):
-                return ~self.exists(
-                    binder, env, lambda inner: ~self.formula(body, inner, joint=joint), joint=joint
-                )
+                return ~self._exists(binder, Not(body), env, joint)
             case Count(comparison, number, binder, body):
                 vector = self.bound_vector(binder, env)
                 inner = self.formula(body, {**env, binder.name: vector}, joint=joint)
-                guarded = inner & self._active(vector, joint)
+                guarded = inner & self.ranging(binder, vector, body, joint=joint)
                 return self.compare_count(comparison, number, vector, guarded)
             case Same(relation):
                 facts = self.encoding.dynamic_facts[relation]
@@ -128,18 +126,20 @@ class Compiler:
             case _:
                 assert_never(formula)
 
-    def exists(
-        self, binder: Binder, env: Environment, body: Callable[[Environment], Bdd], *, joint: bool = False
-    ) -> Bdd:
-        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound; of `x in s` any declared value
-        does."""
+    def _exists(self, binder: Binder, body: Formula, env: Environment, joint: bool) -> Bdd:
+        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
         vector = self.bound_vector(binder, env)
-        inner = body({**env, binder.name: vector})
-        possible = self.encoding.valid(vector) if binder.declared else self._active(vector, joint)
-        among = possible & self.encoding.care
+        inner = self.formula(body, {**env, binder.name: vector}, joint=joint)
+        among = self.ranging(binder, vector, body, joint=joint) & self.encoding.care
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
-    def _active(self, vector: Vector, joint: bool) -> Bdd:
+    def ranging(self, binder: Binder, vector: Vector, body: Formula, *, joint: bool = False) -> Bdd:
+        """A function whose conjunction with ⟦body⟧ is active(x) ∧ ⟦body⟧ for the variable x that is bound,
+        given its vector; of `x in s` any declared value does."""
+        if implies_active(body, binder.name):
+            return self.manager.true
+        if binder.declared:
+            return self.encoding.valid(vector)
         active = self.encoding.active(vector.sort, vector)
         return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
 

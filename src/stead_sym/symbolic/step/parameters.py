@@ -13,7 +13,7 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.symbolic.encode.encoding import Encoding
-from stead_sym.symbolic.encode.values import Vector, bits_of
+from stead_sym.symbolic.encode.values import PARAM, Vector, bits_of
 from stead_sym.symbolic.step.formulas import Environment
 
 
@@ -30,7 +30,7 @@ class Parameters:
     def of(cls, encoding: Encoding, tool: Tool) -> Parameters:
         sorts = [binder.sort for binder in tool.params]
         names = tuple(binder.name for binder in tool.params)
-        return cls(encoding, names, encoding.distinct(sorts), encoding.distinct(sorts, "param"))
+        return cls(encoding, names, encoding.distinct(sorts), encoding.distinct(sorts, PARAM))
 
     @property
     def scope(self) -> Environment:
@@ -56,8 +56,7 @@ class Parameters:
     def _touched(self, fixed: Mapping[Vector, Value]) -> Iterator[str]:
         for selector in self.selectors:
             if selector in fixed:
-                code = self.encoding.code(selector, fixed[selector])
-                yield from (bit for bit, on in code.items() if on)
+                yield self.encoding.bit(selector, fixed[selector])
             else:
                 yield from selector.bits
 

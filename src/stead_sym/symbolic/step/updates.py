@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
-from stead_sym.logic.syntax import Var, free_variables
+from stead_sym.logic.syntax import Var, conjunction, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -42,14 +42,18 @@ class Write:
     """The new values of the written bits over the old ones.
 
     ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubling``:
-    those after which two facts with one declared key would hold, which no field has a code for. ``broken``:
-    the keys of which two facts could hold afterwards, of the guessed ones that the encoding relies on.
+    those after which two facts with one declared key would hold, which no field has a code for. Of the keys
+    that are guessed and that the encoding relies on, ``broken`` are those of which two facts could hold
+    afterwards; one that an earlier write of the same `Writer` breaks is not looked at again. ``breaking`` has
+    others, each with the states that break it if they are among those that the alternative has in common:
+    what all its actions have in common is as large as the database, and is better asked once for them all.
     """
 
     updates: Mapping[str, Bdd]
     outside: Bdd
     doubling: Bdd
     broken: frozenset[Key]
+    breaking: Mapping[frozenset[Key], Bdd]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class Writer:
         self.single = single
         self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
         self._held: dict[tuple[str, Bdd], Bdd] = {}
+        self._broken: set[Key] = set()
 
     def shared(self, effect: Effect, common: Bdd, told: Set[str] = frozenset()) -> Shared:
         """What the statements of an effect do in the states of ``common`` that mention none of its variables.
@@ -103,7 +108,7 @@ class Writer:
                     outside = outside | self._collect(statement, {}, facts)
                 case _:
                     pass
-        nothing = Write({}, outside, self.manager.false, frozenset())
+        nothing = Write({}, outside, self.manager.false, frozenset(), {})
         write = self._write(effect, facts, self.manager.true, Shared(common, _Facts(), nothing), _NOTHING)
         return Shared(common, facts, write)
 
@@ -126,8 +131,8 @@ class Writer:
     ) -> Write:
         """What the statements of an effect do for values of its variables in the states of ``case`` that
         ``shared`` has in common, all in the care set: the updates are those that differ from what is shared,
-        all else includes it. A one-hot vector stands for any value that ``case`` allows, and the updates
-        depend on it."""
+        all else but ``breaking`` includes it. A one-hot vector stands for any value that ``case`` allows,
+        and the updates depend on it."""
         facts, outside = _Facts(), shared.write.outside
         for present in told.values():
             facts.deleted.update(dict.fromkeys(present, self.manager.true))
@@ -143,7 +148,7 @@ class Writer:
                 case _:
                     assert_never(statement)
         write = self._write(effect, facts, case, shared, told)
-        return Write(write.updates, outside, write.doubling, write.broken)
+        return dataclasses.replace(write, outside=outside)
 
     def _collect(self, statement: Insert | Delete, values: Environment, facts: _Facts) -> Bdd:
         """Add the facts that a statement deletes or inserts; the states in which it inserts one without
@@ -165,7 +170,7 @@ class Writer:
         m, care = self.manager, self.encoding.care
         broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken
         updates: dict[str, Bdd] = {}
-        doubling = shared.write.doubling
+        doubling, breaking = shared.write.doubling, dict[frozenset[Key], Bdd]()
         for field in self._touched([*own.deleted, *own.inserted]):
             within = case & self.encoding.well_coded(field) if care == m.true else case
             gone = self._both(field.facts, own.deleted, shared.facts.deleted)
@@ -176,13 +181,15 @@ class Writer:
                 met = within & meeting(self.compiler, occupied, come)
                 if is_declared(field, self.encoding.schema):
                     doubling = doubling | met
-                elif may_meet(self.compiler, occupied, come, within, shared.common):
-                    broken |= keys_of(field)
+                elif met != m.false:
+                    keys = keys_of(field)
+                    breaking[keys] = breaking.get(keys, m.false) | met
             for bit, new in self._field_bits(field, leaving, come).items():
                 settled = self._settle(shared.write.updates.get(bit, m.var(bit)), new, within)
                 if settled is not None:
                     updates[bit] = settled
-        return Write(updates, shared.write.outside, doubling, frozenset(broken))
+        self._broken |= broken
+        return Write(updates, shared.write.outside, doubling, frozenset(broken), breaking)
 
     def _both(
         self, facts: Iterable[Fact], own: Mapping[Fact, Bdd], shared: Mapping[Fact, Bdd]
@@ -235,6 +242,8 @@ class Writer:
         m, atom = self.manager, self.encoding.atom
         cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
         for relation in sorted({fact.relation for fact in own.inserted} & self.single):
+            if (relation, ()) in self._broken:
+                continue
             gone, come = (
                 self._both([fact for fact in {**few, **rest} if fact.relation == relation], few, rest)
                 for few, rest in (
@@ -330,13 +339,14 @@ class Writer:
         for binder in statement.binders:
             scope[binder.name] = self.compiler.bound_vector(binder, scope)
         bound = {b.name: scope[b.name] for b in statement.binders}
-        vectors = [v for v in bound.values() if isinstance(v, Vector)]
-        when = m.conj(
-            [
-                *(self.encoding.active(v.sort, v) for v in vectors),
-                self.compiler.formula(statement.where, scope),
-            ]
+        # What is deleted has to hold, so that the values of the atom are active.
+        about = conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where
+        ranging = (
+            self.compiler.ranging(binder, vector, about)
+            for binder in statement.binders
+            if isinstance(vector := bound[binder.name], Vector)
         )
+        when = m.conj([*ranging, self.compiler.formula(statement.where, scope)])
         in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
         when = m.exist(frozenset(bits_of(v for name, v in bound.items() if name not in in_atom)), when)
         if when == m.false:
