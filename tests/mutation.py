@@ -52,6 +52,7 @@ FIRST = {
     "step/invariants": ("tests/symbolic/step/test_invariants.py", "tests/symbolic/plan/test_guess.py"),
     "step": ("tests/symbolic/step", "tests/symbolic/plan/test_guess.py"),
     "plan": ("tests/symbolic/plan",),
+    "/logic/activity": ("tests/logic/test_activity.py",),
     "explore": (
         "tests/symbolic/explore",
         "tests/test_semantics_pinned.py",
@@ -131,7 +132,12 @@ MUTATIONS = (
         "broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken",
         "broken = set[Key]()",
     ),
-    Mutation("keys are not confirmed", "step/updates.py", "broken |= keys_of(field)", "pass"),
+    Mutation(
+        "keys are not confirmed",
+        "step/updates.py",
+        "broken |= keys\n",
+        "pass\n",
+    ),
     Mutation(
         "two insertions are not seen to meet",
         "step/invariants.py",
@@ -326,13 +332,13 @@ MUTATIONS = (
     Mutation(
         "quantifiers range over all values",
         "step/formulas.py",
-        "possible = self.encoding.valid(vector) if binder.declared else self._active(vector, joint)",
-        "possible = self.encoding.valid(vector)",
+        "        active = self.encoding.active(vector.sort, vector)\n        return active |",
+        "        active = self.encoding.valid(vector)\n        return active |",
     ),
     Mutation(
         "counts range over all values",
         "step/formulas.py",
-        "guarded = inner & self._active(vector, joint)",
+        "guarded = inner & self.ranging(binder, vector, body, joint=joint)",
         "guarded = inner",
     ),
     Mutation(
@@ -431,8 +437,8 @@ MUTATIONS = (
     Mutation(
         "an insertion for all values takes inactive ones",
         "step/updates.py",
-        "*(self.encoding.active(v.sort, v) for v in vectors),",
-        "*(self.encoding.valid(v) for v in vectors),",
+        "conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where",
+        "conjunction((atom, statement.where))",
     ),
     Mutation(
         "deletions win over insertions",
@@ -634,6 +640,7 @@ MUTATIONS = (
         "explore/neighbourhoods.py",
         "condition & ~there, held",
         "condition, held",
+        harmless="A state that shows one more shows more than so many (`Views.no_more_than`).",
     ),
     Mutation(
         "sets of items that no state shows are contexts",
@@ -664,6 +671,74 @@ MUTATIONS = (
         "explore/places.py",
         "if known is None and image not in taken and image not in self.rigid:",
         "if known is None and image not in taken:",
+    ),
+    Mutation(
+        "facts of relations that change are part of a shape",
+        "explore/located.py",
+        "if not encoding.dynamic_facts[fact.relation]}",
+        "if fact in encoding.static}",
+        harmless="Such a context is met once for each shape, and the wrapper answers both alike.",
+    ),
+    Mutation(
+        "contexts are looked for at places on a care set",
+        "explore/located.py",
+        "if encoding.care != self.manager.true or not names",
+        "if not names",
+    ),
+    Mutation(
+        "states that show more than the items of a place stay undecided",
+        "explore/contexts.py",
+        "while left != self.manager.false:  # shown beside",
+        "while False:  # shown beside",
+    ),
+    Mutation(
+        "of what holds on a path it is taken that it holds in all states",
+        "step/updates.py",
+        "if case & ~atom(fact) == m.false:",
+        "if True:",
+    ),
+    Mutation(
+        "bounds are asked of what one action writes alone",
+        "step/effects.py",
+        "self.room.after({**shared[kind].write.updates, **written.updates})",
+        "self.room.after(written.updates)",
+    ),
+    Mutation(
+        "what the calls of one kind do by default all calls do",
+        "step/effects.py",
+        "kind = frozenset(told)",
+        "kind = next(iter(shared), frozenset(told))",
+    ),
+    Mutation(
+        "the keys of what is shared and of what is an action's own are not put together",
+        "step/updates.py",
+        "come = self._both(field.facts, own.inserted, shared.facts.inserted)",
+        "come = self._both(field.facts, own.inserted, {})",
+    ),
+    # what the shape of a formula says
+    Mutation(
+        "an atom that does not hold says that its values are active",
+        "/logic/activity.py",
+        "return not negated and Var(name) in args",
+        "return Var(name) in args",
+    ),
+    Mutation(
+        "what one of several cases says all of them say",
+        "/logic/activity.py",
+        "joins = some if isinstance(formula, And) is not negated else each",
+        "joins = some",
+    ),
+    Mutation(
+        "an implication says what one of its sides says",
+        "/logic/activity.py",
+        "else each((left, True), (right, False))",
+        "else some((left, True), (right, False))",
+    ),
+    Mutation(
+        "another variable of the same name is taken for the one that is asked about",
+        "/logic/activity.py",
+        "return binder.name != name and not negated and",
+        "return not negated and",
     ),
     Mutation(
         "places that show more than their pattern are kept",
@@ -767,8 +842,8 @@ MUTATIONS = (
     Mutation(
         "a temporal formula's `exists` takes inactive values",
         "check/satisfaction.py",
-        "possible = encoding.valid(vector) if binder.declared else encoding.active(vector.sort, vector)",
-        "possible = encoding.valid(vector)",
+        "& self.compiler.ranging(binder, vector, body)",
+        "& self.encoding.valid(vector)",
     ),
     Mutation(
         "`forall` asks for one that is not",
@@ -1059,8 +1134,8 @@ MUTATIONS = (
     Mutation(
         "`x in s` ranges over active values",
         "step/formulas.py",
-        "possible = self.encoding.valid(vector) if binder.declared else self._active(vector, joint)",
-        "possible = self._active(vector, joint)",
+        "if binder.declared:\n            return self.encoding.valid(vector)\n        active",
+        "active",
     ),
     Mutation(
         "parameters of finite sorts are active",
@@ -1071,8 +1146,8 @@ MUTATIONS = (
     Mutation(
         "`x in s` ranges over active values in specifications",
         "check/satisfaction.py",
-        "possible = encoding.valid(vector) if binder.declared else encoding.active(vector.sort, vector)",
-        "possible = encoding.active(vector.sort, vector)",
+        "& self.compiler.ranging(binder, vector, body)",
+        "& self.encoding.active(vector.sort, vector)",
     ),
     Mutation(
         "a negation holds where its body fails somewhere",

@@ -110,7 +110,8 @@ def test_diagnostics_come_while_typing() -> None:
 
 
 def test_no_data_is_read_for_an_editor() -> None:
-    """A text that names files or databases may be anybody's; its syntax is checked all the same."""
+    """A text that names files or databases may be anybody's; what does not hang on them is checked all the
+    same."""
     text = REFUND + 'init from "/nowhere/cases.csv" into CaseStatus(case, status)\n'
 
     async def act(editor: Editor) -> None:
@@ -119,6 +120,16 @@ def test_no_data_is_read_for_an_editor() -> None:
         assert marked(text, said.range) == "init"
         [error] = await editor.write(text.replace("into CaseStatus(", "into CaseStatus"))
         assert error.code == "ParseError"
+        for more, wrong in (
+            ("spec s AG Approvd(_, _)", "Approvd"),
+            ("spec s AG Approver(_)", "Approver"),
+            ("spec s AG forall t: task. Approver(t, _)", "t"),
+        ):
+            error, said = await editor.write(text + more)
+            assert (error.code, said.code) == ("DeclarationError", "data-not-read")
+            assert marked(text + more, error.range) == wrong
+        [said] = await editor.write(text + "spec s AG CaseStatus(case_17, open)")  # it may be in the file
+        assert said.code == "data-not-read"
 
     edit(act)
 

@@ -58,13 +58,13 @@ def assert_agreement(seed):
         assert domain == "normal" or states == counted
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 10**9))
 def test_both_engines_agree(seed):
     assert_agreement(seed)
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.integers(0, 10**9))
 def test_both_engines_agree_where_every_limit_is_passed(seed):
     """What is done for many calls, large contexts and large relations, done for small ones."""

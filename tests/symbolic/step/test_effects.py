@@ -80,7 +80,19 @@ def overlapping(draw):
     for number in range(draw(st.integers(1, 2))):
         lines = [line.format("p") for line in draw(st.lists(st.sampled_from(_OWN), min_size=1, max_size=2))]
         lines += draw(st.lists(st.sampled_from(_SHARED), min_size=1, max_size=2))
-        guard = draw(st.sampled_from(["true", "M(p)", "~M(p)", "Here(_)", "~Here(p) & N(r0)"]))
+        guard = draw(
+            st.sampled_from(
+                [
+                    "true",
+                    "M(p)",
+                    "~M(p)",
+                    "Here(_)",
+                    "~Here(p) & N(r0)",
+                    "Here(p) | N(p)",
+                    "Here(p) | (p = r1 & N(r0))",
+                ]
+            )
+        )
         body = "\n    ".join(draw(st.permutations(lines)))
         tools.append(f"tool t{number}(p: rec)\n  guard {guard}\n  effect\n    {body}")
     return parse_deployment(_OVERLAP.format(tools="\n".join(tools)))
@@ -180,13 +192,22 @@ def test_steps_past_a_bound_are_told_apart(deployment):
     assert_as_defined(deployment)
 
 
-@settings(max_examples=examples(80))
+@settings(max_examples=examples(50))
 @given(overlapping())
 def test_what_all_actions_do_meets_what_one_of_them_does(deployment):
     assert_as_defined(deployment)
 
 
-@settings(max_examples=examples(30))
+def test_some_calls_tell_which_fact_is_cleared_and_some_do_not():
+    """That of one record can only be made where it is here, that of the other also where it is not."""
+    tool = "tool t(p: rec)\n  guard Here(p) | (p = r1 & N(r0))\n  effect\n    insert M(p)\n    clear Here\n"
+    move = "tool move(p: rec)\n  effect\n    clear Here\n    insert Here(p)\n"
+    deployment = parse_deployment(_OVERLAP.format(tools=tool + move))
+    assert Compiled(deployment, theorem_restriction(deployment, ())).plan.guess.singles == {"Here"}
+    assert_as_defined(deployment)
+
+
+@settings(max_examples=examples(15))
 @given(deployments(specs=1, depth=2, total=False))
 def test_calls_that_are_gone_through_are_those_that_are_not(deployment):
     """Of parameters that an effect does not mention there is an action for each value, or one for all."""

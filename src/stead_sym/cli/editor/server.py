@@ -2,7 +2,7 @@
 
 One decision: nothing is solved here. Diagnostics are what the parser and the linter say, which takes
 milliseconds, so that they can be made anew at every keystroke. No file and no database that a text names is
-opened: the text may be anybody's. Of one that has facts read from there, the syntax is checked.
+opened: the text may be anybody's. Of one that has facts read from there, all but the constants is checked.
 
 Editors send the whole text at every change. A line ends where the protocol says, with a line feed, a carriage
 return or both, while `pygls` alone would end it at every character that Unicode calls a line break.
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from lsprotocol import types as lsp
@@ -25,6 +25,7 @@ from stead_sym.cli.editor.describe import KEYWORDS, described
 from stead_sym.cli.editor.names import Names, Place, Symbol, clashes, declared
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment, read_items, with_line_feeds
+from stead_sym.deployment.resolve import Items, resolve_items
 from stead_sym.errors import InputError, Span
 from stead_sym.findings.static import lint
 
@@ -63,8 +64,9 @@ class Server(LanguageServer):
         known = self.known.setdefault(uri, _Known())
         try:
             known.names = Names(text)
-            if reads := read_items(text, uri).loads:
-                return [self._not_read(lines, reads[0].span)]
+            items = read_items(text, uri)
+            if items.loads:
+                return [*self._without_data(lines, items, known.names), self._not_read(lines, items)]
             known.deployment = parse_deployment(text)
         except InputError as error:
             return [self._diagnostic(lines, error.span, error.message, type(error).__name__, error=True)]
@@ -75,9 +77,22 @@ class Server(LanguageServer):
             for finding in lint(known.deployment)
         ]
 
-    def _not_read(self, lines: Sequence[str], span: Span | None) -> lsp.Diagnostic:
-        message = "only the syntax is checked: no data is read for an editor; `stead-sym check` says the rest"
-        said = self._diagnostic(lines, span, message, "data-not-read")
+    def _without_data(self, lines: Sequence[str], items: Items, names: Names) -> Iterator[lsp.Diagnostic]:
+        """The error of a text without the facts that it has read: one about a constant may come of that, any
+        other is there with them too."""
+        try:
+            resolve_items(replace(items, loads=()))
+        except InputError as error:
+            place = error.span
+            found = None if place is None else names.at(place.line, place.column)
+            if found is None or found[0].kind != "constant":
+                yield self._diagnostic(lines, place, error.message, type(error).__name__, error=True)
+
+    def _not_read(self, lines: Sequence[str], items: Items) -> lsp.Diagnostic:
+        message = (
+            "constants and findings are not checked: no data is read for an editor; `stead-sym check` does it"
+        )
+        said = self._diagnostic(lines, items.loads[0].span, message, "data-not-read")
         said.severity = lsp.DiagnosticSeverity.Information
         return said
 
