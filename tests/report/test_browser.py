@@ -13,6 +13,28 @@ from hostile import hostile
 import stead_sym as st
 
 WARD = {"bed_agent": "careful", "discharge_agent": "careful"}
+LONG = """deployment long
+sort n = 0..420
+relation At(n)
+init At(0)
+tool step() guard ~At(420)
+  effect
+    choose x: n where At(x)
+    choose y: n where succ(x, y)
+    delete At(x)
+    insert At(y)
+tool stay() guard At(420)
+spec far EF At(420)
+"""
+"""A run of more steps than a page shows."""
+MANY = f"""deployment many
+sort s
+relation Held(s)
+init {" ".join(f"Held(a{k})" for k in range(519))} Held(zz)
+tool drop() effect delete Held(zz)
+spec gone EF ~Held(zz)
+"""
+"""A first state with more facts than a page shows."""
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 
 
@@ -32,6 +54,8 @@ def reports(tmp_path_factory) -> dict[str, Path]:
         "ward": st.verify(st.load("ward"), WARD),
         "endless": st.verify(st.load("refund"), "baseline", ["AF false"]),
         "hostile": hostile(),
+        "long": st.verify(st.parse_deployment(LONG), "any", findings=False),
+        "many": st.verify(st.parse_deployment(MANY), "any", engine="explicit", findings=False),
     }
     return {name: st.write_report(r, folder / f"{name}.html") for name, r in results.items()}
 
@@ -77,6 +101,28 @@ def test_hostile_texts_do_nothing(opened):
     assert page.title().startswith("refund under </script><script>")
     assert page.evaluate("document.querySelectorAll('script').length") == 1
     assert page.locator("main").is_visible()
+
+
+def test_steps_that_a_page_has_no_room_for_are_counted(opened):
+    page = opened("long")
+    where = page.locator(".where").first
+    assert where.inner_text() == "start, 420 steps"
+    page.locator(".timeline .head").first.focus()
+    page.keyboard.press("End")
+    assert where.inner_text() == "step 400 of 420"
+    assert "1 fact" in page.locator(".panel p.quiet").all_inner_texts()
+    assert "The first 400 of 420 steps; --evidence DIR writes all." in page.locator("main").inner_text()
+
+
+def test_facts_that_a_page_has_no_room_for_are_counted(opened):
+    """The step takes away one of them."""
+    page = opened("many")
+    said = page.locator(".panel p.quiet")
+    assert said.all_inner_texts() == ["520 facts", "20 facts of the beginning not shown"]
+    page.locator(".timeline .head").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert said.all_inner_texts() == ["519 facts", "19 facts of the beginning not shown"]
+    assert page.locator(".panel del code").all_inner_texts() == ["Held(zz)"]
 
 
 def test_nothing_runs_that_is_put_into_the_page_later(browser, reports):

@@ -28,6 +28,8 @@
     else target.scrollIntoView();
   };
 
+  const count = (facts) => `${facts.toLocaleString("en")} fact${facts === 1 ? "" : "s"}`;
+
   // A run: the facts of each state are those of the first with all changes so far.
   const steps = (run) => {
     const states = [...run.querySelectorAll(":scope > .timeline > .state")];
@@ -41,6 +43,7 @@
     const first = facts(states[0], "");
     const loop = run.dataset.loop === undefined ? -1 : Number(run.dataset.loop);
     const last = states.length - 1;
+    const all = Number(run.dataset.steps).toLocaleString("en");
     let now = 0;
 
     const panel = make("div", "", "panel");
@@ -61,18 +64,20 @@
     const after = () => (now < last ? now + 1 : loop >= 0 ? loop + 1 : now);
     const show = () => {
       const held = new Map(first.map((fact) => [fact.text, fact.relation]));
+      let size = Number(states[0].dataset.facts); // a large first state is not shown whole
       for (let k = 1; k <= now; k += 1) {
+        size += added[k].length - removed[k].length;
         removed[k].forEach((fact) => held.delete(fact.text));
         added[k].forEach((fact) => held.set(fact.text, fact.relation));
       }
       const fresh = new Set(added[now].map((fact) => fact.text));
       const gone = removed[now].map((fact) => [fact.text, fact.relation]);
-      const all = [...held, ...gone].sort((a, b) => (a[0] < b[0] ? -1 : 1));
+      const listed = [...held, ...gone].sort((a, b) => (a[0] < b[0] ? -1 : 1));
       const title = make("p", now ? `State after step ${now}` : "State at the beginning", "title");
-      const parts = [title, make("p", `${held.size} facts`, "quiet")];
-      for (const relation of [...new Set(all.map((pair) => pair[1]))].sort()) {
+      const parts = [title, make("p", count(size), "quiet")];
+      for (const relation of [...new Set(listed.map((pair) => pair[1]))].sort()) {
         const list = make("ul");
-        for (const [text] of all.filter((pair) => pair[1] === relation)) {
+        for (const [text] of listed.filter((pair) => pair[1] === relation)) {
           const item = make("li");
           const name = !held.has(text) ? "del" : fresh.has(text) ? "ins" : "span";
           const mark = make(name);
@@ -84,11 +89,10 @@
         }
         parts.push(make("p", relation, "relation"), list);
       }
-      const more = states[0].querySelector(".facts > li:not([data-relation])");
-      if (more) parts.push(make("p", more.textContent, "quiet"));
+      if (size > held.size) parts.push(make("p", `${count(size - held.size)} of the beginning not shown`, "quiet"));
       panel.replaceChildren(...parts);
       const again = now === last && loop >= 0 ? `, then again from step ${loop + 1}` : "";
-      where.textContent = now ? `step ${now} of ${last}${again}` : `start, ${last} step${last > 1 ? "s" : ""}`;
+      where.textContent = now ? `step ${now} of ${all}${again}` : `start, ${all} step${last > 1 ? "s" : ""}`;
       back.setAttribute("aria-disabled", now === 0);
       next.setAttribute("aria-disabled", after() === now);
       states.forEach((state, k) => {

@@ -89,6 +89,7 @@ def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numb
         id=anchor,
         aria_label=f"{spec}: {name}, {plural(len(run.legs), 'step')}",
         data_loop=run.loop if whole else None,
+        data_steps=len(run.legs),
     )
 
 
@@ -119,6 +120,7 @@ def _first(run: Numbered, anchor: str, met: str | None) -> Html:
         _claims(run, 0, met),
         class_="state",
         id=f"{anchor}-0",
+        data_facts=len(facts),
     )
 
 
