@@ -233,3 +233,26 @@ def test_calls_are_gone_through_where_they_are_many_but_not_as_many_as_pairs(mon
     monkeypatch.setattr(effects, "_FEW", records)
     tools = Compiled(desk, theorem_restriction(desk, desk.specs)).plan.tools
     assert (tools["over"].actions, tools["both"].actions) == (1, 1)
+
+
+def test_what_is_cleared_makes_room_for_what_comes():
+    deployment = parse_deployment("""
+deployment renewal
+sort rec
+relation M(rec)
+relation K(rec)
+bound rec 2
+tool come()
+  guard atmost 1 x: rec. x = x
+  effect
+    fresh x: rec
+    insert K(x)
+tool renew()
+  guard K(_)
+  effect
+    clear M, K
+    fresh x: rec
+    insert M(x)
+tool idle()
+""")
+    assert_as_defined(deployment)
