@@ -3,12 +3,16 @@
 HYPOTHESIS_PROFILE=slow runs the generated tests on new examples each time, and ten times as many; the header
 says the seed, with which `--hypothesis-seed` runs the same ones again. HYPOTHESIS_PROFILE=unshrunk stops at
 the first example that fails, for who only wants to know that one does.
+
+Where PYTHONDONTWRITEBYTECODE is set, as in images of containers, bytecode goes to a temporary folder: the
+tests start many processes, and each would compile the package anew, which takes it half a second.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -26,9 +30,13 @@ settings.load_profile(_PROFILE)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed of the slow profile before hypothesis reads it."""
+    """Choose the seed of the slow profile before hypothesis reads it, and where bytecode is kept."""
     if _PROFILE == "slow" and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):  # before the workers start, and for what they start
+        kept = tempfile.TemporaryDirectory(prefix="bytecode-")
+        os.environ["PYTHONPYCACHEPREFIX"] = kept.name
+        config.add_cleanup(kept.cleanup)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -7,16 +7,21 @@ import math
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import cliffs
 import databases
 import families
+import handwritten
 import pytest
 import records
 import runs
 import scaling
+import service_desk
 import tables
+from service_desk import Desk
 
 from stead_sym.verification import EngineName, verify
 
@@ -182,6 +187,85 @@ def test_from_which_size_on_nothing_changed() -> None:
     assert databases.same_since(rows, "verdicts") == 3
     assert databases.same_since(rows, "states") == 1
     assert databases.same_since(rows[:2], "verdicts") == 2
+
+
+# plain code by hand
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 9])
+def test_plain_code_and_both_engines_agree_on_a_service_desk(n: int) -> None:
+    """Orders of one user and of several, wallets of one, two and three methods (9), no status delivered (1).
+    Every specification but `never_returned` holds at all sizes."""
+    desk = families.service_desk(n)
+    results = [verify(desk, "careful", engine="symbolic", domain="normal", findings=False)]
+    if n <= 4:
+        results.append(verify(desk, "careful", engine="explicit", findings=False))
+    plain = service_desk.solve(n)
+    for result in results:
+        assert (plain.states, plain.transitions) == (result.states, result.transitions)
+        assert plain.verdicts == {name: verdict.holds for name, verdict in result.verdicts.items()}
+    assert [name for name, holds in plain.verdicts.items() if not holds] == ["never_returned"] * (n > 1)
+
+
+def _charged_elsewhere(desk: Desk) -> None:
+    """The second order may be charged to a method that its owner's wallet does not have."""
+    [size] = {*desk.wallets}
+    desk.closing.append(service_desk.Closing(service_desk.CHANGE, desk.paid, size, [desk.bdd.true] * 2))
+
+
+def _two_at_a_time(desk: Desk) -> None:
+    """A request about two orders."""
+    both = desk.here[0] & desk.here[1]
+    desk.request = replace(desk.request, new=desk.request.new | desk.authenticate.guard & both)
+
+
+def _for_ever(desk: Desk) -> None:
+    """What is granted may be granted again."""
+    desk.backward.append(service_desk.Step(desk.grant.new, desk.phase.cube, desk.grant.new))
+
+
+def _cancelled_by_taking_back(desk: Desk) -> None:
+    """A delivered order that is taken back is cancelled."""
+    take_back = desk.closing[1]
+    assert take_back.kind == service_desk.TAKE_BACK
+    desk.closing[1] = replace(take_back, new=service_desk.CANCELLED)
+
+
+def _never_granted(desk: Desk) -> None:
+    """Nothing leads to a granted request."""
+    desk.backward.remove(desk.grant)
+
+
+@pytest.mark.parametrize(
+    ("change", "spec"),
+    [
+        (_charged_elsewhere, "own_wallet"),
+        (_two_at_a_time, "one_at_a_time"),
+        (_for_ever, "answered"),
+        (_cancelled_by_taking_back, "delivered_stays"),
+        (_never_granted, "may_close"),
+    ],
+)
+def test_plain_code_finds_what_breaks_a_specification(change: Callable[[Desk], None], spec: str) -> None:
+    desk = Desk(2)
+    assert service_desk.verdicts(desk, desk.reach())[spec]
+    change(desk)
+    assert not service_desk.verdicts(desk, desk.reach())[spec]
+
+
+def test_no_time_where_plain_code_and_the_engine_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = runs.Limits(60, 2048)
+    right = handwritten.by_hand(2)
+    [told] = handwritten.compared([2], limits)
+    assert told.startswith("| 2 | 56 | ")
+    for wrong in (
+        {"states": 57},
+        {"transitions": 81},
+        {"verdicts": {**right["verdicts"], "answered": "fails"}},
+    ):
+        monkeypatch.setattr(handwritten, "by_hand", lambda size, wrong=wrong: {**right, **wrong})
+        with pytest.raises(SystemExit, match=f"2 orders: {next(iter(wrong))}: "):
+            list(handwritten.compared([2], limits))
 
 
 # no times where engines differ

@@ -204,7 +204,7 @@ def planted(draw: hs.DrawFn) -> Planted:
     """Items come in by ``batch`` at a time; the violation needs ``needed`` of them at once, or as many as the
     batches make; it may need further steps, and other things happen beside."""
     batch = draw(hs.integers(1, 3))
-    needed = draw(hs.integers(1, 5))
+    needed = draw(hs.integers(1, 4))
     drops, other = draw(hs.booleans()), draw(hs.booleans())
     steps = draw(hs.integers(0, 2))
     relations = {"Held": "item", "Bad": "", **{f"Step{k}": "" for k in range(steps)}}

@@ -1,6 +1,7 @@
 """Every notebook runs from top to bottom, and lies in the repository without outputs."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import nbclient
@@ -20,6 +21,11 @@ def read(path: Path) -> nbformat.NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
+@cache
+def executed(path: Path) -> nbformat.NotebookNode:
+    return nbclient.NotebookClient(read(path), timeout=300, kernel_name="python3").execute()
+
+
 def test_there_is_a_worked_example() -> None:
     assert "worked_example" in {path.stem for path in NOTEBOOKS}
 
@@ -36,8 +42,7 @@ def test_it_is_stored_without_outputs(path: Path) -> None:
     "path", [path for path in NOTEBOOKS if path.stem not in WITH_A_MODEL], ids=lambda path: path.stem
 )
 def test_it_runs(path: Path) -> None:
-    notebook = read(path)
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    notebook = executed(path)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert code
     assert all(cell.execution_count for cell in code)
@@ -45,7 +50,7 @@ def test_it_runs(path: Path) -> None:
 
 def test_the_worked_example_shows_tables() -> None:
     [path] = (path for path in NOTEBOOKS if path.stem == "worked_example")
-    notebook = nbclient.NotebookClient(read(path), timeout=300, kernel_name="python3").execute()
+    notebook = executed(path)
     shown = "".join(
         output.get("data", {}).get("text/html", "")
         for cell in notebook.cells

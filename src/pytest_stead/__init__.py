@@ -47,7 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_stead.collect import read_settings
 
         read_settings(config)
-    if config.option.stead_update and (getattr(config.option, "numprocesses", None) or 0) > 0:
+    distributed = getattr(config.option, "dist", "no") != "no" and bool(getattr(config.option, "tx", ()))
+    if config.option.stead_update and distributed:
         raise pytest.UsageError("--stead-update asks models in one process; add -n 0")
 
 

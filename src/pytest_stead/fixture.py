@@ -51,7 +51,8 @@ class Stead:
         Raises what `stead_sym.verify` raises, and `StoreError` where decisions are not recorded.
         """
         source = deployment if isinstance(deployment, Deployment) else self._source(deployment)
-        key = (_key(source), _key(agent), specs, _key(settings))
+        beside = source if isinstance(source, str) and Path(source).is_file() else str(self._folder)
+        key = (_key(source), beside, _key(agent), specs, _key(settings))
         result = runs_of(self._config)(key, lambda: self._verify(source, agent, specs, settings))
         tell(result.findings)
         return result

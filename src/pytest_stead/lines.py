@@ -51,16 +51,24 @@ def read_lines(root: Path, lines: Sequence[str]) -> Iterator[Line]:
         pattern, *options = words
         if pattern.startswith("-"):
             raise InputError(f"{SETTING}: {line!r} starts with an option; write the path of a file before it")
-        if Path(pattern).is_absolute():
+        if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
             raise InputError(
                 f"{SETTING}: {pattern} is not below the folder of the settings; write it from there"
             )
-        if not any(root.glob(pattern)):
+        if not any(path.suffix == ".stead" for path in _found(root, pattern)):
             raise InputError(
-                f"{SETTING}: {root / pattern}: there is no such file; mend the line or remove it"
+                f"{SETTING}: {root / pattern}: there is no such .stead file; mend the line or remove it"
             )
         parse(options, root)
         yield Line(root, pattern, tuple(options))
+
+
+def _found(root: Path, pattern: str) -> Iterator[Path]:
+    """What the pattern finds; `InputError` where it is none."""
+    try:
+        yield from root.glob(pattern)
+    except (IndexError, ValueError):  # as of an empty one, and of a `**` that is not a whole part
+        raise InputError(f"{SETTING}: {pattern!r} is no pattern; write the path of a file") from None
 
 
 def parse(words: Sequence[str], root: Path) -> argparse.Namespace:

@@ -12,9 +12,9 @@ import argparse
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.digest import digest
@@ -114,6 +114,11 @@ def _write(file: Path, answers: Iterable[Answer]) -> None:
     lines = "".join(f"{line}\n" for line in export_lines(found[key] for key in sorted(found)))
     if file.exists() and file.read_text(encoding="utf-8") == lines:
         return
-    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as new:
-        new.write(lines)
-    os.replace(new.name, file)
+    new = file.with_name(f".{file.name}.new")
+    try:
+        new.write_text(lines, encoding="utf-8")
+        os.replace(new, file)
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise StoreError(f"{file}: cannot be written ({error.strerror or error}); make room for it") from None

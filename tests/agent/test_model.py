@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine_pairs import examples
 from stead_sym.agent.base import Agent, Counting, DecisionContext, FunctionAgent
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.prompts.prompt import Prompt
@@ -119,6 +120,7 @@ def test_a_wider_tolerance_asks_only_about_new_nodes():
     assert wide.requests == len(wide.answer(context).branchings) - narrow.requests
 
 
+@settings(max_examples=examples(40))  # ten models, and renamings of few names
 @given(st.data(), st.integers(0, 9))
 def test_wrapped_it_is_equivariant(data, seed):
     renaming = data.draw(renamings(pending, desk.schema.rigid))

@@ -198,7 +198,7 @@ def test_a_misbehaviour_ends_within_its_deadline(tmp_path, misbehaviour, message
     assert agent.requests == direct.requests - paid
 
 
-ODD = (None, True, -1, 1.5, math.nan, math.inf, 10**400, "", "x", "\ud800", [], [None], [[1]], {}, {"a": 1})
+ODD = (None, True, -1, 1.5, math.nan, math.inf, 10**400, "x", "\ud800", [], [[1]], {"a": 1})
 
 
 def parts(data, path=()):
@@ -233,6 +233,7 @@ def test_no_odd_answer_is_a_bug(place):
         return answered[0], {}, json.dumps(data).encode()
 
     some = CONTEXTS[:1]
+    right = expected(some)
     ended = Counter()
     with serving(model(), alter) as url:
         decide(load(url), some, weigh=True)
@@ -244,7 +245,7 @@ def test_no_odd_answer_is_a_bug(place):
                     error = ""
                     try:
                         server = load(url, patience=Patience(request=5, tries=1), in_flight=1)
-                        assert decide(server, some, weigh=True)[1] == expected(some)
+                        assert decide(server, some, weigh=True)[1] == right
                     except AgentError as caught:
                         error = str(caught)
                     assert error.isprintable(), (path, value)

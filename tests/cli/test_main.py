@@ -93,7 +93,7 @@ def test_the_exit_status_is_the_answer(arguments: list[str], status: int) -> Non
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "COMMAND"),
+        ([], "which command?"),
         (["verify"], "FILE"),
         (["prove", "refund"], "prove"),
         (["verify", "missing.stead"], "missing.stead: cannot be read"),
@@ -312,20 +312,30 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def test_a_stream_that_has_no_symbols_gets_none() -> None:
-    for arguments in (["verify", "refund", "--agent", "any"], ["show", "refund"], ["verify", "--help"]):
+    for arguments in (["verify", "refund", "--agent", "any"], ["verify", "--help"]):
         ended = run(*arguments, PYTHONIOENCODING="ascii")
         assert ended.stdout.isascii()
         assert ended.stdout
         assert "Traceback" not in ended.stderr
 
 
-def test_no_colour_means_no_colour() -> None:
-    coloured = run("verify", "refund", "--agent", "any", FORCE_COLOR="1", TERM="xterm-256color")
-    assert "\x1b[32m" in coloured.stdout
-    plain = run("verify", "refund", "--agent", "any", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color")
-    assert not re.search(r"\x1b\[3[0-7]m", plain.stdout)
-    assert "\x1b" not in run("verify", "refund", "--agent", "any", FORCE_COLOR="1", TERM="dumb").stdout
-    assert "\x1b" not in run("verify", "refund", "--agent", "any").stdout
+def test_no_colour_means_no_colour(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def printed(**environment: str) -> str:
+        with monkeypatch.context() as patch:
+            for name in ("FORCE_COLOR", "NO_COLOR", "TERM"):
+                patch.delenv(name, raising=False)
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            main(["verify", "refund", "--agent", "any"])
+        return capsys.readouterr().out
+
+    assert "\x1b[32m" in printed(FORCE_COLOR="1", TERM="xterm-256color")
+    plain = printed(FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color")
+    assert not re.search(r"\x1b\[3[0-7]m", plain)
+    assert "\x1b" not in printed(FORCE_COLOR="1", TERM="dumb")
+    assert "\x1b" not in printed()
 
 
 def test_a_reader_who_leaves_is_not_an_error() -> None:
@@ -367,16 +377,16 @@ SMALL = GROWING.replace("  effect", "  guard ~exists x: item. true\n  effect") +
 @pytest.mark.parametrize("limits", [[], ["--timeout", "60"]])
 def test_a_dash_reads_stdin(limits: list[str]) -> None:
     """Also where the work is done in a child process."""
-    for arguments, says in (
-        (["verify", "-", "--agent", "any", *limits], "growing under any agent"),
-        (["show", "-"], "deployment growing"),
-        (["explain", "-"], "growing"),
-    ):
-        ended = subprocess.run(
-            [*COMMAND, *arguments], input=SMALL, capture_output=True, text=True, encoding="utf-8", check=False
-        )
-        assert says in ended.stdout, ended.stderr
-        assert ended.returncode in (0, 1)
+    ended = subprocess.run(
+        [*COMMAND, "verify", "-", "--agent", "any", *limits],
+        input=SMALL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert "growing under any agent" in ended.stdout, ended.stderr
+    assert ended.returncode == 1
     ended = subprocess.run(
         [*COMMAND, "verify", "-", *limits],
         input="deployment x\nsprt a\n",
@@ -388,19 +398,32 @@ def test_a_dash_reads_stdin(limits: list[str]) -> None:
     assert ended.stderr.startswith("stead-sym: <stdin>:2:1: ")
 
 
-def test_stdin_that_is_no_text_or_closed(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("verify", "show", "explain"):
-        ended = subprocess.run([*COMMAND, command, "-"], input=b"\xff\xfe", capture_output=True, check=False)
-        assert ended.returncode == 2
-        assert ended.stderr.startswith(b"stead-sym: <stdin>: not a text file (byte 0 is not UTF-8)")
-        closed = subprocess.run(
-            ["sh", "-c", f'"$0" -m stead_sym {command} - <&-', sys.executable],
-            capture_output=True,
-            check=False,
-        )
-        assert closed.returncode == 2
-        assert closed.stderr.startswith(b"stead-sym: <stdin>: nothing comes in")
-        assert closed.stderr.count(b"\n") == 1
+@pytest.mark.parametrize(("command", "says"), [("show", "deployment growing"), ("explain", "growing")])
+def test_a_dash_reads_stdin_for_all(
+    command: str, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(SMALL.encode())))
+    assert main([command, "-"]) == 0
+    assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["verify", "show", "explain"])
+def test_stdin_that_is_no_text(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe")))
+    assert main([command, "-"]) == 2
+    assert capsys.readouterr().err.startswith("stead-sym: <stdin>: not a text file (byte 0 is not UTF-8)")
+
+
+@pytest.mark.parametrize("command", ["verify", "show"])  # in a child process, and in its own
+def test_stdin_that_is_closed(command: str) -> None:
+    closed = subprocess.run(
+        ["sh", "-c", f'"$0" -m stead_sym {command} - <&-', sys.executable], capture_output=True, check=False
+    )
+    assert closed.returncode == 2
+    assert closed.stderr.startswith(b"stead-sym: <stdin>: nothing comes in")
+    assert closed.stderr.count(b"\n") == 1
 
 
 def test_audit_reads_stdin_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -480,8 +503,17 @@ def test_a_bound_that_no_engine_can_explore_is_unknown(
     assert main(["explain", str(path)]) == 3
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("arguments", ["verify refund --policy approving --quiet", "show refund"])
+VERIFY = "verify refund --policy approving --quiet"  # in a child process
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed"),
+    [
+        *((VERIFY, closed) for closed in (">&-", "2>&-", ">&- 2>&-", "<&- >&-", "<&- >&- 2>&-")),
+        ("show refund", ">&-"),
+        ("show refund", "<&- >&- 2>&-"),
+    ],
+)
 def test_streams_that_are_closed_take_nothing_and_change_nothing(arguments: str, closed: str) -> None:
     command = ["sh", "-c", f'"$0" -m stead_sym {arguments} {closed}', sys.executable]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -490,7 +522,10 @@ def test_streams_that_are_closed_take_nothing_and_change_nothing(arguments: str,
     assert bool(ended.stdout) == (">&-" not in closed.replace("2>&-", ""))
 
 
-def test_a_terminal_without_columns_is_written_to() -> None:
-    for columns in ("0", "-5", "x"):
-        ended = run("verify", "refund", "--policy", "approving", "--quiet", COLUMNS=columns)
-        assert ended.stdout.split() == ["auth", "holds", "prog", "holds"]
+@pytest.mark.parametrize("columns", ["0", "-5", "x"])
+def test_a_terminal_without_columns_is_written_to(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["verify", "refund", "--policy", "approving", "--quiet"]) == 0
+    assert capsys.readouterr().out.split() == ["auth", "holds", "prog", "holds"]

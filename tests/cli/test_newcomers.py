@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import shlex
 import shutil
@@ -10,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -33,9 +36,15 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 # new
 
 
+def written(name: str) -> st.Deployment:
+    """The deployment that `new` writes from a template."""
+    assert main(["new", "mine", "--template", name]) == 0
+    return st.load("mine.stead")
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_template_verifies_without_findings(name: str) -> None:
-    deployment = st.parse_deployment(template(name))
+    deployment = written(name)
     agents = {role.name: role.policies[0].name for role in deployment.agents}
     result = st.verify(deployment, agents)
     assert len(result.verdicts) > 1
@@ -43,10 +52,23 @@ def test_a_template_verifies_without_findings(name: str) -> None:
     assert result.findings == ()
 
 
-@pytest.mark.parametrize(("name", "spec"), [("approval", "approved"), ("database", "reviewed")])
+@pytest.mark.parametrize(
+    ("name", "spec"), [("approval", "approved"), ("table", "approved"), ("database", "reviewed")]
+)
 def test_what_a_template_says_of_any_agent_is_so(name: str, spec: str) -> None:
-    assert f"--agent any      whatever an agent could do: `{spec}` fails" in template(name)
-    assert st.verify(st.parse_deployment(template(name)), "any")[spec].holds is False
+    assert f"--agent any\n#       whatever an agent could do: `{spec}` fails" in template(name)
+    assert st.verify(written(name), "any")[spec].holds is False
+
+
+def test_a_template_with_data_reads_what_is_written_beside_it() -> None:
+    Path("mine.csv").write_text("theirs")
+    assert main(["new", "mine", "--template", "table"]) == 2
+    assert not Path("mine.stead").exists()
+    Path("mine.csv").unlink()
+    assert main(["new", "mine", "--template", "table"]) == 0
+    rows = Path("mine.csv").read_text().splitlines()
+    Path("mine.csv").write_text("\n".join([*rows, "Z 9,zoe,gold"]))
+    assert "Owner(account_Z_20_9, zoe)" in {str(fact) for fact in st.load("mine.stead").init}
 
 
 def test_what_the_template_of_agents_says_of_any_sorter_is_so() -> None:
@@ -62,6 +84,8 @@ def test_new_writes_a_file_that_verifies_and_a_test_that_passes(name: str, pytes
     assert "stead-sym verify front-desk.stead " in text
     assert main(["verify", "front-desk.stead", "--quiet"]) == 0
     pytester.path.joinpath("front-desk.stead").write_text(text)
+    for data in Path().glob("*.csv"):
+        pytester.path.joinpath(data.name).write_text(data.read_text())
     pytester.makepyfile(test_front_desk=Path("test_front_desk.py").read_text())
     pytester.runpytest().assert_outcomes(passed=1)
 
@@ -80,6 +104,28 @@ def test_new_refuses(words: list[str], said: str, capsys: pytest.CaptureFixture[
     assert main(words) == 2
     assert said in capsys.readouterr().err
     assert Path("desk.stead").read_text() == "mine"
+
+
+def test_new_writes_all_or_nothing_and_through_no_link(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("link.stead").symlink_to("elsewhere.stead")
+    assert main(["new", "link"]) == 2
+    assert not Path("elsewhere.stead").exists()
+    Path("test_desk2.py").write_text("mine")
+    assert main(["new", "desk2", "--tests"]) == 2
+    assert not Path("desk2.stead").exists()
+    assert Path("test_desk2.py").read_text() == "mine"
+    assert "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", [b"caf\xe9", b"a\x1b[31mb", b"n\nl"])
+def test_new_in_a_folder_of_any_name(folder: bytes) -> None:
+    path = Path(os.fsdecode(folder))
+    path.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "stead_sym", "new", str(path / "desk")], capture_output=True, check=True
+    )
+    assert path.joinpath("desk.stead").exists()
+    assert not re.search(rb"[^\x20-\x7e\n]", done.stdout + done.stderr)
 
 
 # check
@@ -179,7 +225,7 @@ def test_watch_runs_again_after_each_save_and_only_then(watching: subprocess.Pop
     ("words", "said"),
     [
         (["check", "missing.stead"], "there is no such file to watch"),
-        (["check"], "there is no such file to watch"),
+        (["check"], "watch which file? Write `stead-sym watch check FILE`"),
         (["d.stead"], "watch which command? Write `stead-sym watch verify d.stead`"),
         (["simulate", "d.stead"], "simulate cannot be watched; write verify or check or"),
     ],
@@ -205,6 +251,45 @@ def test_a_wrong_choice_gets_the_one_that_was_meant(
 ) -> None:
     assert main(words) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            [],
+            "which command? Begin with `stead-sym new NAME` or `stead-sym verify refund`; see",
+        ),
+        (["d.stead"], "d.stead is a file, and no command; write `stead-sym verify d.stead`"),
+        (["new", "x", "--template", "d.stead"], "invalid choice: 'd.stead' (choose from"),
+    ],
+)
+def test_without_a_command_the_next_one_is_named(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("d.stead").write_text(base())
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "usage"), [(["help"], "COMMAND ..."), (["help", "new"], "new [-h]")])
+def test_help_is_asked_for_by_word_too(
+    words: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 0
+    assert usage in capsys.readouterr().out
+
+
+def test_the_options_of_verify_stand_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["verify", "--help"])
+    titles = re.findall(r"^(\S.*):$", capsys.readouterr().out, re.MULTILINE)
+    assert titles == [
+        "positional arguments", "options", "the agent", "what is asked, and how strictly",
+        "what is printed and written", "how a model is asked", "how it is solved, and when it is given up",
+    ]  # fmt: skip
 
 
 # completion
@@ -279,7 +364,7 @@ def test_every_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(HELP_EXAMPLES) == set(commands())
 
 
-def test_every_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     Path("program.txt").write_text("p: inc a -> q\nq: halt\n")
     bin_folder = Path("bin").absolute()
     bin_folder.mkdir()
@@ -292,12 +377,57 @@ def test_every_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
             options = _parser().parse_args(shlex.split(words)[1:])
             assert callable(options.run)
             continue
+        if not re.search("[>;]", example):  # what needs no shell needs no process either
+            program_name, *arguments = shlex.split(example)
+            assert program_name == "stead-sym"
+            assert main(arguments) in (0, 1), (example, capsys.readouterr().err)
+            assert "".join(capsys.readouterr()) or "--out " in example, example
+            continue
         ended = subprocess.run(
             ["sh", "-c", example],
-            env={"PATH": f"{bin_folder}:/usr/bin:/bin", "XDG_DATA_HOME": str(Path("home").absolute())},
+            env={**os.environ, "PATH": f"{bin_folder}:/usr/bin:/bin"},
             capture_output=True,
             text=True,
             check=False,
         )
         assert ended.returncode in (0, 1), (example, ended.stderr)
         assert ended.stdout or ended.stderr or re.search("> |--out ", example), example
+
+
+# errors
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def said_of(text: str, stream: io.StringIO) -> list[str]:
+    Path("d.stead").write_text(base() + text, encoding="utf-8")
+    with redirect_stderr(stream):
+        assert main(["check", "d.stead"]) == 2
+    return [line for line in stream.getvalue().splitlines() if "explain" not in line]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown", "wide"),
+    [
+        ("spec s AG (State(_, open) @&& Flag())", "spec s AG (State(_, open) && Flag())", 0),
+        ("\tspec s AG @Stat(_, open)", " spec s AG Stat(_, open)", 0),
+        ('text open = "日本" spec s @&', 'text open = "日本" spec s &', 2),
+    ],
+)
+def test_a_terminal_is_shown_the_line_with_a_mark_below_the_place(line: str, shown: str, wide: int) -> None:
+    column = line.index("@") + line.startswith("spec s AG (")  # of `&&` the second is what is wrong
+    _, whole, mark = said_of(line.replace("@", "") + "\n", Terminal())
+    assert whole == f"  {shown}"
+    assert mark == " " * (2 + column + wide) + "^"
+
+
+@pytest.mark.parametrize("line", ["x" * 200 + " &", "\x1b[2J spec s & &"])
+def test_a_line_that_would_not_be_printed_as_it_stands_is_not_shown(line: str) -> None:
+    assert len(said_of(f"spec s\n{line}\n", Terminal())) == 1
+
+
+def test_elsewhere_an_error_is_one_line() -> None:
+    assert len(said_of("spec s AG (Flag() && Flag())\n", io.StringIO())) == 1

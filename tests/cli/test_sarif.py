@@ -97,7 +97,7 @@ def test_a_log_that_cannot_be_written_is_wrong_input(
 ) -> None:
     assert main(["verify", "refund", "--quiet", "--sarif", str(tmp_path / "no" / "x")]) == 2
     said = capsys.readouterr()
-    assert "there is no such folder; make it, or name another file" in said.err
+    assert "cannot be written (No such file or directory); name another file" in said.err
     assert said.out == "", "nothing is solved for it"
     assert main(["verify", "refund", "--quiet", "--sarif", str(tmp_path)]) == 2
     assert "cannot be written (Is a directory); name another file" in capsys.readouterr().err

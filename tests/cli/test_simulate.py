@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from html import unescape
@@ -23,7 +24,7 @@ from stead_sym.cli.stepper import Picker, StepperApp
 from stead_sym.cli.stepping import Choice, Stepper
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import around, normal_restriction
-from stead_sym.deployment.semantics import leads_to
+from stead_sym.deployment.semantics import enabled, leads_to, offer
 from stead_sym.deployment.tool import Call
 from stead_sym.files import load
 from stead_sym.report.topics import topics
@@ -204,15 +205,17 @@ def test_it_jumps_into_evidence() -> None:
     on_screen(app, act)
 
 
-def test_escape_leaves_a_list_and_takes_nothing() -> None:
+@pytest.mark.parametrize("key", ["escape", "q"])
+def test_a_key_leaves_a_list_and_takes_nothing(key: str) -> None:
     app = StepperApp(stepper("ward"))
 
     async def act(pilot: Pilot[None]) -> None:
         await pilot.press("i")
         await pilot.pause()
         assert isinstance(app.screen, Picker)
-        await pilot.press("escape")
+        await pilot.press(key)
         await pilot.pause()
+        assert not isinstance(app.screen, Picker)
         assert "step 0 of 0" in shown(app)["title"]
         assert "! event arrive()" in shown(app)["choices"]
 
@@ -249,6 +252,87 @@ def test_nothing_is_cut_off_at_the_edge(width: int) -> None:
             assert label in whole
 
     on_screen(app, act, width)
+
+
+KEYS = (
+    *["enter"] * 6,
+    *["down", "up", "u", "left", "r", "right", "i", "escape", "end", "pagedown", "pageup", "tab"],
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("refund", (80, 24)),
+        ("ward", (40, 8)),
+        ("ward", (20, 5)),
+        ("access_requests", (120, 40)),
+        ("ward", (1, 1)),
+    ],
+)
+def test_whatever_is_typed_the_run_is_one_of_the_deployment(name: str, size: tuple[int, int]) -> None:
+    """Keys faster than the screen follows, on terminals of all sizes: every step is one of the semantics."""
+    run = stepper(name)
+    app = StepperApp(run)
+    chance = random.Random(f"{name} {size}")
+
+    async def act() -> None:
+        async with app.run_test(size=size) as pilot:
+            for _ in range(30):
+                for _ in range(chance.choice((1, 1, 2, 5))):
+                    app.simulate_key(chance.choice(KEYS))
+                await pilot.pause()
+                if chance.random() < 0.1:
+                    await pilot.resize_terminal(chance.randrange(1, 100), chance.randrange(1, 40))
+            await pilot.press("escape", "escape")
+
+    asyncio.run(act())
+    assert_of_the_semantics(run)
+
+
+def assert_of_the_semantics(run: Stepper) -> None:
+    d, states = run.deployment, run.run.states
+    assert states[0] in run.starts
+    for step, before, after in zip(run.run.steps, states, states[1:], strict=False):
+        assert step.call in {call for role in d.agents for call in offer(d, before, role)} | {
+            *enabled(d, before)
+        }
+        near = around(d, normal_restriction(d), before, after)
+        assert leads_to(d, step.call, before, after, near)
+
+
+def test_a_row_of_an_earlier_state_does_nothing() -> None:
+    app = StepperApp(stepper("ward"))
+
+    async def act(pilot: Pilot[None]) -> None:
+        rows = app.query_one("#choices", OptionList)
+        late = OptionList.OptionSelected(rows, rows.get_option_at_index(0), 0)
+        app.stepper.take(choice := app.stepper.choices()[0], choice.after[0])
+        app._show()
+        rows.post_message(late)
+        await pilot.pause()
+        assert "step 1 of 1" in shown(app)["title"]
+
+    on_screen(app, act)
+
+
+def test_evidence_that_comes_while_an_outcome_is_picked_is_not_mixed_with_it() -> None:
+    desk = load("refund")
+    trace = verify(desk, "any", "auth")["auth"].trace
+    assert trace is not None
+    app = StepperApp(stepper("refund"))
+
+    async def act(pilot: Pilot[None]) -> None:
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, Picker)
+        app._follow(trace, "evidence")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.stepper.run == trace
+        assert "step 0 of" in shown(app)["title"]
+
+    on_screen(app, act)
 
 
 # the command

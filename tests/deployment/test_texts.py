@@ -6,9 +6,10 @@ import hashlib
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine_pairs import examples
 from stead_sym.agent.base import DecisionContext
 from stead_sym.cli.main import main
 from stead_sym.deployment.build import deployment as build
@@ -121,6 +122,7 @@ def test_without_a_text_an_agent_sees_no_difference():
     assert "MESSAGE_1" in str(verify(other, "careful").decisions)
 
 
+@settings(max_examples=examples(30))  # which of three have a text, and which of two replies each gets
 @given(st.integers(0, 2**16), st.sets(st.sampled_from(["m1", "m2", "r1"])))
 def test_both_engines_agree_under_agents_that_know_them(seed, named):
     deployment = replace(

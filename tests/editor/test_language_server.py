@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -107,7 +110,8 @@ def test_diagnostics_come_while_typing() -> None:
 
 
 def test_no_data_is_read_for_an_editor() -> None:
-    """A text that names files or databases may be anybody's; its syntax is checked all the same."""
+    """A text that names files or databases may be anybody's; what does not hang on them is checked all the
+    same."""
     text = REFUND + 'init from "/nowhere/cases.csv" into CaseStatus(case, status)\n'
 
     async def act(editor: Editor) -> None:
@@ -116,6 +120,16 @@ def test_no_data_is_read_for_an_editor() -> None:
         assert marked(text, said.range) == "init"
         [error] = await editor.write(text.replace("into CaseStatus(", "into CaseStatus"))
         assert error.code == "ParseError"
+        for more, wrong in (
+            ("spec s AG Approvd(_, _)", "Approvd"),
+            ("spec s AG Approver(_)", "Approver"),
+            ("spec s AG forall t: task. Approver(t, _)", "t"),
+        ):
+            error, said = await editor.write(text + more)
+            assert (error.code, said.code) == ("DeclarationError", "data-not-read")
+            assert marked(text + more, error.range) == wrong
+        [said] = await editor.write(text + "spec s AG CaseStatus(case_17, open)")  # it may be in the file
+        assert said.code == "data-not-read"
 
     edit(act)
 
@@ -129,6 +143,44 @@ def test_places_count_in_the_units_of_the_protocol() -> None:
     async def act(editor: Editor) -> None:
         [error] = await editor.write(text)
         assert marked(text, error.range) == "nosuch"
+
+    edit(act)
+
+
+LINES = re.compile("\r\n|\r|\n")
+"""What ends a line, by the protocol; a page break and what Unicode calls a line separator do not."""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_those_of_the_protocol(end: str) -> None:
+    """A place is found, and a rename is made, where an editor sees it."""
+    odd = "\x0b \x0c \x1c \x85 \u2028 𝄞"
+    text = f"# {odd} a\n{REFUND}".replace("Take the next", f"Take {odd} the next").replace("\n", end)
+    told = position("\n".join(LINES.split(text)), "forall t, c, s, a", 7)
+
+    async def act(editor: Editor) -> None:
+        assert await editor.write(text) == []
+        change = await editor.client.text_document_rename_async(lsp.RenameParams(HERE, told, "job"))
+        assert change is not None
+        assert change.changes is not None
+        new = applied("\n".join(LINES.split(text)), change.changes[URI])
+        assert "AG forall job, c, s, a. (RefundIssued(job) & PartOf(job, c) &" in new
+        broken = text.replace("bound case 1", "bound caze 1")
+        [error] = await editor.write(broken)
+        assert marked("\n".join(LINES.split(broken)), error.range) == "caze"
+
+    edit(act)
+
+
+def test_places_outside_of_the_text_have_no_name() -> None:
+    async def act(editor: Editor) -> None:
+        await editor.write(REFUND)
+        for line, character in ((0, 10**6), (10**6, 0), (10**6, 10**6), (3, 10**9)):
+            there = lsp.Position(line, character)
+            hover = await editor.client.text_document_hover_async(lsp.HoverParams(HERE, there))
+            found = await editor.client.text_document_definition_async(lsp.DefinitionParams(HERE, there))
+            assert (hover, found) == (None, [])
+            assert await editor.client.text_document_rename_async(lsp.RenameParams(HERE, there, "x")) is None
 
     edit(act)
 
@@ -204,3 +256,20 @@ def test_closing_a_file_takes_its_diagnostics_away() -> None:
         assert list(said.diagnostics) == []
 
     edit(act)
+
+
+@pytest.mark.parametrize("last", [[{"id": 2, "method": "shutdown"}, {"method": "exit"}], []])
+def test_the_server_ends_quietly_with_its_editor(last: list[dict[str, object]]) -> None:
+    first = {
+        "id": 1,
+        "method": "initialize",
+        "params": {"capabilities": {}, "processId": None, "rootUri": None},
+    }
+    said = b""
+    for message in (first, {"method": "initialized", "params": {}}, *last):
+        content = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        said += b"Content-Length: %d\r\n\r\n%b" % (len(content), content)
+    command = [sys.executable, "-m", "stead_sym", "lsp"]
+    ended = subprocess.run(command, input=said, capture_output=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b'"serverInfo"' in ended.stdout

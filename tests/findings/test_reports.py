@@ -165,6 +165,7 @@ spec s AG ~Approved()
 """
     found = {f.kind: f for f in st.verify(st.parse_deployment(text, "f"), "p").findings}
     assert found["never offered"].text == (
-        "approve is enabled in no reachable state; its guard reads what ask would change, never selected"
+        "approve is enabled in no reachable state: its guard reads what ask would change, which no agent"
+        " selects"
     )
     assert found["never offered"].remedy.startswith("verify an agent that gets there; or weaken its guard")

@@ -107,7 +107,7 @@ def test_places():
         ("P(x)\nQ(x)", 'f:2:1: unexpected "Q"; expected a connective (& | -> <->) or the end'),
         ("P(x", "f:1:4: unexpected end; expected `,` or `)`"),
         ("P(x,)", 'f:1:5: unexpected ")"; expected a name or a number'),
-        ("forall x P(x)", 'f:1:10: unexpected "P"; expected `in`, `.`, `,` or `:`'),
+        ("forall x) P(x)", 'f:1:9: unexpected ")"; expected `in`, `.`, `,` or `:`'),
         ("exists x: . P(x)", 'f:1:11: unexpected "."; expected a name'),
         ("atleast x. P(x)", 'f:1:9: unexpected "x"; expected a number'),
         ("atleast -1 x. P(x)", 'f:1:9: unexpected "-"; expected a number'),

@@ -77,6 +77,14 @@ def test_lists_of_variables_are_merged_only_where_the_sorts_stay():
     assert print_formula(Exists(Binder("x"), Forall(Binder("y"), body))) == "exists x. forall y. Q(x, y)"
 
 
+def test_a_wildcard_is_in_no_list_of_variables():
+    atom = Atom("Q", (Var("x"), Var("_1")))
+    wild = Exists(Binder("_1", "a", wild=True), atom)
+    assert print_formula(Exists(Binder("x", "a"), wild)) == "exists x: a. Q(x, _)"
+    both = Exists(Binder("_1", "a", wild=True), And((atom, Atom("P", (Var("_1"),)))))
+    assert print_formula(Exists(Binder("x", "a"), both)) == "exists x: a, _1: a. Q(x, _1) & P(_1)"
+
+
 def test_a_conjunction_of_one_part_prints_as_the_part():
     part = Atom("P", (Const("c0"),))
     assert (str(And((part,))), str(Or((part,))), str(And(())), str(Or(()))) == (

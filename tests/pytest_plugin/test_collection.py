@@ -148,10 +148,17 @@ def test_a_run_that_breaks_the_definition_fails_every_test_of_it(project: pytest
         ("refund.stead --store x.sqlite --agent hf:x", "*leave out --store*"),
         ("refund.stead '--policy", "*close the quote*"),
         ("/refund.stead", "*not below the folder*"),
-        ("reefund.stead", "*there is no such file*"),
+        ("reefund.stead", "*there is no such .stead file*"),
+        ("../refund.stead", "*not below the folder*"),
+        ("x/../refund.stead", "*not below the folder*"),
+        ("refund.txt", "*there is no such .stead file*"),
+        ("''", "*'' is no pattern*"),
+        (".", "*'.' is no pattern*"),
+        ("re**d.stead", "*is no pattern*"),
     ],
 )
 def test_a_wrong_line_of_the_settings_is_one_line(project: pytest.Pytester, line: str, said: str) -> None:
+    project.path.joinpath("refund.txt").write_text("no deployment")
     settings(project, line)
     result = project.runpytest()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -176,6 +183,19 @@ def test_it_works_under_xdist(project: pytest.Pytester, distribution: str) -> No
     project.runpytest_subprocess("-n", "2", "--dist", distribution).assert_outcomes(
         passed=3, failed=1, warnings=1
     )
+
+
+def test_without_xdist_no_marker_is_unknown(project: pytest.Pytester) -> None:
+    result = project.runpytest_subprocess(
+        "-p",
+        "no:xdist",
+        "--strict-markers",
+        "-W",
+        "error::pytest.PytestWarning",
+        "-W",
+        "ignore::pytest_stead.SteadFinding",
+    )
+    result.assert_outcomes(passed=3, failed=1)
 
 
 AGENTS = """
@@ -212,6 +232,9 @@ def test_decisions_are_recorded_beside_the_file_and_replayed_without_the_model(
 
     modelled.runpytest_subprocess("--stead-update").assert_outcomes(failed=1)
     recorded = (modelled.path / RECORDED).read_text()
+    modelled.path.joinpath("plain").touch()
+    modes = {modelled.path.joinpath(name).stat().st_mode for name in ("plain", RECORDED)}
+    assert len(modes) == 1, "whoever may read the tests may read the decisions"
     keys = [json.loads(line)["key"] for line in recorded.splitlines()]
     assert len(keys) == 4
     assert keys == sorted(keys)
@@ -259,6 +282,19 @@ def test_what_was_answered_before_a_crash_is_kept(modelled: pytest.Pytester) -> 
     assert not list(modelled.path.glob(".*.asking.sqlite*"))
 
 
+def test_a_place_that_takes_no_decisions_is_one_line_and_none_is_lost(modelled: pytest.Pytester) -> None:
+    (modelled.path / f".{RECORDED}.new").symlink_to("/dev/full")
+    result = modelled.runpytest_subprocess("--stead-update")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*{RECORDED}: cannot be written (No space left on device)*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    assert not list(modelled.path.glob(f"*{RECORDED}*.new"))
+    asked = modelled.path.joinpath("asked").read_text()
+    modelled.runpytest_subprocess("--stead-update")
+    assert (modelled.path / RECORDED).is_file()
+    assert modelled.path.joinpath("asked").read_text() == asked, "what was answered is kept"
+
+
 def test_another_version_of_an_agent_replaces_what_was_recorded(modelled: pytest.Pytester) -> None:
     modelled.runpytest_subprocess("--stead-update")
     modelled.makepyfile(desk_agents=AGENTS.replace("desk-v1", "desk-v2"))
@@ -269,7 +305,8 @@ def test_another_version_of_an_agent_replaces_what_was_recorded(modelled: pytest
     assert identities == {"desk-v2"}
 
 
-def test_models_are_asked_by_one_process(modelled: pytest.Pytester) -> None:
-    result = modelled.runpytest_subprocess("--stead-update", "-n", "2")
+@pytest.mark.parametrize("options", [("-n", "2"), ("--dist", "load", "--tx", "2*popen")])
+def test_models_are_asked_by_one_process(modelled: pytest.Pytester, options: tuple[str, ...]) -> None:
+    result = modelled.runpytest_subprocess("--stead-update", *options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--stead-update asks models in one process; add -n 0*"])

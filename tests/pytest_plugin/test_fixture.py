@@ -98,6 +98,19 @@ def test_objects(stead):
     assert project.path.joinpath("verified").read_text() == "x" * 5
 
 
+def test_two_folders_have_decisions_of_their_own(project: pytest.Pytester) -> None:
+    """The same packaged example under the same model, tested in two folders in one session."""
+    agent = '@st.agent(identity="v1")\ndef first(context):\n    return min(context.calls)\n'
+    project.makepyfile(desk_agents=f"import stead_sym as st\n\n{agent}")
+    for name in ("one", "two"):
+        project.mkdir(name).joinpath(f"test_{name}.py").write_text(
+            "def test_it(stead):\n    stead.verify('refund', 'python:desk_agents:first')\n"
+        )
+    project.runpytest_subprocess("--stead-update", "one", "two").assert_outcomes(passed=2)
+    assert len(list(project.path.glob("*/refund.*.decisions.jsonl"))) == 2
+    project.runpytest_subprocess("two").assert_outcomes(passed=1)
+
+
 def test_models_answer_from_decisions_beside_the_deployment(project: pytest.Pytester) -> None:
     project.makepyfile(
         desk_agents="""

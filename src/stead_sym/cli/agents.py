@@ -22,7 +22,7 @@ from stead_sym.agent.records.possible import Greedy, Rule, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import ANY, AgentLike, told_apart, wrap_all
-from stead_sym.cli.options import probability, seconds, temperature, tolerance
+from stead_sym.cli.options import Options, probability, seconds, temperature, tolerance
 from stead_sym.cli.recorded import (
     ASKED,
     PYTHON,
@@ -57,25 +57,26 @@ _FOR: Mapping[str, frozenset[str]] = {
 def add_agents(parser: argparse.ArgumentParser) -> None:
     """--policy, --agent and --replay, and --canonical-timeout for the wrappers around them."""
     several = "; with several agents AGENT=..., and again for the next"
-    parser.add_argument(
+    group = parser.add_argument_group("the agent")
+    group.add_argument(
         "--policy", metavar="NAME", action="append", help=f"a policy of the file as the agent{several}"
     )
-    parser.add_argument(
+    group.add_argument(
         "--agent",
-        metavar=f"{ANY}|{'|'.join((*KINDS, *RECORDED_KINDS))}",
+        metavar="KIND",
         action="append",
-        help="any: whatever agent, everything can happen. smollm2: a small model that is fetched when it is"
-        " first asked for. MODEL: a folder, or a name on the hub; of openai:,"
-        f" as the server calls it{several}",
+        help=f"one of {', '.join((ANY, *KINDS, *RECORDED_KINDS))}. any: whatever agent, everything can"
+        " happen. smollm2: a small model that is fetched when it is first asked for. MODEL: a folder, or a"
+        f" name on the hub; of openai:, as the server calls it{several}",
     )
-    parser.add_argument(
+    group.add_argument(
         "--replay",
         metavar="FILE",
         action="append",
         help=f"answer from exported decisions, without a model (JSON Lines; smollm2: those that come with the"
         f" package){several}",
     )
-    parser.add_argument(
+    group.add_argument(
         "--canonical-timeout",
         type=seconds,
         default=CANONICAL_SECONDS,
@@ -88,33 +89,34 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """--prompts and --store: how a language model is asked; --tolerance, --min-probability and --temperature:
     which of its choices are possible; and `add_asking`."""
-    add_prompts(parser)
-    parser.add_argument(
+    group = parser.add_argument_group("how a model is asked")
+    add_prompts(group)
+    group.add_argument(
         "--store", metavar="FILE", help="the store of the agents' decisions (default: your own)"
     )
-    add_asking(parser)
-    parser.add_argument(
+    add_asking(group)
+    group.add_argument(
         "--tolerance",
         type=tolerance,
         metavar="D",
         help="let the model select all that comes within D of its choice, in log-probability (default: 0)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--min-probability",
         type=probability,
         metavar="P",
         help="let the model select every call that sampling takes with a probability of at least P",
     )
-    parser.add_argument(
+    group.add_argument(
         "--temperature",
         type=temperature,
         metavar="T",
         help="that of the sampling (default: 1); openai: asked with this (default: 0, with --samples 1)",
     )
-    add_engine_options(parser)
+    add_engine_options(group)
 
 
-def add_prompts(parser: argparse.ArgumentParser) -> None:
+def add_prompts(parser: Options) -> None:
     """--prompts"""
     words = "|".join(PAPER_PROMPTS)
     parser.add_argument(
@@ -125,7 +127,7 @@ def add_prompts(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_engine_options(parser: argparse.ArgumentParser) -> None:
+def add_engine_options(parser: Options) -> None:
     """--engine-option: what the engine that runs a model is given."""
     parser.add_argument(
         "--engine-option",

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stead_sym import __version__
-from stead_sym.cli.located import write_sarif
+from stead_sym.cli.located import prepare_sarif, write_sarif
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import initial_states
@@ -41,6 +41,8 @@ def add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
+    if options.sarif is not None:
+        prepare_sarif(options.sarif)
     try:
         deployment = load(options.file)
         findings = lint(deployment)

@@ -95,10 +95,11 @@ def print_topic(found: Topic) -> None:
     console = console_on(sys.stdout)
     console.print(found.name, style="bold")
     console.print(found.meaning)
-    console.print("\nexample", style="dim")
+    added = found.kind == "stead" and not found.example.startswith("deployment")
+    console.print("\nexample, added to the deployment below" if added else "\nexample", style="dim")
     console.print(textwrap.indent(found.example.rstrip(), "  "), soft_wrap=True)
-    if found.kind == "stead" and not found.example.startswith("deployment"):
-        console.print("after", style="dim")
-        console.print(textwrap.indent(base().rstrip(), "  "), soft_wrap=True)
     console.print("\nwhat to do", style="dim")
     console.print(found.remedy)
+    if added:
+        console.print("\nthe deployment of the example", style="dim")
+        console.print(textwrap.indent(base().rstrip(), "  "), soft_wrap=True)

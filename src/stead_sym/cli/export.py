@@ -19,6 +19,7 @@ from stead_sym.export.promela import askable, to_promela
 from stead_sym.export.smv import to_smv
 from stead_sym.export.storm import to_storm
 from stead_sym.files import load
+from stead_sym.report.written import refuse_source, write_file
 from stead_sym.state_graph import MAX_STATES
 from stead_sym.verification import verify
 
@@ -57,6 +58,9 @@ def _export(options: argparse.Namespace) -> int:
         raise InputError("nothing says what to write; give --smv OUT, --tra DIR or --promela OUT")
     if (status := elsewhere(options)) is not None:
         return status
+    for target in (options.smv, options.promela):
+        if target is not None:
+            refuse_source(target, options.file)
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     with display(options) as progress:
@@ -90,10 +94,7 @@ def _write(target: str, text: str) -> None:
     if target == "-":
         print(text, end="")
         return
-    try:
-        Path(target).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror}); name another file") from None
+    write_file(target, text)
 
 
 def _tell(export: Export, *, spin: bool) -> None:

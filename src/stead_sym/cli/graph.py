@@ -14,6 +14,7 @@ from stead_sym.logic.names import check_known
 from stead_sym.report.diagram import diagram_dot, diagram_svg
 from stead_sym.report.graphs import graph_of_decisions, graph_of_states, the_only
 from stead_sym.report.state_diagram import MOST_STATES
+from stead_sym.report.written import refuse_source, write_file
 from stead_sym.verification import verify
 
 
@@ -50,6 +51,7 @@ def _graph(options: argparse.Namespace) -> int:
     refuse_without_model(options)
     if options.whose is not None and options.of != "decisions":
         raise InputError("--whose says whose decisions to draw; add --of decisions, or leave it out")
+    refuse_source(options.out, options.file)
     if (status := elsewhere(options)) is not None:
         return status
     deployment = load(options.file)
@@ -77,10 +79,7 @@ def _graph(options: argparse.Namespace) -> int:
     if options.out == "-":
         print(text, end="")
         return 0
-    try:
-        Path(options.out).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{options.out}: cannot be written ({error.strerror}); name another file") from None
+    write_file(options.out, text)
     return 0
 
 

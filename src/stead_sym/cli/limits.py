@@ -11,14 +11,14 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
-from stead_sym.cli.options import positive, seconds
+from stead_sym.cli.options import Options, positive, seconds
 from stead_sym.errors import InputError, Undecided
 from stead_sym.progress import Progress
 from stead_sym.report.progress import ProgressDisplay, progress_line
 from stead_sym.report.streams import console_on, print_error
 
 
-def add_limits(parser: argparse.ArgumentParser) -> None:
+def add_limits(parser: Options) -> None:
     """--timeout and --memory."""
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop after so long; status 3")
     parser.add_argument(

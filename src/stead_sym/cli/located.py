@@ -13,13 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stead_sym import __version__
-from stead_sym.errors import InputError, SteadError
+from stead_sym.cli.options import Options
+from stead_sym.errors import SteadError
 from stead_sym.evidence.data import Json
-from stead_sym.report.sarif import annotation_lines, error_annotation, sarif_data, sarif_error
+from stead_sym.report.sarif import MARKER, annotation_lines, error_annotation, sarif_data, sarif_error
+from stead_sym.report.written import prepare_file, write_file
 from stead_sym.verification import Verification
 
 
-def add_located(parser: argparse.ArgumentParser) -> None:
+def add_located(parser: Options) -> None:
     """--sarif and --annotate."""
     parser.add_argument(
         "--sarif",
@@ -35,8 +37,8 @@ def add_located(parser: argparse.ArgumentParser) -> None:
 
 def prepare_located(options: argparse.Namespace) -> None:
     """Raise `InputError` where the log cannot be written, before anything is solved for it."""
-    if options.sarif is not None and not Path(options.sarif).absolute().parent.is_dir():
-        raise InputError(f"{options.sarif}: there is no such folder; make it, or name another file")
+    if options.sarif is not None:
+        prepare_sarif(options.sarif)
 
 
 def write_located(result: Verification, options: argparse.Namespace) -> None:
@@ -65,9 +67,11 @@ def locate_error(error: SteadError, options: argparse.Namespace) -> None:
         print(error_annotation(error))
 
 
+def prepare_sarif(path: str) -> None:
+    """Raise `InputError` where no log can be written to a path: only an earlier log is written over."""
+    prepare_file(Path(path), MARKER, "SARIF log of stead-sym")
+
+
 def write_sarif(path: str, data: Mapping[str, Json]) -> None:
     """The log in a file; `InputError` where it cannot be written."""
-    try:
-        Path(path).write_text(f"{json.dumps(data, indent=2)}\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); name another file") from None
+    write_file(path, f"{json.dumps(data, indent=2)}\n")

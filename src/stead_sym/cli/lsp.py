@@ -1,11 +1,13 @@
 """`stead-sym lsp`: the language server that editors start.
 
-One decision: the library of the protocol (`pygls`, extra `lsp`) is imported when the command runs.
+One decision: the library of the protocol (`pygls`, extra `lsp`) is imported when the command runs, and given
+streams of its own, since it closes them at the end.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 
 from stead_sym.errors import InputError
 
@@ -21,5 +23,6 @@ def _lsp(options: argparse.Namespace) -> int:
         from stead_sym.cli.editor.server import make_server
     except ImportError:
         raise InputError("lsp wants the library pygls; `pip install 'stead-sym[lsp]'`") from None
-    make_server().start_io()
+    with os.fdopen(os.dup(0), "rb") as stdin, os.fdopen(os.dup(1), "wb") as stdout:
+        make_server().start_io(stdin, stdout)
     return 0

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from stead_sym import __version__
@@ -49,6 +50,7 @@ _BUG = 4
 _INTERRUPTED = 130  # as of a process that SIGINT has ended
 _CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 _NO_READER = 141  # as of one that SIGPIPE has ended
+_NO_COMMAND = "the following arguments are required: COMMAND"
 _STATUS = "exit status: 0 every specification holds, 1 one fails, 2 the input is wrong, 3 unknown, 4 a bug"
 
 
@@ -60,6 +62,8 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
     expected is printed with its stack trace, and the status is 4.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     call = argparse.Namespace(words=words, as_command=arguments is None)
     _open_what_is_closed()
     try:
@@ -129,8 +133,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _with_hint(message: str) -> str:
-    """A choice close to the wrong one in place of the list of them all."""
+    """What was meant in place of the list of all choices: a file is verified, and one choice is close."""
+    if message == _NO_COMMAND:
+        return "which command? Begin with `stead-sym new NAME` or `stead-sym verify refund`"
     if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
+        if message.startswith("argument COMMAND") and Path(found[1]).is_file():
+            return f"{found[1]} is a file, and no command; write `stead-sym verify {found[1]}`"
         hint = nearest(found[1], re.findall(r"[\w-]+", found[2]), "")
         return f"{message[: found.start()]}invalid choice: {found[1]!r}; {hint}" if hint else message
     return message
@@ -139,7 +147,8 @@ def _with_hint(message: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="stead-sym",
-        description="Verify agents that act on relational data: specifications hold, or a run shows why not.",
+        description="Verify agents that act on relational data: specifications hold, or a run shows why not."
+        " To begin: `stead-sym new NAME`, then `stead-sym verify NAME.stead`.",
         epilog=_STATUS,
     )
     parser.add_argument("--version", action="version", version=f"stead-sym {__version__}")

@@ -10,17 +10,22 @@ import argparse
 import sys
 from collections.abc import Mapping
 from importlib.resources import files
+from os.path import lexists
 from pathlib import Path
 
 from stead_sym.errors import InputError
 from stead_sym.logic.names import check_name
+from stead_sym.printable import printable
 
 TEMPLATES: Mapping[str, str] = {
     "approval": "one agent, whose calls may want an approval first",
     "agents": "two agents with views of their own, and an event",
+    "table": "records that are read from a table, here NAME.csv",
     "database": "any database of some kind at the start; keys and ordered values",
 }
 """The templates with what they show; the first is the default."""
+_WITH_DATA = frozenset({"table"})
+"""Those that read a file, which is written beside them."""
 
 
 def add_new(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +42,9 @@ def add_new(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tests", action="store_true", help="write test_NAME.py too, for pytest")
 
 
-def template(name: str) -> str:
-    """The text of a template."""
-    return files("stead_sym.cli").joinpath("templates", f"{name}.stead").read_text(encoding="utf-8")
+def template(name: str, ending: str = "stead") -> str:
+    """The text of a template, or of the file that it reads."""
+    return files("stead_sym.cli").joinpath("templates", f"{name}.{ending}").read_text(encoding="utf-8")
 
 
 def _new(options: argparse.Namespace) -> int:
@@ -49,21 +54,33 @@ def _new(options: argparse.Namespace) -> int:
     text = template(options.template).replace(f"deployment {options.template}", f"deployment {name}")
     file = path.with_name(f"{path.name}.stead")
     written = {file: text.replace(" FILE", f" {file.name}")}
+    if options.template in _WITH_DATA:
+        data = path.with_name(f"{path.name}.csv")
+        written[file] = written[file].replace(f'"{options.template}.csv"', f'"{data.name}"')
+        written[data] = template(options.template, "csv")
     if options.tests:
         written[path.with_name(f"test_{name}.py")] = _TESTS.format(
             file=file.name, agent=_AGENTS[options.template]
         )
     for target in written:
-        if target.exists():
-            raise InputError(f"{target}: is there already; give another name, or remove it")
+        if lexists(target):
+            raise _there(target)
     for target, content in written.items():
         try:
-            target.write_text(content, encoding="utf-8")
+            with target.open("x", encoding="utf-8") as new:  # nothing is written over, nor through a link
+                new.write(content)
+        except FileExistsError:
+            raise _there(target) from None
         except OSError as error:
             raise InputError(f"{target}: cannot be written ({error.strerror}); name another place") from None
-        print(target)
-    print(f"stead-sym: next: stead-sym verify {file}", file=sys.stderr)
+        print(printable(target))
+    then = ", and pytest" if options.tests else ""
+    print(f"stead-sym: next: stead-sym verify {printable(file)}{then}", file=sys.stderr)
     return 0
+
+
+def _there(target: Path) -> InputError:
+    return InputError(f"{target}: is there already; give another name, or remove it")
 
 
 _TESTS = '''"""{file} does what it should: `pytest`."""
@@ -75,6 +92,7 @@ def test_every_specification_holds(stead):
 _AGENTS: Mapping[str, str] = {
     "approval": '"careful"',
     "agents": '{"sorter": "quick", "writer": "prompt"}',
+    "table": '"careful"',
     "database": '"careful"',
 }
 """With which agents a template is tested."""

@@ -9,11 +9,15 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Question
 from stead_sym.errors import InputError
 from stead_sym.logic.parser import MAX_DIGITS, parse_formula
 from stead_sym.verification import Domain
+
+Options: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
+"""What options are added to: a command, or a group of its options under a heading of their own."""
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
@@ -23,14 +27,14 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_specs(parser: argparse.ArgumentParser) -> None:
+def add_specs(parser: Options) -> None:
     """--spec"""
     parser.add_argument(
         "--spec", metavar="NAME", nargs="+", action="extend", help="only these specifications (default: all)"
     )
 
 
-def add_formulas(parser: argparse.ArgumentParser) -> None:
+def add_formulas(parser: Options) -> None:
     """--formula"""
     parser.add_argument(
         "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
@@ -45,7 +49,7 @@ def asked(options: argparse.Namespace) -> list[Question] | None:
     return [*(options.spec or ()), *formulas]
 
 
-def add_domain(parser: argparse.ArgumentParser, default: str) -> None:
+def add_domain(parser: Options, default: str) -> None:
     """--domain, which `domain` reads."""
     parser.add_argument("--domain", metavar="normal|theorem|SORT=N,...", help=default)
 

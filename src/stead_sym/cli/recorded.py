@@ -25,7 +25,7 @@ from stead_sym.agent.python import PythonAgent
 from stead_sym.agent.recorded import Asking, RecordedAgent
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wording import one_line
-from stead_sym.cli.options import positive, seconds
+from stead_sym.cli.options import Options, positive, seconds
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
 
@@ -53,7 +53,7 @@ def keeps_answers(word: str) -> bool:
     )
 
 
-def add_asking(parser: argparse.ArgumentParser) -> None:
+def add_asking(parser: Options) -> None:
     """--samples, --concurrency, --tries and --deadline."""
     whom = "python: and openai:"
     asked = "python:, openai: and vllm:http:"

@@ -6,7 +6,7 @@ too: `+` new, `-` gone, `>` what an agent would do, `.` what it was offered besi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.text import Text
@@ -14,6 +14,7 @@ from textual import on, work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Label, OptionList, Static
 from textual.widgets.option_list import Option
@@ -26,27 +27,54 @@ from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.verification import verify
 
+_ROOM_FOR_RUN = 16
+"""The rows of a terminal from which on the run is shown too."""
+
+
+class Rows(OptionList):
+    """A list; where the terminal leaves it no room, its keys do nothing."""
+
+    def action_page_up(self) -> None:
+        """A page up."""
+        if self.scrollable_content_region:
+            super().action_page_up()  # type: ignore[no-untyped-call]
+
+    def action_page_down(self) -> None:
+        """A page down."""
+        if self.scrollable_content_region:
+            super().action_page_down()  # type: ignore[no-untyped-call]
+
 
 class Picker(ModalScreen[int | None]):
     """A list to pick one from; None where nothing is picked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "back")]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "back", "back")]
 
     def __init__(self, title: str, rows: Sequence[Text]) -> None:
         super().__init__()
         self._title = title
         self._rows = rows
+        self._left = False
 
     def compose(self) -> ComposeResult:
         """The title over the list."""
         with Vertical(id="picker"):
             yield Label(Text(printable(self._title)))
-            yield OptionList(*(Option(row) for row in self._rows))
+            yield Rows(*(Option(row) for row in self._rows))
             yield Footer()
 
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option_index)
+        self._leave(event.option_index)
+
+    def action_back(self) -> None:
+        """Pick nothing."""
+        self._leave(None)
+
+    def _leave(self, picked: int | None) -> None:
+        if not self._left:  # a key may come twice before the screen is gone
+            self._left = True
+            self.dismiss(picked)
 
 
 class StepperApp(App[None]):
@@ -77,7 +105,8 @@ class StepperApp(App[None]):
     def __init__(self, stepper: Stepper) -> None:
         super().__init__()
         self.stepper = stepper
-        self.choices: tuple[Choice, ...] = ()
+        self.choices: Mapping[Option, Choice] = {}
+        """What could happen in the state, by its row on the screen."""
 
     def compose(self) -> ComposeResult:
         """The title, the state beside the choices, and the run below them."""
@@ -85,7 +114,7 @@ class StepperApp(App[None]):
         with Horizontal(id="middle"):
             with VerticalScroll(id="state-box", classes="box"):
                 yield Static(id="state")
-            yield OptionList(id="choices", classes="box")
+            yield Rows(id="choices", classes="box")
         yield Static(id="faults")
         with VerticalScroll(id="past", classes="box"):
             yield Static(id="run")
@@ -99,6 +128,10 @@ class StepperApp(App[None]):
         self._show()
         self.query_one("#choices").focus()
 
+    def on_resize(self, event: Resize) -> None:
+        """Leave a small terminal to the state and the choices."""
+        self.query_one("#past").display = event.size.height >= _ROOM_FOR_RUN
+
     def action_undo(self) -> None:
         """Undo a step."""
         if self.stepper.back():
@@ -111,7 +144,9 @@ class StepperApp(App[None]):
 
     @on(OptionList.OptionSelected, "#choices")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
-        choice = self.choices[event.option_index]
+        choice = self.choices.get(event.option)
+        if choice is None:  # keys that came faster than the screen: the row is that of a state before
+            return
         if len(choice.after) == 1:
             self._take(choice, choice.after[0])
         elif choice.after:
@@ -120,10 +155,15 @@ class StepperApp(App[None]):
     @work
     async def _ask_outcome(self, choice: Choice) -> None:
         rows = [_changes(self.stepper.state, after) for after in choice.after]
+        place = self.stepper.run, self.stepper.position
         many = f"{MOST_OUTCOMES} of them, or more" if len(rows) == MOST_OUTCOMES else str(len(rows))
         picked = await self.push_screen_wait(Picker(f"{choice.call}: outcomes, {many}", rows))
-        if picked is not None:
+        if picked is None:
+            return
+        if place == (self.stepper.run, self.stepper.position):
             self._take(choice, choice.after[picked])
+        else:  # evidence has come meanwhile
+            self._say("the run is another one now; choose again", "information")
 
     @work
     async def action_initial(self) -> None:
@@ -183,11 +223,11 @@ class StepperApp(App[None]):
     def _show(self) -> None:
         stepper = self.stepper
         faults: list[str] = []
+        choices: tuple[Choice, ...] = ()
         try:
-            self.choices = stepper.choices()
-            faults += stepper.faults(self.choices)
+            choices = stepper.choices()
+            faults += stepper.faults(choices)
         except SteadError as error:
-            self.choices = ()
             faults.append(str(error))
         agents = {n: "any agent" if w is None else w.agent.name for n, w in stepper.wrappers.items()}
         title = f"{stepper.deployment.name} under {named(agents)}"
@@ -197,7 +237,8 @@ class StepperApp(App[None]):
         rows = self.query_one("#choices", OptionList)
         rows.clear_options()
         several = len(stepper.deployment.agents) > 1
-        rows.add_options([Option(_row(choice, several=several)) for choice in self.choices])
+        self.choices = {Option(_row(choice, several=several)): choice for choice in choices}
+        rows.add_options(self.choices)
         if self.choices:
             rows.highlighted = 0
         fault = self.query_one("#faults", Static)

@@ -22,6 +22,7 @@ from stead_sym.cli.deepen import verify_deepening
 from stead_sym.cli.limits import add_limits, display, in_child, wants_child
 from stead_sym.cli.located import add_located, errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.options import (
+    Options,
     add_domain,
     add_file,
     add_formulas,
@@ -53,74 +54,83 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_verify)
     add_file(parser)
     add_agents(parser)
-    parser.add_argument(
-        "--unwrapped",
-        action="store_true",
-        help="ask the agent about literal identifiers, without the wrapper; verdicts are then unknown",
-    )
-    add_model_options(parser)
-    add_specs(parser)
-    add_formulas(parser)
-    parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
-    add_domain(
-        parser,
-        "normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
-        " domain (default of the explicit engine); SORT=N: that one, with more values of some sorts",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="accept domains below the theorem's; verdicts are then unknown"
-    )
-    parser.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the symbolic engine")
-    parser.add_argument(
-        "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
-    )
-    add_limits(parser)
-    parser.add_argument(
-        "--deepen",
-        action="store_true",
-        help="raise the bounds step by step: what fails on the way is a verdict, nothing is"
-        " ever said to hold, and why no bound is kept is explained",
-    )
-    parser.add_argument(
-        "--max-bound",
-        type=positive,
-        metavar="N",
-        help=f"raise no bound past N, with --deepen (default: {LIMIT})",
-    )
-    parser.add_argument(
+    asked_for = parser.add_argument_group("what is asked, and how strictly")
+    add_specs(asked_for)
+    add_formulas(asked_for)
+    asked_for.add_argument(
         "--findings",
         choices=("on", "off"),
         default="on",
         help="look for what makes a verdict empty: vacuous specifications, tools never called (default: on)",
     )
-    parser.add_argument(
+    asked_for.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail with status 1 where there is any finding, after the verdicts",
+    )
+    asked_for.add_argument(
         "--min-mass",
         type=probability,
         metavar="P",
         help="verdicts are unknown where a model gives the offered calls less than P of its probability",
     )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="fail with status 1 where there is any finding, after the verdicts",
-    )
-    parser.add_argument(
-        "--certify", metavar="DIR", help="write a certificate of the verdicts there (see check-certificate)"
-    )
-    parser.add_argument(
+    _add_written(parser.add_argument_group("what is printed and written"))
+    add_model_options(parser)
+    _add_solving(parser.add_argument_group("how it is solved, and when it is given up"))
+
+
+def _add_written(group: Options) -> None:
+    group.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
+    group.add_argument("--json", action="store_true", help="print the report as JSON")
+    group.add_argument(
         "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
     )
-    parser.add_argument(
+    group.add_argument(
+        "--report", metavar="OUT.html", help="write all of it as one HTML page, which needs no network"
+    )
+    group.add_argument(
         "--evidence",
         metavar="DIR",
         help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
     )
-    parser.add_argument(
-        "--report", metavar="OUT.html", help="write all of it as one HTML page, which needs no network"
+    add_located(group)
+    group.add_argument(
+        "--certify", metavar="DIR", help="write a certificate of the verdicts there (see check-certificate)"
     )
-    add_located(parser)
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
+
+
+def _add_solving(group: Options) -> None:
+    add_limits(group)
+    group.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
+    group.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the symbolic engine")
+    group.add_argument(
+        "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
+    )
+    add_domain(
+        group,
+        "normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
+        " domain (default of the explicit engine); SORT=N: that one, with more values of some sorts",
+    )
+    group.add_argument(
+        "--force", action="store_true", help="accept domains below the theorem's; verdicts are then unknown"
+    )
+    group.add_argument(
+        "--unwrapped",
+        action="store_true",
+        help="ask the agent about literal identifiers, without the wrapper; verdicts are then unknown",
+    )
+    group.add_argument(
+        "--deepen",
+        action="store_true",
+        help="raise the bounds step by step: what fails on the way is a verdict, nothing is"
+        " ever said to hold, and why no bound is kept is explained",
+    )
+    group.add_argument(
+        "--max-bound",
+        type=positive,
+        metavar="N",
+        help=f"raise no bound past N, with --deepen (default: {LIMIT})",
+    )
 
 
 def _verify(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from stead_sym.cli.options import seconds
 from stead_sym.errors import InputError
+from stead_sym.printable import printable
 
 WATCHED = ("verify", "check", "show", "explain", "bounds")
 _TICK = 0.3
@@ -39,11 +41,13 @@ def _watch(options: argparse.Namespace) -> int:
         if Path(options.command).is_file():
             raise InputError(f"watch which command? Write `stead-sym watch verify {options.command}`")
         raise InputError(f"{options.command} cannot be watched; write {' or '.join(WATCHED)}")
+    if not options.file:
+        raise InputError(f"watch which file? Write `stead-sym watch {options.command} FILE`")
     path = Path(options.file)
     if not path.is_file():
         raise InputError(f"{options.file}: there is no such file to watch; give the path of a .stead file")
     words = [options.command, options.file, *options.rest]
-    seen: tuple[int, int] | None = None
+    seen: tuple[int, int, int] | None = None
     running: subprocess.Popen[bytes] | None = None
     try:
         while True:
@@ -60,7 +64,7 @@ def _watch(options: argparse.Namespace) -> int:
 
 def _start(words: Sequence[str]) -> subprocess.Popen[bytes]:
     clear = "\x1b[2J\x1b[H" if sys.stdout.isatty() else ""
-    print(f"{clear}stead-sym {' '.join(words)}  ({time.strftime('%H:%M:%S')})", flush=True)
+    print(f"{clear}stead-sym {printable(shlex.join(words))}  ({time.strftime('%H:%M:%S')})", flush=True)
     return subprocess.Popen([sys.executable, "-m", "stead_sym", *words])
 
 
@@ -74,10 +78,11 @@ def _end(running: subprocess.Popen[bytes] | None) -> None:
             running.wait()
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """When the file was written, and its size; None while it is not there, as when an editor replaces it."""
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """Which file it is, when it was written, and its size; None while it is not there, as when an editor
+    replaces it."""
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return found.st_ino, found.st_mtime_ns, found.st_size

@@ -112,6 +112,11 @@ def decoded(content: bytes, source: str) -> str:
         raise InputError(
             f"{source}: not a text file (byte {error.start} is not UTF-8); save it as UTF-8"
         ) from None
+    return with_line_feeds(text)
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with a line feed at the end of each line, whatever system wrote it."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

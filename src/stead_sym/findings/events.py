@@ -128,9 +128,9 @@ def starved(
             yield Finding(
                 "starvation",
                 spec.span,
-                f"{spec.name} fails; holds under `fair {constraint}`: in every run that refutes it"
-                f" {' and '.join(names)} can happen for ever, while others act{instead}",
-                "add that line if this cannot go on for ever, or let the others wait in their guards",
+                f"{spec.name} fails, but only by runs in which {' and '.join(names)} could happen at any time"
+                f" from some step on, and others act instead{instead}; it holds under `fair {constraint}`",
+                "add that line if your system cannot go on like that, or let the others wait in their guards",
                 spec.name,
             )
 

@@ -282,7 +282,7 @@ def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterat
             read = relations_in(tool.guard)
             before = [other.name for other in avoided if not set(changed_by(other)).isdisjoint(read)]
             why = (
-                f"; its guard reads what {' and '.join(before)} would change, never selected"
+                f": its guard reads what {' and '.join(before)} would change, which no agent selects"
                 if before
                 else ""
             )

@@ -84,6 +84,8 @@ class Names:
         if not self.schema.has_relation(name):
             known = [r.name for r in self.schema.relations]
             hint = nearest(name, (*known, *self.definitions), f"declare it with `relation {name}(…)`")
+            if name.lower() in ("true", "false"):
+                hint = f"write `{name.lower()}`"
             raise DeclarationError(f"unknown relation {name}; {hint}", span)
         return self.schema.relation(name).sorts
 

@@ -17,6 +17,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from stead_sym.errors import ParseError, Span
+from stead_sym.logic.habits import habit
 from stead_sym.logic.syntax import (
     MAX_DEPTH,
     And,
@@ -149,7 +150,8 @@ def _parse_error(error: UnexpectedInput, text: str, source: str, phrases: Mappin
             found, allowed = f'unexpected "{error.char}"', error.allowed
         case _:
             raise error
-    return ParseError(f"{found}; expected {_alternatives(set(allowed), phrases)}", place)
+    mend = None if found == "unexpected end" else habit(text, error.pos_in_stream or 0, set(allowed))
+    return ParseError(f"{found}; {mend or f'expected {_alternatives(set(allowed), phrases)}'}", place)
 
 
 def _short(text: str) -> str:

@@ -183,6 +183,8 @@ def _prefix(formula: Quantified) -> tuple[str, Formula]:
     while isinstance(body, Exists | Forall) and type(body) is type(formula):
         if formula.binder.declared or body.binder.declared:  # `x in s` stands alone
             break
+        if body.binder.wild and _with_wildcards(body) is not None:  # `_` in the atom has no place in the list
+            break
         longer = [*binders, body.binder]
         if not _reads_back(longer) and _reads_back(binders):
             break

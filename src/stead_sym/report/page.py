@@ -13,7 +13,6 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from stead_sym.errors import InputError
 from stead_sym.html import Content, Html, tag
 from stead_sym.report.decision_graph import decision_graph
 from stead_sym.report.diagram import STYLE
@@ -29,6 +28,7 @@ from stead_sym.report.page_sections import (
     verdicts_section,
 )
 from stead_sym.report.terminal import domain_text, plural
+from stead_sym.report.written import prepare_file, write_file
 from stead_sym.verification import Verification
 
 MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
@@ -82,19 +82,7 @@ def report_html(result: Verification) -> str:
 def prepare_report(path: Path) -> None:
     """Raise `InputError` where a report cannot be written to a path, before there is one: where the folder is
     not there, and where something stands there that is no report."""
-    try:
-        there = path.exists() or path.is_symlink()
-        if there:
-            with path.open("rb") as file:
-                head = file.read(len(MARKER)).decode("utf-8", "replace")
-            if head and head != MARKER:
-                raise InputError(f"{path}: is there already, and is no report; give another file")
-        with path.open("ab"):
-            pass
-        if not there:
-            path.unlink()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); give another file") from None
+    prepare_file(path, MARKER, "report")
 
 
 def write_report(result: Verification, path: str | Path) -> Path:
@@ -104,10 +92,7 @@ def write_report(result: Verification, path: str | Path) -> Path:
     """
     path = Path(path)
     prepare_report(path)
-    try:
-        path.write_text(report_html(result), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); give another file") from None
+    write_file(path, report_html(result))
     return path
 
 

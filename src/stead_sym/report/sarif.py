@@ -7,6 +7,7 @@ established; a finding is a `warning`. What holds is no result.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from os import fsencode
 from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
@@ -18,6 +19,8 @@ from stead_sym.printable import printable
 from stead_sym.verification import Verdict, Verification
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+MARKER = f'{{\n  "$schema": "{SCHEMA}"'
+"""How a log begins that is written with two spaces for each level."""
 
 
 class _Result(NamedTuple):
@@ -118,11 +121,11 @@ def _result(result: _Result, rules: list[str]) -> dict[str, Json]:
 
 
 def _physical(place: Span) -> dict[str, Json]:
-    parts = PurePath(place.source).parts
-    uri = "/".join(quote(part) for part in parts if part != "/")
-    absolute = "file:///" if PurePath(place.source).is_absolute() else ""
+    path = PurePath(place.source)
+    root, parts = ("file:///", path.parts[1:]) if path.is_absolute() else ("", path.parts)
+    uri = "/".join(quote(fsencode(part)) for part in parts)
     return {
-        "artifactLocation": {"uri": f"{absolute}{uri}"},
+        "artifactLocation": {"uri": f"{root}{uri}"},
         "region": {"startLine": place.line, "startColumn": place.column},
     }
 

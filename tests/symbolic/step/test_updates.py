@@ -108,7 +108,10 @@ def test_bits_become_what_the_statements_say_or_a_key_is_broken(drawn, p, single
     shared = writer.shared(effect, case, frozenset(told))
     write = writer.write(effect, {"p": p}, case, shared, told)
     updates = {**shared.write.updates, **write.updates}
-    broken = {relation for relation, _ in write.broken}
+    keys = set(write.broken)
+    for breaking in (shared.write.breaking, write.breaking):
+        keys |= {key for keys, where in breaking.items() if case & where != m.false for key in keys}
+    broken = {relation for relation, _ in keys}
     assert write.outside == m.false
     for state in known:
         expected = after(effect, state, p)

@@ -13,8 +13,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from lark import Token
 
-from stead_sym.deployment.language import parse_deployment, syntax_tree
+from stead_sym.deployment.language import parse_deployment, read_items, syntax_tree
 from stead_sym.errors import InputError
+from stead_sym.logic.names import is_name
 from stead_sym.logic.parser import Node, tokens_of, trees_of
 from stead_sym.logic.syntax import WILDCARD
 
@@ -101,6 +102,8 @@ class Names:
         for item in items:
             self._declare(item)
         for item in items:
+            self._declare_constants(item)
+        for item in items:
             self._use(item)
 
     def _declare(self, item: Node) -> None:
@@ -123,8 +126,20 @@ class Names:
             for token in values:
                 self._constant(token, declares=True)
 
+    def _declare_constants(self, item: Node) -> None:
+        """The constants of D0, which a policy may name that stands before them."""
+        match item.data:
+            case "init":
+                for fact in trees_of(item):
+                    for token in _terms(fact):
+                        self._constant(token, declares=True)
+            case "text":
+                self._constant(_named_text(item)[0], declares=True)
+            case _:
+                pass
+
     def _use(self, item: Node) -> None:
-        """The names that an item uses, and the variables that it declares."""
+        """The other names that an item uses, and the variables that it declares."""
         match item.data:
             case "relation":
                 for column in trees_of(trees_of(item)[0]):
@@ -132,15 +147,11 @@ class Names:
             case "init":
                 for fact in trees_of(item):
                     self._named("relation", tokens_of(fact)[0])
-                    for token in _terms(fact):
-                        self._constant(token, declares=True)
             case "init_from":
                 for into in trees_of(item):
                     self._named("relation", tokens_of(into)[0])
             case "text":
-                value, *sort = (token for token in tokens_of(item) if token.type == "NAME")
-                self._constant(value, declares=True)
-                self._each("sort", sort)
+                self._each("sort", _named_text(item)[1:])
             case "initially":
                 self._each("relation", tokens_of(item))
                 self._below(item, {})
@@ -289,6 +300,11 @@ def _terms(node: Node) -> list[Token]:
     return [token for child in trees_of(node) if child.data == "terms" for token in tokens_of(child)]
 
 
+def _named_text(item: Node) -> list[Token]:
+    """The name of a text, and its sort where that is written."""
+    return [token for token in tokens_of(item) if token.type == "NAME"]
+
+
 def _place(token: Token) -> Place:
     return Place(token.line or 1, token.column or 1, len(token))
 
@@ -304,8 +320,11 @@ def renamed(text: str, places: list[Place], name: str) -> str:
 
 
 def clashes(text: str, symbol: Symbol, name: str) -> str | None:
-    """Why a symbol cannot have another name: a name would be captured, or a deployment would be none. None
-    where every name of the text means what it meant before."""
+    """Why a symbol cannot have another name: a name would be captured, or a deployment would be none, or data
+    that are not read here may have the name. None where every name of the text means what it meant before."""
+    if not is_name(name):
+        return f"{name!r} is no name; use letters, digits and _, with no digit first"
+    of_data = symbol.kind == "constant" or symbol.argument is not None
     new = renamed(text, symbol.places, name)
     try:
         before, after = Names(text), Names(new)
@@ -313,6 +332,8 @@ def clashes(text: str, symbol: Symbol, name: str) -> str | None:
         return f"{name} is no name there ({error.message})"
     if before.meaning() != after.meaning():
         return f"with the name {name} something in the file would mean something else"
+    if of_data and read_items(text, "<text>").loads:
+        return f"the data that the file reads may have {symbol.name} or {name} too; rename it by hand"
     try:
         parse_deployment(text)
     except InputError:

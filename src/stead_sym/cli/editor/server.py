@@ -2,25 +2,30 @@
 
 One decision: nothing is solved here. Diagnostics are what the parser and the linter say, which takes
 milliseconds, so that they can be made anew at every keystroke. No file and no database that a text names is
-opened: the text may be anybody's. Of one that has facts read from there, the syntax is checked.
+opened: the text may be anybody's. Of one that has facts read from there, all but the constants is checked.
+
+Editors send the whole text at every change. A line ends where the protocol says, with a line feed, a carriage
+return or both, while `pygls` alone would end it at every character that Unicode calls a line break.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
-from pygls.workspace import TextDocument
 
 from stead_sym import __version__
 from stead_sym.cli.editor.describe import KEYWORDS, described
 from stead_sym.cli.editor.names import Names, Place, Symbol, clashes, declared
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.language import parse_deployment, read_items
+from stead_sym.deployment.language import parse_deployment, read_items, with_line_feeds
+from stead_sym.deployment.resolve import Items, resolve_items
 from stead_sym.errors import InputError, Span
 from stead_sym.findings.static import lint
 
@@ -45,64 +50,90 @@ class Server(LanguageServer):
     """The server; ``known`` has what was read of each file by its address."""
 
     def __init__(self) -> None:
-        super().__init__("stead-sym", __version__)
+        super().__init__("stead-sym", __version__, lsp.TextDocumentSyncKind.Full)
         self.known: dict[str, _Known] = {}
+
+    def lines(self, uri: str) -> list[str]:
+        """The lines of a file as it is read."""
+        return with_line_feeds(self.workspace.get_text_document(uri).source).split("\n")
 
     def looked_at(self, uri: str) -> list[lsp.Diagnostic]:
         """Read the text of a file; what is to be said of it."""
-        document = self.workspace.get_text_document(uri)
+        lines = self.lines(uri)
+        text = "\n".join(lines)
         known = self.known.setdefault(uri, _Known())
         try:
-            known.names = Names(document.source)
-            if reads := read_items(document.source, uri).loads:
-                return [self._not_read(document, reads[0].span)]
-            known.deployment = parse_deployment(document.source)
+            known.names = Names(text)
+            items = read_items(text, uri)
+            if items.loads:
+                return [*self._without_data(lines, items, known.names), self._not_read(lines, items)]
+            known.deployment = parse_deployment(text)
         except InputError as error:
-            return [self._diagnostic(document, error.span, error.message, type(error).__name__, error=True)]
+            return [self._diagnostic(lines, error.span, error.message, type(error).__name__, error=True)]
         return [
             self._diagnostic(
-                document, finding.place, f"{finding.text}; {finding.remedy}", finding.kind.replace(" ", "-")
+                lines, finding.place, f"{finding.text}; {finding.remedy}", finding.kind.replace(" ", "-")
             )
             for finding in lint(known.deployment)
         ]
 
-    def _not_read(self, document: TextDocument, span: Span | None) -> lsp.Diagnostic:
-        text = "only the syntax is checked: no data is read for an editor; `stead-sym check` says the rest"
-        said = self._diagnostic(document, span, text, "data-not-read")
+    def _without_data(self, lines: Sequence[str], items: Items, names: Names) -> Iterator[lsp.Diagnostic]:
+        """The error of a text without the facts that it has read: one about a constant may come of that, any
+        other is there with them too."""
+        try:
+            resolve_items(replace(items, loads=()))
+        except InputError as error:
+            place = error.span
+            found = None if place is None else names.at(place.line, place.column)
+            if found is None or found[0].kind != "constant":
+                yield self._diagnostic(lines, place, error.message, type(error).__name__, error=True)
+
+    def _not_read(self, lines: Sequence[str], items: Items) -> lsp.Diagnostic:
+        message = (
+            "constants and findings are not checked: no data is read for an editor; `stead-sym check` does it"
+        )
+        said = self._diagnostic(lines, items.loads[0].span, message, "data-not-read")
         said.severity = lsp.DiagnosticSeverity.Information
         return said
 
     def _diagnostic(
-        self, document: TextDocument, span: Span | None, text: str, code: str, *, error: bool = False
+        self, lines: Sequence[str], span: Span | None, message: str, code: str, *, error: bool = False
     ) -> lsp.Diagnostic:
         """Something that is to be said at a place: the word there is marked."""
         place = Place(1, 1, 0)
         if span is not None:
-            line = document.lines[span.line - 1] if span.line <= len(document.lines) else ""
-            word = _WORD.match(line, span.column - 1)
+            word = _WORD.match(_line(lines, span.line - 1), span.column - 1)
             place = Place(span.line, span.column, len(word[0]) if word else 1)
         severity = lsp.DiagnosticSeverity.Error if error else lsp.DiagnosticSeverity.Warning
-        return lsp.Diagnostic(self.range(document, place), text, severity, code, source="stead-sym")
+        return lsp.Diagnostic(self.range(lines, place), message, severity, code, source="stead-sym")
 
-    def range(self, document: TextDocument, place: Place) -> lsp.Range:
-        """A place in the units of the client."""
-        line, begin = place.line - 1, place.column - 1
-        here = lsp.Range(lsp.Position(line, begin), lsp.Position(line, begin + place.length))
-        return document.position_codec.range_to_client_units(document.lines, here)
+    def range(self, lines: Sequence[str], place: Place) -> lsp.Range:
+        """A place of a text in the units of the client."""
+        number, begin = place.line - 1, place.column - 1
+        line, units = _line(lines, number), self.workspace.position_codec.client_num_units
+        ends = (lsp.Position(number, units(line[:end])) for end in (begin, begin + place.length))
+        return lsp.Range(*ends)
 
     def at(self, uri: str, position: lsp.Position) -> tuple[Symbol, Place] | None:
         """The name at a position of a text that can be read."""
-        document = self.workspace.get_text_document(uri)
-        here = document.position_codec.position_from_client_units(document.lines, position)
+        lines = self.lines(uri)
+        units = self.workspace.position_codec.client_num_units
+        before = [*accumulate(map(units, _line(lines, position.line)), initial=0)]
+        column = bisect_left(before, position.character) + 1
         try:
-            return Names(document.source).at(here.line + 1, here.character + 1)
+            return Names("\n".join(lines)).at(position.line + 1, column)
         except InputError:
             return None
 
     def locations(self, uri: str, places: Iterable[Place]) -> list[lsp.Location]:
         """Places of a file."""
-        document = self.workspace.get_text_document(uri)
-        return [lsp.Location(uri, self.range(document, place)) for place in sorted(places)]
+        lines = self.lines(uri)
+        return [lsp.Location(uri, self.range(lines, place)) for place in sorted(places)]
+
+
+def _line(lines: Sequence[str], number: int) -> str:
+    """A line, counted from 0; nothing after the last one."""
+    return lines[number] if number < len(lines) else ""
 
 
 def make_server() -> Server:
@@ -130,8 +161,8 @@ def make_server() -> Server:
             return None
         symbol, place = found
         text = described(symbol, ls.known.get(uri, _Known()).deployment)
-        document = ls.workspace.get_text_document(uri)
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), ls.range(document, place))
+        said = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+        return lsp.Hover(said, ls.range(ls.lines(uri), place))
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(ls: Server, params: lsp.DefinitionParams) -> list[lsp.Location]:
@@ -147,32 +178,32 @@ def make_server() -> Server:
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare_rename(ls: Server, params: lsp.PrepareRenameParams) -> lsp.Range | None:
-        found = ls.at(params.text_document.uri, params.position)
-        document = ls.workspace.get_text_document(params.text_document.uri)
-        return ls.range(document, found[1]) if found else None
+        uri = params.text_document.uri
+        found = ls.at(uri, params.position)
+        return ls.range(ls.lines(uri), found[1]) if found else None
 
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     def rename(ls: Server, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
         uri = params.text_document.uri
         if (found := ls.at(uri, params.position)) is None:
             return None
-        document = ls.workspace.get_text_document(uri)
-        if why := clashes(document.source, found[0], params.new_name):
+        lines = ls.lines(uri)
+        if why := clashes("\n".join(lines), found[0], params.new_name):
             raise JsonRpcInvalidParams(why)
         places = sorted(found[0].places)
-        edits = [lsp.TextEdit(ls.range(document, place), params.new_name) for place in places]
+        edits = [lsp.TextEdit(ls.range(lines, place), params.new_name) for place in places]
         return lsp.WorkspaceEdit(changes={uri: edits})
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(ls: Server, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        names = ls.known.get(params.text_document.uri, _Known()).names
-        document = ls.workspace.get_text_document(params.text_document.uri)
-        if names is None:
+        uri = params.text_document.uri
+        if (names := ls.known.get(uri, _Known()).names) is None:
             return []
+        lines = ls.lines(uri)
         return [
             lsp.DocumentSymbol(symbol.name, _KINDS[symbol.kind], there, there, symbol.kind)
             for symbol in declared(names)
-            if symbol.declaration is not None and (there := ls.range(document, symbol.declaration))
+            if symbol.declaration is not None and (there := ls.range(lines, symbol.declaration))
         ]
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION)

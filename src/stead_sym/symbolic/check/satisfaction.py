@@ -60,6 +60,7 @@ class Checker:
         self.manager = model.manager
         self._memo: dict[tuple[Formula, tuple[tuple[str, Vector | Value], ...]], Bdd] = {}
         self._pairs: dict[tuple[Vector, ...], Pairs] = {}
+        self._operators: dict[tuple[Vector, ...], Operators] = {}
 
     def sat(self, formula: Formula, env: Environment) -> Bdd:
         """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
@@ -104,8 +105,11 @@ class Checker:
 
     def operators(self, pairs: Pairs) -> Operators:
         """CTL over the reachable states and all assignments to some variables."""
-        everywhere = self.model.reached & pairs.assignments
-        return Operators(pairs, everywhere, self._fair, self.constraints)
+        if pairs.vectors not in self._operators:
+            everywhere = self.model.reached & pairs.assignments
+            operators = Operators(pairs, everywhere, self._fair, self.constraints)
+            self._operators[pairs.vectors] = operators
+        return self._operators[pairs.vectors]
 
     def _sat(self, formula: Formula, env: Environment) -> Bdd:
         m, ctl = self.manager, self.operators(self.pairs(formula, env))

@@ -51,6 +51,10 @@ class Vector:
     one_hot: bool = False
     mortal: bool = False
 
+    def __hash__(self) -> int:
+        """That of one bit: no two vectors share any, and a one-hot vector has a bit for each record."""
+        return hash(self.bits[0])
+
 
 class Values:
     """The values of one restriction as bits.
@@ -228,10 +232,7 @@ class Values:
                 named = dict(map(self._names.__getitem__, on))
                 yield tuple(named[vector] for vector in vectors)
             return
-        bits = bits_of(vectors)
-        while function != self.manager.false:
-            assignment = self.manager.pick(function, bits)
-            function = function & ~self.manager.cube(assignment)
+        for assignment, _ in self.manager.cases(function, bits_of(vectors)):
             yield tuple(self.value(vector, assignment) for vector in vectors)
 
     # dead values

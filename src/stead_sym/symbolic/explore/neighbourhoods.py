@@ -134,6 +134,7 @@ class Neighbourhoods:
         self.manager = views.manager
         self.rigid = rigid
         self._support: dict[Bdd, Bits] = {}
+        self._same: dict[tuple[Item, Bdd], bool | None] = {}
 
     def shape(self, pattern: Instance, places: Sequence[Place]) -> Shape | None:
         """The shape of a pattern with these places; None where there are too many calls to look at."""
@@ -150,21 +151,44 @@ class Neighbourhoods:
             if prod(map(len, choices)) > _MOST:
                 return None
             calls += (Call(name, args) for args in product(*choices))
-        return Shape(self.encoding, pattern, [self._site(place, among, calls) for place in places])
+        anywhere = self.manager.disj(sorted((place.shown for place in places), key=self.manager.depth))
+        return Shape(self.encoding, pattern, [self._site(place, anywhere, among, calls) for place in places])
 
-    def _site(self, place: Place, among: Mapping[str, Sequence[Value]], calls: Sequence[Call]) -> Site:
-        m, name_of = self.manager, {value: name for name, value in place.of.items()}
+    def _site(
+        self, place: Place, anywhere: Bdd, among: Mapping[str, Sequence[Value]], calls: Sequence[Call]
+    ) -> Site:
+        """A site; ``anywhere`` is where the pattern is shown at any."""
+        name_of = {value: name for name, value in place.of.items()}
         items: list[tuple[Item, Bdd]] = []
         items += ((fact.rename(name_of), self.views.fact(fact)) for fact in self._facts(place, among))
         items += ((call, self.views.call(call.rename(place.of))) for call in calls)
         sure, left = list[Item](), list[tuple[Item, Bdd]]()
         for item, there in items:
-            if m.implies(place.shown, there):
+            always = self._settled(item, anywhere, there)
+            if always is None:
+                always = self._always(place.shown, there)
+            if always:
                 sure.append(item)
-            elif not m.implies(place.shown, ~there):
+            elif always is None:
                 left.append((item, there))
         bits = self._bits(place.shown).union(*(self._bits(there) for _, there in left))
         return Site(place, tuple(sure), tuple(left), bits)
+
+    def _settled(self, item: Item, anywhere: Bdd, there: Bdd) -> bool | None:
+        """`_always` for a fact or call that is the same at every site: a call without parameters may depend
+        on all records, and to ask at each site would take the square of their number."""
+        if not self.rigid >= set(item.args):
+            return None
+        key = (item, anywhere)
+        if key not in self._same:
+            self._same[key] = self._always(anywhere, there)
+        return self._same[key]
+
+    def _always(self, shown: Bdd, there: Bdd) -> bool | None:
+        """Whether what is there in these states is there wherever the pattern is shown; None: in some."""
+        if self.manager.implies(shown, there):
+            return True
+        return False if self.manager.implies(shown, ~there) else None
 
     def _facts(self, place: Place, among: Mapping[str, Sequence[Value]]) -> Iterator[Fact]:
         """The facts that can hold over the values of a place and the rigid ones. They are looked up at the

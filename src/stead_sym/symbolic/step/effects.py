@@ -161,7 +161,7 @@ class EffectCompiler:
         m, conditions = self.manager, self.conditions.conditions(place, effect, params.scope)
         common, possible = self._split(params, conditions, offering)
         actions, exceeding, overflow = dict[frozenset[str], list[Action]](), m.false, m.false
-        broken = frozenset[Key]()
+        broken, breaking = set[Key](), dict[frozenset[Key], list[Bdd]]()
         if (room := self.room.before(effect)) is not None:
             exceeding = params.selected(m.exist(conditions.local, possible & ~room), {})
             possible = possible & room
@@ -174,8 +174,12 @@ class EffectCompiler:
             kind = frozenset(told)
             if kind not in shared:
                 shared[kind] = self.writer.shared(effect, common, kind)
+                for keys, where in shared[kind].write.breaking.items():
+                    breaking.setdefault(keys, []).append(where)
             written = self.writer.write(effect, terms, case, shared[kind], told)
             broken |= written.broken
+            for keys, where in written.breaking.items():
+                breaking.setdefault(keys, []).append(where)
             lacking = m.exist(drawn, self.room.lacking(effect, terms, case & written.outside))
             overflow = overflow | params.selected(lacking, values)
             inside = case & ~written.outside
@@ -191,6 +195,9 @@ class EffectCompiler:
                 action = self._action(params, values, fresh.values(), inside, written)
                 actions.setdefault(kind, []).append(action)
                 said()
+        for keys, cases in breaking.items():
+            if common & m.disj(cases) != m.false:
+                broken |= keys
         steps = m.disj(
             framed(self.encoding, made, params.selectors, shared[kind].write.updates)
             for kind, made in actions.items()
@@ -205,7 +212,7 @@ class EffectCompiler:
                 draw: m.exist(conditions.local, m.conj([*offering, at]))
                 for draw, at in conditions.taken.items()
             },
-            broken=broken,
+            broken=frozenset(broken),
         )
 
     def _split(self, params: Parameters, conditions: Conditions, offering: Sequence[Bdd]) -> tuple[Bdd, Bdd]:

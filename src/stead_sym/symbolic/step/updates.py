@@ -42,15 +42,18 @@ class Write:
     """The new values of the written bits over the old ones.
 
     ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubling``:
-    those after which two facts with one declared key would hold, which no field has a code for. ``broken``:
-    the keys of which two facts could hold afterwards, of the guessed ones that the encoding relies on; a key
-    that an earlier write of the same `Writer` breaks is not looked at again.
+    those after which two facts with one declared key would hold, which no field has a code for. Of the keys
+    that are guessed and that the encoding relies on, ``broken`` are those of which two facts could hold
+    afterwards; one that an earlier write of the same `Writer` breaks is not looked at again. ``breaking`` has
+    others, each with the states that break it if they are among those that the alternative has in common:
+    what all its actions have in common is as large as the database, and is better asked once for them all.
     """
 
     updates: Mapping[str, Bdd]
     outside: Bdd
     doubling: Bdd
     broken: frozenset[Key]
+    breaking: Mapping[frozenset[Key], Bdd]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class Writer:
                     outside = outside | self._collect(statement, {}, facts)
                 case _:
                     pass
-        nothing = Write({}, outside, self.manager.false, frozenset())
+        nothing = Write({}, outside, self.manager.false, frozenset(), {})
         write = self._write(effect, facts, self.manager.true, Shared(common, _Facts(), nothing), _NOTHING)
         return Shared(common, facts, write)
 
@@ -128,8 +131,8 @@ class Writer:
     ) -> Write:
         """What the statements of an effect do for values of its variables in the states of ``case`` that
         ``shared`` has in common, all in the care set: the updates are those that differ from what is shared,
-        all else includes it. A one-hot vector stands for any value that ``case`` allows, and the updates
-        depend on it."""
+        all else but ``breaking`` includes it. A one-hot vector stands for any value that ``case`` allows,
+        and the updates depend on it."""
         facts, outside = _Facts(), shared.write.outside
         for present in told.values():
             facts.deleted.update(dict.fromkeys(present, self.manager.true))
@@ -145,7 +148,7 @@ class Writer:
                 case _:
                     assert_never(statement)
         write = self._write(effect, facts, case, shared, told)
-        return Write(write.updates, outside, write.doubling, write.broken)
+        return dataclasses.replace(write, outside=outside)
 
     def _collect(self, statement: Insert | Delete, values: Environment, facts: _Facts) -> Bdd:
         """Add the facts that a statement deletes or inserts; the states in which it inserts one without
@@ -167,7 +170,7 @@ class Writer:
         m, care = self.manager, self.encoding.care
         broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken
         updates: dict[str, Bdd] = {}
-        doubling = shared.write.doubling
+        doubling, breaking = shared.write.doubling, dict[frozenset[Key], Bdd]()
         for field in self._touched([*own.deleted, *own.inserted]):
             within = case & self.encoding.well_coded(field) if care == m.true else case
             gone = self._both(field.facts, own.deleted, shared.facts.deleted)
@@ -178,16 +181,15 @@ class Writer:
                 met = within & meeting(self.compiler, occupied, come)
                 if is_declared(field, self.encoding.schema):
                     doubling = doubling | met
-                elif not (keys := keys_of(field)) <= self._broken and may_meet(
-                    self.compiler, occupied, come, within, shared.common
-                ):
-                    broken |= keys
+                elif met != m.false:
+                    keys = keys_of(field)
+                    breaking[keys] = breaking.get(keys, m.false) | met
             for bit, new in self._field_bits(field, leaving, come).items():
                 settled = self._settle(shared.write.updates.get(bit, m.var(bit)), new, within)
                 if settled is not None:
                     updates[bit] = settled
         self._broken |= broken
-        return Write(updates, shared.write.outside, doubling, frozenset(broken))
+        return Write(updates, shared.write.outside, doubling, frozenset(broken), breaking)
 
     def _both(
         self, facts: Iterable[Fact], own: Mapping[Fact, Bdd], shared: Mapping[Fact, Bdd]
