@@ -84,6 +84,15 @@ relation Focus(rec)
 relation Done(rec)
 init
 {facts}
+view Focus(r)
+view Rec(r) where Focus(r) | ~Focus(_)
+view Done(r) where Focus(r)
+spec never
+  AG ~Done({named})
+spec others
+  AG forall r. (Done(r) -> r = {named})
+"""
+_WITH_PARAMETERS = """
 tool take(r: rec)
   guard ~Focus(_)
   effect
@@ -96,26 +105,39 @@ tool leave(r: rec)
   guard Focus(r)
   effect
     clear Focus
-view Focus(r)
-view Rec(r) where Focus(r) | ~Focus(_)
-view Done(r) where Focus(r)
 policy p
   call take(r)
   call do({named})
   call leave(r)
-spec never
-  AG ~Done({named})
-spec others
-  AG forall r. (Done(r) -> r = {named})
+"""
+_WITHOUT = """
+tool take()
+  guard ~Focus(_)
+  effect
+    choose r: rec where Rec(r)
+    insert Focus(r)
+tool do()
+  guard exists r. Focus(r) & ~Done(r)
+  effect
+    insert Done(r) for r where Focus(r)
+tool leave()
+  guard Focus(_)
+  effect
+    clear Focus
+policy p
+  call take()
+  call do() when Focus({named})
+  call leave()
 """
 
 
+@pytest.mark.parametrize("tools", [_WITH_PARAMETERS, _WITHOUT], ids=["parameters", "none"])
 @pytest.mark.parametrize("number", [1, 2, 3])
 @pytest.mark.parametrize("named", [0, 1])
-def test_a_record_that_the_policy_names_is_no_other(number, named):
+def test_a_record_that_the_policy_names_is_no_other(number, named, tools):
     """All records have isomorphic neighbourhoods; one of them the agent knows."""
     facts = "\n".join(f"  Rec(r{k})" for k in range(max(number, named + 1)))
-    deployment = stead_sym.parse_deployment(_NAMED.format(facts=facts, named=f"r{named}"))
+    deployment = stead_sym.parse_deployment((_NAMED + tools).format(facts=facts, named=f"r{named}"))
     policy = deployment.policy("p")
     expected, _ = answers(deployment, policy, engine="explicit")
     assert expected[0] == {"never": "fails", "others": "holds"}

@@ -198,9 +198,11 @@ def test_what_all_actions_do_meets_what_one_of_them_does(deployment):
     assert_as_defined(deployment)
 
 
-def test_some_calls_tell_which_fact_is_cleared_and_some_do_not():
-    """That of one record can only be made where it is here, that of the other also where it is not."""
-    tool = "tool t(p: rec)\n  guard Here(p) | (p = r1 & N(r0))\n  effect\n    insert M(p)\n    clear Here\n"
+@pytest.mark.parametrize("guard", ["Here(p) | (p = r1 & N(r0))", "(Here(r0) & M(p)) | (Here(r1) & ~M(p))"])
+def test_some_calls_tell_which_fact_is_cleared_and_some_do_not(guard):
+    """That of one record can only be made where it is here, that of the other also where it is not; or which
+    record is here is a matter of another relation."""
+    tool = f"tool t(p: rec)\n  guard {guard}\n  effect\n    insert M(p)\n    clear Here\n"
     move = "tool move(p: rec)\n  effect\n    clear Here\n    insert Here(p)\n"
     deployment = parse_deployment(_OVERLAP.format(tools=tool + move))
     assert Compiled(deployment, theorem_restriction(deployment, ())).plan.guess.singles == {"Here"}
@@ -231,3 +233,26 @@ def test_calls_are_gone_through_where_they_are_many_but_not_as_many_as_pairs(mon
     monkeypatch.setattr(effects, "_FEW", records)
     tools = Compiled(desk, theorem_restriction(desk, desk.specs)).plan.tools
     assert (tools["over"].actions, tools["both"].actions) == (1, 1)
+
+
+def test_what_is_cleared_makes_room_for_what_comes():
+    deployment = parse_deployment("""
+deployment renewal
+sort rec
+relation M(rec)
+relation K(rec)
+bound rec 2
+tool come()
+  guard atmost 1 x: rec. x = x
+  effect
+    fresh x: rec
+    insert K(x)
+tool renew()
+  guard K(_)
+  effect
+    clear M, K
+    fresh x: rec
+    insert M(x)
+tool idle()
+""")
+    assert_as_defined(deployment)
