@@ -232,7 +232,8 @@ class Values:
                 named = dict(map(self._names.__getitem__, on))
                 yield tuple(named[vector] for vector in vectors)
             return
-        for assignment, _ in self.manager.cases(function, bits_of(vectors)):
+        bits = sorted(bits_of(vectors), key=self.manager.level)  # so that nothing is built on the way down
+        for assignment, _ in self.manager.cases(function, bits):
             yield tuple(self.value(vector, assignment) for vector in vectors)
 
     # dead values

@@ -243,7 +243,8 @@ class EffectCompiler:
         calls = vectors | dict(zip(params.names, params.vectors, strict=True))
         if len(calls) > len(vectors) and self._are_gone_through(possible, calls.values()):
             vectors = calls
-        for assignment, case in m.cases(possible, bits_of(vectors.values())):
+        bits = sorted(bits_of(vectors.values()), key=m.level)  # so that nothing is built on the way down
+        for assignment, case in m.cases(possible, bits):
             yield {name: self.encoding.value(v, assignment) for name, v in vectors.items()}, case
 
     def _are_gone_through(self, possible: Bdd, vectors: Iterable[Vector]) -> bool:
