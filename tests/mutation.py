@@ -135,8 +135,8 @@ MUTATIONS = (
     Mutation(
         "keys are not confirmed",
         "step/updates.py",
-        "broken |= keys\n",
-        "pass\n",
+        "elif met != m.false:",
+        "elif False:",
     ),
     Mutation(
         "two insertions are not seen to meet",
