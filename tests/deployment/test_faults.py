@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import event, given, reject, settings
@@ -13,13 +14,14 @@ from stead_sym.deployment import build
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.restriction import theorem_restriction
-from stead_sym.deployment.semantics import leads_to, offer, successors
+from stead_sym.deployment.semantics import leads_to, offer, possible, successors
 from stead_sym.deployment.tool import Effect, Ensure, Tool
 from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, Undecided
 from stead_sym.files import load_text
 from stead_sym.logic.syntax import Atom, map_children
 from stead_sym.relational.instance import Fact
 from stead_sym.testing.formulas import Signature, formulas
+from stead_sym.testing.workflows import workflows
 from stead_sym.verification import verify
 
 MODES = {
@@ -222,6 +224,28 @@ def test_where_a_call_leads_is_what_its_outcomes_are(deployment):
         reached = {*one.inside, *one.outside}
         for after in some:
             assert leads_to(deployment, call, deployment.init, after, restriction) == (after in reached)
+
+
+@settings(max_examples=examples(40))
+@given(workflows(specs=0))
+def test_statements_lead_to_what_their_outcomes_are_and_to_nothing_near_them(deployment):
+    """Asked of some states after a step, and of these with one fact more or less."""
+    restriction = theorem_restriction(deployment, deployment.specs)
+
+    def outcomes(state):
+        for call in sorted(possible(deployment, state)):
+            found = successors(deployment, call, state, restriction)
+            yield call, {*found.inside, *found.outside}
+
+    later = [state for _, reached in outcomes(deployment.init) for state in sorted(reached, key=str)[:1]]
+    for state in (deployment.init, *later[:3]):
+        for call, reached in outcomes(state):
+            asked = {state, *sorted(reached, key=str)[:6]}
+            for one in tuple(asked):
+                facts = sorted(one.facts | state.facts)[:4]
+                asked |= {replace(one, facts=one.facts ^ {fact}) for fact in facts}
+            for one in asked:
+                assert leads_to(deployment, call, state, one, restriction) == (one in reached)
 
 
 @pytest.mark.parametrize("mode", MODES)

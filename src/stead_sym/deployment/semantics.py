@@ -155,7 +155,8 @@ def outcomes(
             domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
             yield from ensured(_postcondition(effect), state, domain, sigma)
         else:
-            yield from _Write(deployment, state, restriction, effect)(effect.statements, _Draft(sigma))
+            for draft in _drafts(deployment, state, restriction, effect, sigma):
+                yield Instance(state.schema, (state.facts - draft.deleted) | draft.inserted)
 
 
 def leads_to(
@@ -164,14 +165,20 @@ def leads_to(
     """Whether D' ∈ τ(D, a), for D over U_f.
 
     The same as D' being among the `outcomes`, but the formula of an `ensure`, which may have as many
-    outcomes as there are instances, is only asked about this one.
+    outcomes as there are instances, is only asked about this one; and of statements it is only looked at what
+    they change, not at all facts of each outcome.
     """
-    sigma = _given(deployment, call)
+    sigma, come, gone = _given(deployment, call), after.facts - state.facts, state.facts - after.facts
     for effect in _enabled(deployment, call, state, sigma):
         if effect.is_ensure:
             if allows(_postcondition(effect), state, after, restriction.values, sigma):
                 return True
-        elif after in _Write(deployment, state, restriction, effect)(effect.statements, _Draft(sigma)):
+        elif any(
+            come <= draft.inserted <= after.facts
+            and gone <= draft.deleted
+            and after.facts.isdisjoint(draft.deleted - draft.inserted)
+            for draft in _drafts(deployment, state, restriction, effect, sigma)
+        ):
             return True
     return False
 
@@ -230,8 +237,20 @@ class _Draft:
         return replace(self, sigma={**self.sigma, binder.name: value})
 
 
+def _drafts(
+    deployment: Deployment,
+    state: Instance,
+    restriction: Restriction,
+    effect: Effect,
+    sigma: Mapping[str, Value],
+) -> Iterator[_Draft]:
+    """What an alternative of statements does, for every way to choose its values: it leads to
+    D' = (D minus deletes) plus inserts."""
+    return _Write(deployment, state, restriction, effect)(effect.statements, _Draft(sigma))
+
+
 class _Write:
-    """{ (D minus deletes) plus inserts } for every way to choose the values of one alternative."""
+    """The drafts of one alternative, its statements one after the other."""
 
     def __init__(
         self, deployment: Deployment, state: Instance, restriction: Restriction, effect: Effect
@@ -244,10 +263,9 @@ class _Write:
         }
         self.beyond = {s: restriction.beyond(s, sorts.count(s)) for s in dict.fromkeys(sorts)}
 
-    def __call__(self, statements: Sequence[Statement], draft: _Draft) -> Iterator[Instance]:
+    def __call__(self, statements: Sequence[Statement], draft: _Draft) -> Iterator[_Draft]:
         if not statements:
-            facts = (self.state.facts - draft.deleted) | draft.inserted
-            yield Instance(self.state.schema, facts)
+            yield draft
             return
         first, rest = statements[0], statements[1:]
         match first:
