@@ -15,6 +15,8 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import Engine
+from sqlalchemy.event import listens_for, remove
 from sqlalchemy.exc import DBAPIError
 from store_places import execute, tamper
 
@@ -508,3 +510,22 @@ def test_no_odd_record_is_a_bug(tmp_path):
             errors.append(str(error))
     assert all(error.startswith(f"{file}:") and "\n" not in error for error in errors)
     assert len(errors) > len(records) / 2
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_a_file_may_become_a_store_while_it_is_opened(tmp_path, before):
+    """Another process makes the store right before one of the statements that look whether there is one."""
+    path, said = str(tmp_path / "decisions.sqlite"), list[str]()
+
+    def make(_connection, _cursor, statement, *_):
+        said.append(statement)
+        if len(said) == before + 1:
+            Store(path).close()
+
+    listens_for(Engine, "before_cursor_execute")(make)
+    try:
+        Store(path).close()
+    finally:
+        remove(Engine, "before_cursor_execute", make)
+    assert not any(statement.startswith("BEGIN") for statement in said[:before]), "nobody can come in between"
+    assert execute(path, "SELECT count(*) FROM decision") == [(0,)]

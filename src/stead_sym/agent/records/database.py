@@ -288,8 +288,10 @@ class Database:
             return int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
 
         with self._engine.connect() as connection:
-            found = pragma(connection, "application_id"), pragma(connection, "user_version")
+            # Another process may make the tables and say so, at once, between any two of these: what is said
+            # is read last, so that there are never tables and nothing said.
             empty = connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is None
+            found = pragma(connection, "application_id"), pragma(connection, "user_version")
             if empty and not found[0]:
                 connection.exec_driver_sql("PRAGMA journal_mode = WAL")
         if empty and not found[0]:
