@@ -415,10 +415,10 @@ class Manager:
         level: int = self._bdd.level_of_var(name)
         return level
 
-    def node(self, edge: Bdd) -> int:
-        """A number for the node of an edge, negated or not."""
-        number = int(edge)  # of CUDD an address whose last bit says whether the edge is negated
-        return abs(number) if self.backend == "autoref" else number & ~1
+    def node(self, edge: int) -> int:
+        """The number of the edge to a node that is not negated, given that of either of the two: of CUDD an
+        address, whose last bit says whether the edge is negated."""
+        return abs(edge) if self.backend == "autoref" else edge & ~1
 
     @property
     def variables(self) -> int:
@@ -452,48 +452,52 @@ def _pairs(items: list[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:
 class _Count:
     """The models of a function over some variables, ranked from the top; level by level from the lowest one
     up. The number of a node has as many bits as there are variables below it: it is dropped when the last of
-    the nodes that ask for it has done so, so that few are there at a time."""
+    the nodes that ask for it has done so, so that few are there at a time. Edges are plain numbers here: the
+    function keeps its nodes alive."""
 
     def __init__(self, manager: Manager, bits: Bits) -> None:
-        self._true, self._false = manager.true, manager.false
-        self._rank = {level: k for k, level in enumerate(sorted(map(manager.level, bits)))}
-        self._total = len(self._rank)
+        self._true, self._false = int(manager.true), int(manager.false)
+        self._levels = {level: k for k, level in enumerate(sorted(map(manager.level, bits)))}
+        self._total = len(self._levels)
         self._node = manager.node
+        self._rank: dict[int, int] = {}
         self._known: dict[int, int] = {}
         self._asked: dict[int, int] = {}
 
     def models(self, function: Bdd) -> int:
         """The number of its models."""
-        # The nodes at each rank, with their edges.
-        at: list[dict[int, tuple[Bdd, Bdd]]] = [{} for _ in self._rank]
+        at: list[list[tuple[int, int, int]]] = [[] for _ in self._levels]  # per rank the nodes, their edges
         todo = [function]
         while todo:
             edge = todo.pop()
-            if edge == self._true or edge == self._false:
+            if int(edge) in (self._true, self._false):
                 continue
-            number, nodes = self._node(edge), at[self._rank[edge.level]]
-            asked = self._asked.get(number, 0)
-            self._asked[number] = asked + 1
-            if not asked:
-                edges = nodes[number] = edge.low, edge.high
-                todo += edges
+            number = self._node(int(edge))
+            if number in self._asked:
+                self._asked[number] += 1
+                continue
+            self._asked[number], rank = 1, self._levels[edge.level]
+            self._rank[number] = rank
+            low, high = edge.low, edge.high
+            at[rank].append((number, int(low), int(high)))
+            todo += (low, high)
         for rank in range(self._total - 1, -1, -1):
-            for number, (low, high) in at[rank].items():
-                self._known[number] = self._from(low, rank + 1) + self._from(high, rank + 1)
-        return self._from(function, 0)
+            for number, below, above in at[rank]:
+                self._known[number] = self._from(below, rank + 1) + self._from(above, rank + 1)
+        return self._from(int(function), 0)
 
-    def _from(self, edge: Bdd, first: int) -> int:
+    def _from(self, edge: int, first: int) -> int:
         """Models of an edge over the variables from rank ``first`` on; those of the node below are known."""
         if edge == self._true:
             return 1 << (self._total - first)
         if edge == self._false:
             return 0
-        own, number = self._rank[edge.level], self._node(edge)
-        models = self._known[number]
+        number = self._node(edge)
+        own, models = self._rank[number], self._known[number]
         self._asked[number] -= 1
         if not self._asked[number]:
             del self._known[number], self._asked[number]
-        return ((1 << (self._total - own)) - models if edge.negated else models) << (own - first)
+        return ((1 << (self._total - own)) - models if edge != number else models) << (own - first)
 
 
 @contextmanager
