@@ -45,6 +45,7 @@ class Witness:
         self.literal = checker.model.plan.naming.literal
         self._places: dict[Instance, Place] = {}
         self._sorts: dict[Value, str] = {}
+        self._last: tuple[Bdd, Instance, Bdd] | None = None
 
     def place(self, state: Instance) -> Place:
         """The place of a state that was handed out."""
@@ -71,7 +72,22 @@ class Witness:
     def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """(D, σ) ⊨ f."""
         env, _, satisfying = self._sat(formula, formula, assignment)
-        return self._in(satisfying, self._places[state], env, assignment)
+        place = self._places[state]
+        here = self._here(satisfying, place)
+        return here & self._held(place, env, assignment) != self.manager.false
+
+    def _here(self, satisfying: Bdd, place: Place) -> Bdd:
+        """The assignments that are in a set of pairs with the state of a place. The last ones are kept: they
+        are asked for each value of a variable, of which there may be as many as records."""
+        if self._last is None or self._last[:2] != (satisfying, place.known):
+            state = self.manager.cube(self.encoding.encode(place.known))
+            here = self.manager.exist(self.encoding.state_bits, satisfying & state)
+            self._last = satisfying, place.known, here
+        return self._last[2]
+
+    def _held(self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]) -> Bdd:
+        """A function that of the assignments only σ satisfies, under the names that the diagrams use."""
+        return self.encoding.holding(*self._living_and_dead(place, env, assignment))
 
     def states(self, formula: Formula, assignment: Mapping[str, Value]) -> Bdd:
         """{ D ∈ R : (D, σ) ⊨ f }, over the state bits; σ under the names that the diagrams use.
@@ -159,10 +175,17 @@ class Witness:
         self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Mapping[str, bool]:
         """The bits of (D, σ) under the names that the diagrams use."""
+        living, dead = self._living_and_dead(place, env, assignment)
+        return {**self.encoding.encode(place.known), **self.encoding.assignment_code(living, dead)}
+
+    def _living_and_dead(
+        self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+    ) -> tuple[Mapping[Vector, Value], Mapping[Vector, Value]]:
+        """What σ gives to the vectors, under the names that the diagrams use; and those that are dead, under
+        their own."""
         held = {vector: assignment[name] for name, vector in env.items()}
         dead = {v: u for v, u in held.items() if self._is_mortal(v, u) and u not in place.names}
-        living = {v: place.names.get(u, u) for v, u in held.items() if v not in dead}
-        return {**self.encoding.encode(place.known), **self.encoding.assignment_code(living, dead)}
+        return {v: place.names.get(u, u) for v, u in held.items() if v not in dead}, dead
 
     def run(
         self,

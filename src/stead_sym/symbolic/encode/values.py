@@ -212,9 +212,22 @@ class Values:
             code |= self.code(vector, value)
         for vector in dead:
             code |= dict.fromkeys(vector.bits, False)
-        for left, right in self.mortal_pairs((*living, *dead)):
-            code[self.same_dead(left, right)] = left in dead and dead[left] == dead.get(right)
-        return code
+        return code | self._dead_code(living, dead)
+
+    def holding(self, living: Mapping[Vector, Value], dead: Mapping[Vector, Value]) -> Bdd:
+        """`assignment_code` as a function that is satisfied by no other assignment: of a one-hot vector that
+        lives it says one bit, and not one for each value."""
+        named = (self.is_value(vector, value) for vector, value in living.items())
+        return self.manager.conj(
+            [*named, *map(self.dead, dead), self.manager.cube(self._dead_code(living, dead))]
+        )
+
+    def _dead_code(self, living: Mapping[Vector, Value], dead: Mapping[Vector, Value]) -> dict[str, bool]:
+        """The bits that say which of some vectors hold the same dead value."""
+        return {
+            self.same_dead(left, right): left in dead and dead[left] == dead.get(right)
+            for left, right in self.mortal_pairs((*living, *dead))
+        }
 
     def value(self, vector: Vector, assignment: Mapping[str, bool]) -> Value:
         """The value that an assignment to the vector's bits says."""
