@@ -38,6 +38,7 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.testing.deployments import deployments
+from stead_sym.verification import verify
 
 
 class Case:
@@ -252,3 +253,34 @@ def test_a_run_that_is_not_there_is_refused():
         engine._witness.until(TRUE, FALSE, deployment.init, {})
     with pytest.raises(ValueError, match="no step leads"):
         engine._witness.step(FALSE, deployment.init, {})
+
+
+ARCHIVED = """
+deployment archive
+sort case
+relation Open(case)
+init
+bound case 2
+tool start()
+  guard atmost 1 c: case. Open(c)
+  effect fresh c: case
+         insert Open(c)
+tool archive()
+  guard exists c. Open(c)
+  effect clear Open
+spec same
+  EF exists x: case, y: case. Open(x) & Open(y) & x = y & EX (~Open(x) & ~Open(y) & x = y)
+spec other
+  EF exists x: case, y: case. Open(x) & Open(y) & ~(x = y) & EX (~Open(x) & ~Open(y) & ~(x = y))
+"""
+
+
+def test_of_two_dead_values_it_is_known_whether_they_are_the_same():
+    """Both variables outlive what they hold: no bit of either is left that says what it was."""
+    result = verify(parse_deployment(ARCHIVED), "any", engine="symbolic")
+    for name, held in (("same", {"x": "case1", "y": "case1"}), ("other", {"x": "case1", "y": "case2"})):
+        text = str(result.verdicts[name].evidence)
+        assert f"with: {', '.join(f'{variable} = {value}' for variable, value in held.items())}" in text
+        last = text.splitlines()[-1]
+        assert last.endswith("is true")
+        assert ("case1 = case1" if name == "same" else "case1 != case2") in last
