@@ -72,22 +72,7 @@ class Witness:
     def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """(D, σ) ⊨ f."""
         env, _, satisfying = self._sat(formula, formula, assignment)
-        place = self._places[state]
-        here = self._here(satisfying, place)
-        return here & self._held(place, env, assignment) != self.manager.false
-
-    def _here(self, satisfying: Bdd, place: Place) -> Bdd:
-        """The assignments that are in a set of pairs with the state of a place. The last ones are kept: they
-        are asked for each value of a variable, of which there may be as many as records."""
-        if self._last is None or self._last[:2] != (satisfying, place.known):
-            state = self.manager.cube(self.encoding.encode(place.known))
-            here = self.manager.exist(self.encoding.state_bits, satisfying & state)
-            self._last = satisfying, place.known, here
-        return self._last[2]
-
-    def _held(self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]) -> Bdd:
-        """A function that of the assignments only σ satisfies, under the names that the diagrams use."""
-        return self.encoding.holding(*self._living_and_dead(place, env, assignment))
+        return self._in(satisfying, self._places[state], env, assignment)
 
     def states(self, formula: Formula, assignment: Mapping[str, Value]) -> Bdd:
         """{ D ∈ R : (D, σ) ⊨ f }, over the state bits; σ under the names that the diagrams use.
@@ -169,7 +154,17 @@ class Witness:
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> bool:
         """Whether (D, σ) is in a set of pairs, D and σ under the names that the diagrams use."""
-        return self.manager.satisfies(pairs, self.code(place, env, assignment))
+        held = self.encoding.holding(*self._living_and_dead(place, env, assignment))
+        return self._here(pairs, place) & held != self.manager.false
+
+    def _here(self, pairs: Bdd, place: Place) -> Bdd:
+        """The assignments that are in a set of pairs with the state of a place. The last ones are kept: they
+        are asked for each value of a variable, of which there may be as many as records."""
+        if self._last is None or self._last[:2] != (pairs, place.known):
+            state = self.manager.cube(self.encoding.encode(place.known))
+            here = self.manager.exist(self.encoding.state_bits, pairs & state)
+            self._last = pairs, place.known, here
+        return self._last[2]
 
     def code(
         self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]

@@ -161,7 +161,7 @@ class EffectCompiler:
         m, conditions = self.manager, self.conditions.conditions(place, effect, params.scope)
         common, possible = self._split(params, conditions, offering)
         actions, exceeding, overflow = dict[frozenset[str], list[Action]](), m.false, m.false
-        broken, breaking = set[Key](), dict[frozenset[Key], list[Bdd]]()
+        broken, breaking = set[Key](), list[tuple[frozenset[Key], Bdd]]()
         if (room := self.room.before(effect)) is not None:
             exceeding = params.selected(m.exist(conditions.local, possible & ~room), {})
             possible = possible & room
@@ -174,12 +174,10 @@ class EffectCompiler:
             kind = frozenset(told)
             if kind not in shared:
                 shared[kind] = self.writer.shared(effect, common, kind)
-                for keys, where in shared[kind].write.breaking.items():
-                    breaking.setdefault(keys, []).append(where)
+                breaking += shared[kind].write.breaking.items()
             written = self.writer.write(effect, terms, case, shared[kind], told)
             broken |= written.broken
-            for keys, where in written.breaking.items():
-                breaking.setdefault(keys, []).append(where)
+            breaking += written.breaking.items()
             lacking = m.exist(drawn, self.room.lacking(effect, terms, case & written.outside))
             overflow = overflow | params.selected(lacking, values)
             inside = case & ~written.outside
@@ -195,8 +193,8 @@ class EffectCompiler:
                 action = self._action(params, values, fresh.values(), inside, written)
                 actions.setdefault(kind, []).append(action)
                 said()
-        for keys, cases in breaking.items():
-            if common & m.disj(cases) != m.false:
+        for keys in dict(breaking):
+            if common & m.disj(where for of, where in breaking if of == keys) != m.false:
                 broken |= keys
         steps = m.disj(
             framed(self.encoding, made, params.selectors, shared[kind].write.updates)
