@@ -852,6 +852,18 @@ MUTATIONS = (
         "return ctl.negation(self._exists(binder, Not(body), env))",
         "return everywhere & self._exists(binder, Not(body), env)",
     ),
+    Mutation(
+        "a first-order `forall` asks for one that is not",
+        "check/satisfaction.py",
+        "return ~self._exists(binder, Not(body), env)",
+        "return self._exists(binder, Not(body), env)",
+    ),
+    Mutation(
+        "a block of quantifiers forgets its inner variables",
+        "check/satisfaction.py",
+        "frozenset(bits_of(vectors))",
+        "frozenset(vectors[0].bits)",
+    ),
     # values that variables hold after they die
     Mutation(
         "dead values never come back",

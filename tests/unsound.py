@@ -43,6 +43,7 @@ from stead_sym.symbolic.plan import planner
 from stead_sym.symbolic.plan.guess import Broken
 from stead_sym.symbolic.plan.relaxation import Relaxation
 from stead_sym.symbolic.step.effects import EffectCompiler
+from stead_sym.symbolic.step.formulas import Compiler
 from stead_sym.symbolic.step.updates import Writer
 from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
@@ -84,11 +85,14 @@ def _living_only(self, left, right, *, own=Values.equal):
     return self.equal_living(left, right)
 
 
-def _all_active(self, binder, body, env):
+def _all_active(self, binders, body, env, *, own=Checker._member):
     """Quantifiers range over all values of the domain."""
-    vector = self.compiler.bound_vector(binder, env)
-    inner = {**env, binder.name: vector}
-    return vector, self.sat(body, inner) & self.encoding.valid(vector) & ~self.encoding.dead(vector)
+    with patch.object(Compiler, "ranging", _any_living):
+        return own(self, binders, body, env)
+
+
+def _any_living(self, binder, vector, body):
+    return self.encoding.valid(vector) & ~self.encoding.dead(vector)
 
 
 def _few_steps(self, target, through):

@@ -21,13 +21,13 @@ from stead_sym.errors import InputError
 from stead_sym.logic.names import WORDS
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.syntax import Resolved
-from stead_sym.symbolic.bdd.manager import deep_stack
+from stead_sym.symbolic.bdd.manager import at_work
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.symbolic.explore.reach import ReachableStates
 from stead_sym.verification import Verification
 
 
-@deep_stack()
+@at_work()
 def write_certificate(result: Verification, directory: str | Path) -> Path:
     """Write the certificate of a verification into a directory, which is made if it is not there; returns it.
 

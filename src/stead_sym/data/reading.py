@@ -6,14 +6,13 @@ different cell is looked at once, and rows are put together without looking at t
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
 
+from stead_sym.collecting import seldom_collecting
 from stead_sym.data.files import file_table
 from stead_sym.data.source import Column, FactsFrom, File, Given, Into, Loaded
 from stead_sym.data.spelling import Unusable, spelled, text_of
@@ -108,7 +107,7 @@ def read_facts_from(item: FactsFrom, known: Known, folder: Path) -> Loaded:
     shared: dict[tuple[str | None, str, bool], _Values] = {}
     makers = [_maker(into, columns, known, shared) for into in item.into]
     rows, before = 0, len(known.facts)
-    with _without_collecting():
+    with seldom_collecting():
         for batch in table.batches(columns):
             rows += batch.rows
             for maker in makers:
@@ -202,15 +201,3 @@ def _wrong(maker: _Maker, columns: Sequence[Column], batch: Batch) -> InputError
             shown = name if is_name(name) else repr(name)
             return InputError(f"{batch.place(number)}: the column {shown} {why}")
     raise AssertionError("a batch was refused in which every cell is a value")
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Millions of facts come and none goes: looking for cycles among them takes longer than reading them."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()

@@ -17,7 +17,7 @@ from stead_sym.logic.syntax import Formula, Future, Globally, Not
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Backend, Bdd, deep_stack
+from stead_sym.symbolic.bdd.manager import Backend, Bdd, at_work
 from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.check.witness import Witness
 from stead_sym.symbolic.explore.quotient import quotient
@@ -29,12 +29,12 @@ from stead_sym.symbolic.plan.planner import Task, plan
 class SymbolicEngine:
     """Explores on construction, then answers. Formulas are resolved and expanded.
 
-    Public methods here and of `SymbolicStateSet` that work on diagrams do so with a `deep_stack`.
+    Public methods here and of `SymbolicStateSet` that work on diagrams do so `at_work`.
     """
 
     name = "symbolic"
 
-    @deep_stack()
+    @at_work()
     def __init__(
         self,
         deployment: Deployment,
@@ -71,25 +71,25 @@ class SymbolicEngine:
         return self._model.restriction
 
     @cached_property
-    @deep_stack()
+    @at_work()
     def initial(self) -> int:
         """The number of initial states; with representatives one of each isomorphism class, or a few."""
         return self._model.initial_states
 
     @cached_property
-    @deep_stack()
+    @at_work()
     def states(self) -> int:
         """|R|"""
         return self._model.states
 
     @cached_property
-    @deep_stack()
+    @at_work()
     def transitions(self) -> int:
         """The number of pairs D → D' in R."""
         return self._model.pairs
 
     @cached_property
-    @deep_stack()
+    @at_work()
     def most_active(self) -> Mapping[str, int]:
         """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S. No reached state exceeds the bound, so
         that there is nothing above it to look for."""
@@ -102,7 +102,7 @@ class SymbolicEngine:
         }
 
     @property
-    @deep_stack()
+    @at_work()
     def statistics(self) -> Mapping[str, int]:
         """What the answer took: BDD variables and nodes, the actions in the transition relation, sweeps, the
         places in the data at which contexts were looked for; and, where the backend counts them, the steps of
@@ -121,7 +121,7 @@ class SymbolicEngine:
             "places": sum(finder.places for finder in self._model.finders),
         }
 
-    @deep_stack()
+    @at_work()
     def holds(self, formula: Formula) -> bool:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
@@ -130,12 +130,12 @@ class SymbolicEngine:
         """The same states with other fairness constraints."""
         return SymbolicConstrained(Checker(self._model, fair))
 
-    @deep_stack()
+    @at_work()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
 
-    @deep_stack()
+    @at_work()
     def calling(self, tool: str, condition: Formula, *, selected: bool) -> SymbolicStateSet:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
         return SymbolicStateSet(self._model, self._model.calling(tool, condition, selected=selected))
@@ -144,18 +144,18 @@ class SymbolicEngine:
         """The initial states; with representatives some of each isomorphism class."""
         return iter(SymbolicStateSet(self._model, self._model.initial).sample(self.initial))
 
-    @deep_stack()
+    @at_work()
     def steps(self, state: Instance) -> Iterator[Step]:
         """One step to each D' with D → D'."""
         model = self._model
         return iter([model.step_between(state, after) for after in model.successors(state)])
 
-    @deep_stack()
+    @at_work()
     def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
         """The reachable states by what an agent is shown."""
         return quotient(self._model, agent, groups)
 
-    @deep_stack()
+    @at_work()
     def evidence(self, formula: Formula, holds: bool) -> Evidence:
         """Why the sentence holds, or fails, at an initial state in which it does."""
         start = self._start(formula, holds)
@@ -186,13 +186,13 @@ class SymbolicConstrained:
         self._checker = checker
 
     @property
-    @deep_stack()
+    @at_work()
     def is_fair_everywhere(self) -> bool:
         """Whether a run that meets the constraints starts in every reachable state."""
         reached = self._checker.model.reached
         return self._checker.fairly(reached) == reached
 
-    @deep_stack()
+    @at_work()
     def holds(self, formula: Formula) -> bool:
         """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
         constraints."""
@@ -208,16 +208,16 @@ class SymbolicStateSet(Shown):
         self._states = states
 
     @property
-    @deep_stack()
+    @at_work()
     def count(self) -> int:
         """How many states, exactly."""
         return self._model.manager.count(self._states, self._model.encoding.state_bits)
 
-    @deep_stack()
+    @at_work()
     def __contains__(self, state: Instance) -> bool:
         return self._model.contains(self._states, state)
 
-    @deep_stack()
+    @at_work()
     def sample(self, number: int) -> tuple[Instance, ...]:
         """Up to ``number`` different members."""
         m, left = self._model.manager, self._states

@@ -52,10 +52,10 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.logic.syntax import And, Formula, Future, Globally, Implies, Not, Or
 from stead_sym.relational.instance import Fact
-from stead_sym.symbolic.bdd.manager import Backend, Bdd, Manager, deep_stack
+from stead_sym.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 
 
-@deep_stack()
+@at_work()
 def check_certificate(directory: str | Path, *, backend: Backend | None = None) -> CheckedCertificate:
     """Check the certificate in a directory.
 

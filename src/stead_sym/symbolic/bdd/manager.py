@@ -11,11 +11,15 @@ import logging
 import math
 import sys
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
 import dd.autoref
+
+from stead_sym.collecting import seldom_collecting
+from stead_sym.symbolic.bdd.counting import models
 
 try:
     import dd.cudd
@@ -396,9 +400,10 @@ class Manager:
         """The exact number of assignments to ``bits`` (a superset of the support) that satisfy it.
 
         `dd`'s own count is a C double: inexact past 2^53. Here each node weighs its two branches as
-        Python integers; levels that a branch skips double its weight.
+        Python integers; levels that a branch skips double its weight (`counting`).
         """
-        return _Count(self, bits).models(function)
+        ranks = {level: rank for rank, level in enumerate(sorted(map(self.level, bits)))}
+        return models(function, self.true, ranks, self.node)
 
     @staticmethod
     def branches(function: Bdd) -> tuple[Bdd, Bdd]:
@@ -415,10 +420,11 @@ class Manager:
         level: int = self._bdd.level_of_var(name)
         return level
 
-    def node(self, edge: int) -> int:
+    @cached_property
+    def node(self) -> Callable[[int], int]:
         """The number of the edge to a node that is not negated, given that of either of the two: of CUDD an
         address, whose last bit says whether the edge is negated."""
-        return abs(edge) if self.backend == "autoref" else edge & ~1
+        return abs if self.backend == "autoref" else (~1).__and__
 
     @property
     def variables(self) -> int:
@@ -449,57 +455,6 @@ def _pairs(items: list[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:
         yield items[k], items[k + 1] if k + 1 < len(items) else unit
 
 
-class _Count:
-    """The models of a function over some variables, ranked from the top; level by level from the lowest one
-    up. The number of a node has as many bits as there are variables below it: it is dropped when the last of
-    the nodes that ask for it has done so, so that few are there at a time. Edges are plain numbers here: the
-    function keeps its nodes alive."""
-
-    def __init__(self, manager: Manager, bits: Bits) -> None:
-        self._true, self._false = int(manager.true), int(manager.false)
-        self._levels = {level: k for k, level in enumerate(sorted(map(manager.level, bits)))}
-        self._total = len(self._levels)
-        self._node = manager.node
-        self._rank: dict[int, int] = {}
-        self._known: dict[int, int] = {}
-        self._asked: dict[int, int] = {}
-
-    def models(self, function: Bdd) -> int:
-        """The number of its models."""
-        at: list[list[tuple[int, int, int]]] = [[] for _ in self._levels]  # per rank the nodes, their edges
-        todo = [function]
-        while todo:
-            edge = todo.pop()
-            if int(edge) in (self._true, self._false):
-                continue
-            number = self._node(int(edge))
-            if number in self._asked:
-                self._asked[number] += 1
-                continue
-            self._asked[number], rank = 1, self._levels[edge.level]
-            self._rank[number] = rank
-            low, high = edge.low, edge.high
-            at[rank].append((number, int(low), int(high)))
-            todo += (low, high)
-        for rank in range(self._total - 1, -1, -1):
-            for number, below, above in at[rank]:
-                self._known[number] = self._from(below, rank + 1) + self._from(above, rank + 1)
-        return self._from(int(function), 0)
-
-    def _from(self, edge: int, first: int) -> int:
-        """Models of an edge over the variables from rank ``first`` on; those of the node below are known."""
-        if edge == self._true:
-            return 1 << (self._total - first)
-        if edge == self._false:
-            return 0
-        number = self._node(edge)
-        own, models = self._rank[number], self._known[number]
-        self._asked[number] -= 1
-        if not self._asked[number]:
-            del self._known[number], self._asked[number]
-        return ((1 << (self._total - own)) - models if edge != number else models) << (own - first)
-
-
 @contextmanager
 def deep_stack() -> Iterator[None]:
     """Stack enough for diagrams with hundreds of thousands of variables; also a decorator of functions.
@@ -521,6 +476,13 @@ def deep_stack() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+
+
+@contextmanager
+def at_work() -> Iterator[None]:
+    """What work on large diagrams needs; also a decorator of functions."""
+    with deep_stack(), seldom_collecting():
+        yield
 
 
 @contextmanager

@@ -4,6 +4,9 @@
 σ over U_f such that (D, σ) ⊨ f. An assignment is kept across temporal operators because its vectors
 are not state bits: no preimage touches them. The kernel is ¬ ∧ ∃ EX EU EG; the rest is derived.
 
+What has no temporal operator keeps no assignment, and the product of R with all of them is not built for it:
+its quantifiers are taken over R alone, a block of them at once.
+
 With `fair` lines every path quantifier ranges over the fair runs: those on which each constraint
 holds infinitely often.
 """
@@ -12,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from stead_sym.logic.syntax import (
     And,
@@ -37,15 +40,18 @@ from stead_sym.logic.syntax import (
     Until,
     Use,
     free_variables,
+    is_temporal,
 )
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.fixpoint import globally
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.check.held_values import Pairs
 from stead_sym.symbolic.check.operators import Operators
-from stead_sym.symbolic.encode.values import Vector
+from stead_sym.symbolic.encode.values import Vector, bits_of
 from stead_sym.symbolic.explore.reach import ReachableStates
 from stead_sym.symbolic.step.formulas import Compiler, Environment
+
+_Key: TypeAlias = tuple[Formula, tuple[tuple[str, Vector | Value], ...]]
 
 
 class Checker:
@@ -58,17 +64,23 @@ class Checker:
         self.encoding = model.encoding
         self.compiler = Compiler(model.encoding, role="held")
         self.manager = model.manager
-        self._memo: dict[tuple[Formula, tuple[tuple[str, Vector | Value], ...]], Bdd] = {}
+        self._memo: dict[_Key, Bdd] = {}
+        self._alikes: dict[_Key, Bdd] = {}
         self._pairs: dict[tuple[Vector, ...], Pairs] = {}
         self._operators: dict[tuple[Vector, ...], Operators] = {}
 
     def sat(self, formula: Formula, env: Environment) -> Bdd:
         """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
-        key = (formula, tuple(sorted((x, env[x]) for x in free_variables(formula))))
+        key = _key(formula, env)
         if key not in self._memo:
             self._memo[key] = self._sat(formula, env)
-            self.model.report("check", subformulas=len(self._memo))
+            self._said()
         return self._memo[key]
+
+    def _alike(self, formula: Formula, env: Environment) -> Bdd:
+        """A function that agrees with ⟦f⟧ on all pairs of a reachable state and an assignment, whatever it is
+        elsewhere."""
+        return self.sat(formula, env) if is_temporal(formula) else self._first_order(formula, env)
 
     def holds_initially(self, formula: Formula) -> bool:
         """D0 ⊨ f for every D0, for a sentence. Every reachable state is reachable from some D0, so there `AG
@@ -114,19 +126,21 @@ class Checker:
     def _sat(self, formula: Formula, env: Environment) -> Bdd:
         m, ctl = self.manager, self.operators(self.pairs(formula, env))
         everywhere = ctl.everywhere
+        if not is_temporal(formula):
+            return everywhere & self._first_order(formula, env)
 
         def here(f: Formula) -> Bdd:
-            return everywhere & self.sat(f, env)
+            return everywhere & self._alike(f, env)
 
         match formula:
             case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
-                return everywhere & self.compiler.formula(formula, env)
+                raise AssertionError(f"{formula} has no temporal operator")
             case Not(body):
                 return ctl.negation(here(body))
             case And(parts):
-                return everywhere & m.conj(self.sat(part, env) for part in parts)
+                return everywhere & m.conj(self._alike(part, env) for part in parts)
             case Or(parts):
-                return everywhere & m.disj(self.sat(part, env) for part in parts)
+                return everywhere & m.disj(self._alike(part, env) for part in parts)
             case Implies(left, right):
                 return ctl.negation(here(left)) | here(right)
             case Iff(left, right):
@@ -135,9 +149,8 @@ class Checker:
                 return everywhere & self._exists(binder, body, env)
             case Forall(binder, body):
                 return ctl.negation(self._exists(binder, Not(body), env))
-            case Count(comparison, number, binder, body):
-                vector, member = self._member(binder, body, env)
-                return everywhere & self.compiler.compare_count(comparison, number, vector, member)
+            case Count():
+                return everywhere & self._counted(formula, env)
             case Next(path, body):
                 return ctl.exists_next(here(body)) if path == "E" else ctl.all_next(here(body))
             case Future(path, body):
@@ -151,23 +164,82 @@ class Checker:
             case _:
                 assert_never(formula)
 
-    def _member(self, binder: Binder, body: Formula, env: Environment) -> tuple[Vector, Bdd]:
-        """A vector for the variable x that is bound, and active(x) ∧ ⟦body⟧ over the state bits, the bits
-        of x and those of the body's other free variables; of `x in s` any declared value does. An active
-        value is not dead, so that no bit says that x and another variable hold the same dead value."""
-        vector = self.compiler.bound_vector(binder, env)
-        inner = {**env, binder.name: vector}
-        member = self.sat(body, inner) & self.compiler.ranging(binder, vector, body)
-        terms = (inner[name] for name in free_variables(body))
-        pairs = (pair for pair in self.encoding.mortal_pairs(terms) if vector in pair)
-        return vector, self.manager.cofactor(
-            member, dict.fromkeys((self.encoding.same_dead(*pair) for pair in pairs), False)
-        )
+    def _first_order(self, formula: Formula, env: Environment) -> Bdd:
+        """`_alike` of a formula without temporal operators."""
+        key = _key(formula, env)
+        if key not in self._alikes:
+            self._alikes[key] = self._read(formula, env)
+            self._said()
+        return self._alikes[key]
+
+    def _said(self) -> None:
+        self.model.report("check", subformulas=len(self._memo) + len(self._alikes))
+
+    def _read(self, formula: Formula, env: Environment) -> Bdd:
+        m = self.manager
+
+        def here(f: Formula) -> Bdd:
+            return self._first_order(f, env)
+
+        match formula:
+            case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
+                return self.compiler.formula(formula, env)
+            case Not(body):
+                return ~here(body)
+            case And(parts):
+                return m.conj(map(here, parts))
+            case Or(parts):
+                return m.disj(map(here, parts))
+            case Implies(left, right):
+                return ~here(left) | here(right)
+            case Iff(left, right):
+                return here(left).equiv(here(right))
+            case Exists(binder, body):
+                return self._exists(binder, body, env)
+            case Forall(binder, body):
+                return ~self._exists(binder, Not(body), env)
+            case Count():
+                return self._counted(formula, env)
+            case Next() | Future() | Globally() | Until():
+                raise AssertionError(f"{formula} is temporal")
+            case _:
+                assert_never(formula)
 
     def _exists(self, binder: Binder, body: Formula, env: Environment) -> Bdd:
-        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
-        vector, member = self._member(binder, body, env)
-        return self.manager.exist(frozenset(vector.bits), member)
+        """∃ bits(x). active(x) ∧ ⟦body⟧, within R, for the variable x that is bound; for all variables of a
+        block of quantifiers at once."""
+        binders, inner = [binder], _as_exists(body)
+        while inner is not None and inner.binder.name not in {known.name for known in binders}:
+            binders.append(inner.binder)
+            body, inner = inner.body, _as_exists(inner.body)
+        vectors, member = self._member(binders, body, env)
+        return self.manager.and_exist(frozenset(bits_of(vectors)), self.model.reached, member)
+
+    def _counted(self, formula: Count, env: Environment) -> Bdd:
+        """The number of values x with active(x) ∧ ⟦body⟧ compares as asked."""
+        [vector], member = self._member([formula.binder], formula.body, env)
+        everywhere = self.operators(self.pairs(formula.body, {**env, formula.binder.name: vector})).everywhere
+        return self.compiler.compare_count(formula.comparison, formula.number, vector, everywhere & member)
+
+    def _member(
+        self, binders: Sequence[Binder], body: Formula, env: Environment
+    ) -> tuple[Sequence[Vector], Bdd]:
+        """Vectors for the variables x that are bound, and ⋀ active(x) ∧ ⟦body⟧ over the state bits, the bits
+        of these and those of the body's other free variables; of `x in s` any declared value does. An active
+        value is not dead, so that no bit says that x and another variable hold the same dead value."""
+        vectors = list[Vector]()
+        inner = dict(env)
+        for binder in binders:
+            vectors.append(self.compiler.bound_vector(binder, inner))
+            inner[binder.name] = vectors[-1]
+        member = self._alike(body, inner)
+        for binder, vector in zip(binders, vectors, strict=True):
+            member = member & self.compiler.ranging(binder, vector, body)
+        terms = (inner[name] for name in free_variables(body))
+        pairs = (pair for pair in self.encoding.mortal_pairs(terms) if not set(pair).isdisjoint(vectors))
+        return vectors, self.manager.cofactor(
+            member, dict.fromkeys((self.encoding.same_dead(*pair) for pair in pairs), False)
+        )
 
     @cached_property
     def constraints(self) -> tuple[Bdd, ...]:
@@ -192,3 +264,18 @@ class Checker:
         for name in sorted(free_variables(formula)):
             env[name] = self.encoding.unused(sorts[name], env.values(), self.compiler.role)
         return env
+
+
+def _key(formula: Formula, env: Environment) -> _Key:
+    return formula, tuple(sorted((x, env[x]) for x in free_variables(formula)))
+
+
+def _as_exists(formula: Formula) -> Exists | None:
+    """The formula as ∃x. f, if it is one or ¬∀x. ¬f."""
+    match formula:
+        case Exists():
+            return formula
+        case Not(Forall(binder, body)):
+            return Exists(binder, Not(body))
+        case _:
+            return None

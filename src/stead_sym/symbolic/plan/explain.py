@@ -17,7 +17,7 @@ from stead_sym.deployment.restriction import Restriction, normal_restriction, th
 from stead_sym.logic.names import check_known
 from stead_sym.progress import Pulse
 from stead_sym.relational.schema import Relation, Value
-from stead_sym.symbolic.bdd.manager import Backend, deep_stack
+from stead_sym.symbolic.bdd.manager import Backend, at_work
 from stead_sym.symbolic.encode.encoding import Field
 from stead_sym.symbolic.encode.representatives import Naming
 from stead_sym.symbolic.plan.guess import first_guess
@@ -95,7 +95,7 @@ class Explanation:
         return sum(tool.actions for tool in self.tools)
 
 
-@deep_stack()
+@at_work()
 def explain(
     deployment: Deployment,
     specs: Sequence[str] | None = None,
