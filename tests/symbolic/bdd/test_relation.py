@@ -64,7 +64,7 @@ def test_least_fixpoints(parts, states, through):
     found = set(states)
     while more := {t for s, t in made.steps if s in found} - found:
         found |= more
-    assert made.members(made.relation.reachable(made.function(states))) == found
+    assert made.members(made.relation.reachable(made.function(states), made.function(states))) == found
     found = set(states)
     while more := {s for s, t in made.steps if t in found and s in through} - found:
         found |= more
@@ -102,5 +102,5 @@ def test_runs_of_any_length_are_followed_to_their_end(walk, length):
     steps = m.disj(state(s) & state(t, copies) for s, t in pairwise(walk))
     relation = Relation(m, [steps], list(zip(bits, copies, strict=True)), Pulse())
     everything = m.disj(map(state, walk))
-    assert relation.reachable(state(walk[0])) == everything
+    assert relation.reachable(state(walk[0]), state(walk[0])) == everything
     assert relation.reaching(state(walk[-1]), m.true) == everything

@@ -16,7 +16,7 @@ from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.symbolic.explore import neighbourhoods, places
 from stead_sym.symbolic.explore.located import Locator
-from stead_sym.symbolic.explore.neighbourhoods import Site
+from stead_sym.symbolic.explore.neighbourhoods import Site, Tree
 
 _STATES = 3000
 
@@ -189,11 +189,15 @@ def test_projections_down_the_tree_are_those_on_each_place(data):
     some = m.disj(
         m.cube({bit: data.draw(st.booleans()) for bit in bits[k::3]}) for k in range(3) if bits[k::3]
     )
-    for shape in filter(None, model.finders[0]._locator._shapes.values()):
-        near = {site.place.shown: part for site, part in shape.near(some)}
+    shapes = [shape for shape in model.finders[0]._locator._shapes.values() if shape is not None]
+    assert len(shapes) > 1
+    together = {(of, site.place.shown): near for of, site, near in Tree(encoding, shapes).near(some)}
+    for shape in shapes:
+        near = {site.place.shown: part for _, site, part in shape.tree.near(some)}
         for site in shape.sites:
             alone = m.exist(encoding.state_bits - site.bits, some & site.place.shown)
             assert near.get(site.place.shown, m.false) == alone
+            assert together.get((shape, site.place.shown), m.false) == alone
             classes = list(site.classes(m, site.place.shown))
             assert m.disj(condition for _, condition in classes) == site.place.shown
             assert len({key for key, _ in classes}) == len(classes)

@@ -14,6 +14,7 @@ _STEPS = (
 )
 _FEW = 2  # of a large relation: what is newly decided often leads one step further, and no more
 _SMALL = 1 << 17  # nodes of a relation, up to which a few steps take next to no time
+_SHORT = 1 << 10  # bits; of many records that advance independently a few steps lead nowhere near the end
 _NARROW = 256  # nodes per bit that two parts may have in the product to be joined
 
 
@@ -75,28 +76,28 @@ class Relation:
         after = m.substitute(target, self._prime)
         return m.disj(m.and_exist(self._copies, part, after) for part in self._joined)
 
-    def reachable(self, states: Bdd) -> Bdd:
-        """μZ. S ∨ post(Z)"""
-        found, complete = self._breadth_first(states, self.image)
+    def reachable(self, states: Bdd, new: Bdd) -> Bdd:
+        """μZ. S ∨ post(Z), where post(S ∖ ``new``) ⊆ S."""
+        found, complete = self._breadth_first(states, new, self.image)
         if complete:
             return found
         return saturated(self.manager, found, self._joined, self.moving, report=self._report)
 
     def reaching(self, target: Bdd, through: Bdd) -> Bdd:
         """μZ. X ∨ (S ∧ pre(Z)): where a run through S leads to X."""
-        found, complete = self._breadth_first(target, lambda states: through & self.preimage(states))
+        found, complete = self._breadth_first(target, target, lambda states: through & self.preimage(states))
         if complete:
             return found
         parts = (part & through for part in self._joined)
         return saturated(self.manager, found, parts, self.moving, backward=True, report=self._report)
 
-    def _breadth_first(self, states: Bdd, step: Callable[[Bdd], Bdd]) -> tuple[Bdd, bool]:
-        """μZ. S ∨ step(Z), as far as a few steps lead, and whether that is all.
+    def _breadth_first(self, states: Bdd, new: Bdd, step: Callable[[Bdd], Bdd]) -> tuple[Bdd, bool]:
+        """μZ. S ∨ step(Z), where step(S ∖ ``new``) ⊆ S, as far as a few steps lead, and whether that is all.
 
         Where records do not advance independently of one another, a few steps reach the fixpoint. They are
         faster than saturation, which runs in Python and not in the library of the diagrams.
         """
-        reached, layer = states, states
+        reached, layer = states, new
         for _ in range(_STEPS if self._is_small else _FEW):
             layer = step(layer) & ~reached
             if layer == self.manager.false:
@@ -106,8 +107,8 @@ class Relation:
 
     @cached_property
     def _is_small(self) -> bool:
-        """A few steps of the relation take next to no time."""
-        return sum(part.dag_size for part in self._joined) < _SMALL
+        """A few steps of the relation take next to no time, and may be all it takes."""
+        return len(self.moving) < _SHORT and sum(part.dag_size for part in self._joined) < _SMALL
 
     def count(self, states: Bdd) -> int:
         """|{ (D, D') : D ∈ states, D → D' }|, each pair once however many parts make it."""

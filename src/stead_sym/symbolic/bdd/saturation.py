@@ -116,6 +116,8 @@ class _Saturation:
             for relation in up:
                 high = high | self._image(low, relation)
             high = self._closure(high, within1)
+            if not down:  # nothing leads back
+                break
             for relation in down:
                 low = low | self._image(high, relation)
             if (low, high) == before:

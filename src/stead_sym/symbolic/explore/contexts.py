@@ -104,7 +104,8 @@ class ContextFinder:
                 found.append(self._met(context, left))
                 left = left & ~found[-1].states
         located = tuple(search.located())
-        left = undecided & ~self._locator.shown_at(located)
+        at_sites = self.manager.disj(alike.shown for alike in located)
+        left = undecided & ~at_sites
         left = left & ~self.manager.disj(met.states for met in found)
         while left != self.manager.false:  # shown beside the items of a place
             found.append(self._met(self._picked(left), left))
@@ -117,7 +118,7 @@ class ContextFinder:
         for one, decision in zip(new, decisions[len(found) :], strict=True):
             self._locator.decided(one, decision)
         if located:
-            self.decided = self.decided | self._locator.shown_at(located)
+            self.decided = self.decided | at_sites
             yield self._locator.selection(located)
         for met, decision in zip(found, decisions, strict=False):
             calls = frozenset(call.rename(decision.names) for call in decision.selected)

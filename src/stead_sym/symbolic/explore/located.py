@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
@@ -18,27 +19,36 @@ from stead_sym.deployment.tool import Call
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.explore.neighbourhoods import Key, Neighbourhoods, Shape, Site
+from stead_sym.symbolic.explore.neighbourhoods import Neighbourhoods, Shape, Site, Tree
 from stead_sym.symbolic.explore.places import Places
 from stead_sym.symbolic.explore.views import Numbers, Views
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A context that is shown at the places of a shape, with the ``numbers`` of its tuples and the sites at
-    which it was met, each with χ_I there."""
+    """A context that is shown at the places of a shape: a set of ``items`` of it, and the sites at which it
+    was met, each with χ_I there."""
 
     shape: Shape
-    key: Key
-    numbers: Numbers
+    items: int
     sites: Sequence[tuple[Site, Bdd]]
 
     @property
     def context(self) -> DecisionContext:
         """The context as it is shown at one of its sites."""
-        of = self.sites[0][0].place.of
-        view = Instance(self.shape.pattern.schema, frozenset(fact.rename(of) for fact in self.key.facts))
-        return DecisionContext(view, frozenset(call.rename(of) for call in self.key.calls))
+        of, key = self.sites[0][0].place.of, self.shape.key(self.items)
+        view = Instance(self.shape.pattern.schema, frozenset(fact.rename(of) for fact in key.facts))
+        return DecisionContext(view, frozenset(call.rename(of) for call in key.calls))
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Contexts with equally many tuples of each relation and tool, ``few`` where no more than so many are
+    shown and offered, and ``shown`` where one of the contexts is, at the sites at which it was met."""
+
+    contexts: Sequence[Located]
+    few: Bdd
+    shown: Bdd
 
 
 class Locator:
@@ -53,7 +63,8 @@ class Locator:
         self._places = Places(self.encoding, self.rigid, views.fact)
         self._neighbourhoods = Neighbourhoods(views, self.rigid)
         self._shapes: dict[Instance, Shape | None] = {}
-        self._selected: dict[tuple[Shape, Key], frozenset[Call]] = {}
+        self._tree: Tree | None = None  # of all shapes
+        self._selected: dict[tuple[Shape, int], frozenset[Call]] = {}
 
     @property
     def places(self) -> int:
@@ -63,8 +74,9 @@ class Locator:
     def search(self, undecided: Bdd) -> Search:
         """Look at the places of all shapes that are known."""
         search = Search(self, undecided)
-        for shape in filter(None, self._shapes.values()):
-            search.look(shape)
+        if self._tree is None:
+            self._tree = Tree(self.encoding, filter(None, self._shapes.values()))
+        search.look(self._tree)
         return search
 
     def shape(self, context: DecisionContext) -> Shape | None:
@@ -81,53 +93,51 @@ class Locator:
         pattern = canonical_form(facts, self.rigid, canonical_timeout=self._seconds).instance
         if pattern not in self._shapes:
             places = self._places.of(pattern)
+            self._tree = None
             self._shapes[pattern] = None if places is None else self._neighbourhoods.shape(pattern, places)
         return self._shapes[pattern]
 
     # what is selected
 
-    def new(self, located: Iterable[Located]) -> Sequence[Located]:
-        """Those that were not decided so far."""
-        return [one for one in located if (one.shape, one.key) not in self._selected]
+    def new(self, located: Iterable[Alike]) -> Sequence[Located]:
+        """Those contexts that were not decided so far."""
+        return [
+            one for alike in located for one in alike.contexts if (one.shape, one.items) not in self._selected
+        ]
 
     def decided(self, one: Located, decision: Decision) -> None:
         """Keep what is selected in a context. Π^can is equivariant, so that at another site it is the same
         under the names that the values have there."""
         names = {value: name for name, value in one.sites[0][0].place.of.items()}
-        self._selected[one.shape, one.key] = frozenset(call.rename(names) for call in decision.calls)
+        self._selected[one.shape, one.items] = frozenset(call.rename(names) for call in decision.calls)
 
-    def shown_at(self, located: Iterable[Located]) -> Bdd:
-        """The states that show one of these contexts, at the sites at which it was met."""
-        return self._where((one.numbers, condition) for one in located for _, condition in one.sites)
-
-    def selection(self, located: Sequence[Located]) -> Mapping[str, Bdd]:
+    def selection(self, located: Iterable[Alike]) -> Mapping[str, Bdd]:
         """What is selected in these states, per tool over the state bits and its selectors: for a call α that
         is selected in I at the place h of a shape, χ_I ∧ selectors = h(α), where no more is shown than I."""
-        m, encoding = self.manager, self.encoding
-        chosen: dict[str, list[tuple[Numbers, Bdd]]] = {}
-        for one in located:
-            for call in sorted(self._selected[one.shape, one.key]):
-                selectors = self.views.tools[call.tool].selectors
-                for site, condition in one.sites:
-                    named = zip(selectors, call.rename(site.place.of).args, strict=True)
-                    case = m.conj([condition, *(encoding.is_value(v, u) for v, u in named)])
-                    chosen.setdefault(call.tool, []).append((one.numbers, case))
+        m, is_value = self.manager, self.encoding.is_value
+        selected: dict[str, list[Bdd]] = {}
+        for alike in located:
+            chosen: dict[str, list[tuple[Site, Bdd]]] = {}
+            for one in alike.contexts:
+                for call in sorted(self._selected[one.shape, one.items]):
+                    cases = chosen.setdefault(call.tool, [])
+                    pairs = list(zip(self.views.tools[call.tool].selectors, call.args, strict=True))
+                    for site, case in one.sites:
+                        of = site.place.of
+                        for selector, value in pairs:
+                            case = case & is_value(selector, of.get(value, value))
+                        cases.append((site, case))
+            for name, cases in chosen.items():
+                selected.setdefault(name, []).append(self.joined(cases) & alike.few)
         return {
-            name: m.conj([self._where(cases), *map(encoding.valid, self.views.tools[name].selectors)])
-            for name, cases in chosen.items()
+            name: m.conj([m.disj(parts), *map(self.encoding.valid, self.views.tools[name].selectors)])
+            for name, parts in selected.items()
         }
 
-    def _where(self, cases: Iterable[tuple[Numbers, Bdd]]) -> Bdd:
-        """⋁ of the cases, in each of which no more is shown and offered than so many tuples."""
-        alike: dict[Numbers, list[Bdd]] = {}
-        for numbers, condition in cases:
-            alike.setdefault(numbers, []).append(condition)
-        within = (self.joined(own) & self.views.no_more_than(of) for of, own in alike.items())
-        return self.manager.disj(within)
-
-    def joined(self, conditions: Iterable[Bdd]) -> Bdd:
-        """⋁ of the conditions, neighbours first."""
-        return self.manager.disj(sorted(conditions, key=self.manager.depth))
+    def joined(self, conditions: Iterable[tuple[Site, Bdd]]) -> Bdd:
+        """⋁ of the conditions at some sites, neighbours first."""
+        ordered = sorted(conditions, key=lambda at: at[0].level)
+        return self.manager.disj(condition for _, condition in ordered)
 
 
 class Search:
@@ -140,39 +150,40 @@ class Search:
         self.undecided = undecided
         self.shown = self.manager.false
         self._looked: set[Shape] = set()
-        self._sites: dict[tuple[Shape, Key], list[tuple[Site, Bdd]]] = {}
+        self._sites: dict[Shape, dict[int, list[tuple[Site, Bdd]]]] = {}
 
     def add(self, context: DecisionContext) -> bool:
         """Look at the places of a context's shape; False where it has none, or was looked at before."""
         shape = self.locator.shape(context)
         if shape is None or shape in self._looked:
             return False
-        self.look(shape)
+        self.look(shape.tree)
         return True
 
-    def look(self, shape: Shape) -> None:
-        """Add what is shown at the places of a shape, perhaps among other things."""
-        self._looked.add(shape)
-        self.shown = self.shown | shape.shown
-        for site, near in shape.near(self.undecided):
-            for key, condition in site.classes(self.manager, near):
-                self._sites.setdefault((shape, key), []).append((site, condition))
+    def look(self, tree: Tree) -> None:
+        """Add what is shown at the sites of some shapes, perhaps among other things."""
+        self._looked.update(tree.shapes)
+        self.shown = self.shown | tree.shown
+        for shape, site, near in tree.near(self.undecided):
+            met = self._sites.setdefault(shape, {})
+            for items, condition in site.classes(self.manager, near):
+                met.setdefault(items, []).append((site, condition))
 
-    def located(self) -> Iterator[Located]:
+    def located(self) -> Iterator[Alike]:
         """Those of the contexts met at places that some undecided state shows: one that shows or offers more
         than the items of a place shows another."""
         m, views, joined = self.manager, self.locator.views, self.locator.joined
-        alike: dict[Numbers, list[Located]] = {}
-        for (shape, key), at in self._sites.items():
-            numbers = views.numbers(*key)
-            alike.setdefault(numbers, []).append(Located(shape, key, numbers, at))
-        for numbers, met in alike.items():
+        numbered: dict[Numbers, list[Located]] = {}
+        for shape, met in self._sites.items():
+            for items, at in met.items():
+                numbers = views.numbers(*shape.key(items))
+                numbered.setdefault(numbers, []).append(Located(shape, items, at))
+        for numbers, contexts in numbered.items():
             few = views.no_more_than(numbers)
-            every = joined(condition for one in met for _, condition in one.sites)
-            if m.implies(self.undecided & every, few):
-                yield from met
-                continue
-            for one in met:
-                own = joined(condition for _, condition in one.sites)
-                if self.undecided & few & own != m.false:
-                    yield one
+            every = joined(chain.from_iterable(one.sites for one in contexts))
+            if not m.implies(self.undecided & every, few):
+                there = self.undecided & few
+                contexts = [one for one in contexts if there & joined(one.sites) != m.false]
+                every = joined(chain.from_iterable(one.sites for one in contexts))
+            if contexts:
+                yield Alike(contexts, few, every & few)

@@ -19,8 +19,8 @@ log n) steps over the n bits and not a pass over the whole set for each place, l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -48,80 +48,121 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place with its items under the names of the pattern: those that are ``sure`` wherever the pattern is
-    shown, and each of the others with the states in which it is shown or offered. ``bits`` is Λ_h."""
+    """A place with its items, each as a bit of its own (`Shape.items`): those that are ``sure`` wherever the
+    pattern is shown, and each of the others with the states in which it is shown or offered. ``bits`` is Λ_h,
+    ``level`` where these begin in the order of the variables."""
 
     place: Place
-    sure: tuple[Item, ...]
-    items: tuple[tuple[Item, Bdd], ...]
+    sure: int
+    items: tuple[tuple[int, Bdd], ...]
     bits: Bits
+    level: int
 
-    def classes(self, manager: Manager, states: Bdd) -> Iterator[tuple[Key, Bdd]]:
+    def classes(self, manager: Manager, states: Bdd) -> Iterator[tuple[int, Bdd]]:
         """For some states, over `bits`, the sets I of items that are shown in any of them, each with χ_I."""
-        parts = [(states, self.place.shown, self.sure)]
+        parts = [(states, self.sure)]
         for item, there in self.items:
             split = []
-            for near, condition, held in parts:
-                if (inside := near & there) != manager.false:
-                    split.append((inside, condition & there, (*held, item)))
-                if (outside := near & ~there) != manager.false:
-                    split.append((outside, condition & ~there, held))
+            for near, held in parts:
+                inside = near & there
+                if inside == near:
+                    split.append((near, held | item))
+                elif inside == manager.false:
+                    split.append((near, held))
+                else:
+                    split += [(inside, held | item), (near & ~there, held)]
             parts = split
-        for _, condition, held in parts:
-            facts = frozenset(item for item in held if isinstance(item, Fact))
-            yield Key(facts, frozenset(item for item in held if isinstance(item, Call))), condition
+        for _, held in parts:
+            condition = self.place.shown
+            for item, there in self.items:
+                condition = condition & (there if held & item else ~there)
+            yield held, condition
 
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """Some sites next to each other: ``shown`` where the pattern is at one of them; ``gone`` the bits of the
-    branch above that are none of theirs."""
+    """Some sites next to each other, one or those of two branches: ``shown`` where the pattern is at one of
+    them; ``gone`` the bits of the branch above that are none of theirs."""
 
     shown: Bdd
     gone: Bits
-    halves: tuple[_Branch, _Branch] | Site
+    below: _Leaf | tuple[_Branch, _Branch]
+
+
+class _Leaf(NamedTuple):
+    shape: Shape
+    site: Site
 
 
 class Shape:
-    """A pattern, the static part of contexts, with its sites."""
+    """A pattern, the static part of contexts, with its sites from the top of the order down. A set of the
+    ``items``, which stand under the names of the pattern, is a number with a bit for each of them."""
 
-    def __init__(self, encoding: Encoding, pattern: Instance, sites: Sequence[Site]) -> None:
+    def __init__(
+        self, encoding: Encoding, pattern: Instance, items: Sequence[Item], sites: Iterable[Site]
+    ) -> None:
         self.encoding = encoding
         self.manager = encoding.manager
         self.pattern = pattern
-        self.sites = sorted(sites, key=lambda site: self.manager.depth(site.place.shown))
+        self.items = items
+        self.sites = sorted(sites, key=lambda site: site.level)
 
-    def near(self, states: Bdd) -> Iterator[tuple[Site, Bdd]]:
-        """The sites at which the pattern is shown in some of the ``states``, each with P_h."""
-        todo = [(self._root, states)] if self.sites else []
+    def key(self, items: int) -> Key:
+        """The items of a set."""
+        held = [item for place, item in enumerate(self.items) if items >> place & 1]
+        facts = frozenset(item for item in held if isinstance(item, Fact))
+        return Key(facts, frozenset(item for item in held if isinstance(item, Call)))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree of the sites of this shape alone."""
+        return Tree(self.encoding, [self])
+
+
+class Tree:
+    """The sites of some shapes, next to each other in the order of the variables."""
+
+    def __init__(self, encoding: Encoding, shapes: Iterable[Shape]) -> None:
+        self.encoding = encoding
+        self.manager = encoding.manager
+        self.shapes = tuple(shapes)
+        sites = [_Leaf(shape, site) for shape in self.shapes for site in shape.sites]
+        sites.sort(key=lambda leaf: leaf.site.level)
+        self._root = self._grown(sites) if sites else None
+
+    @property
+    def shown(self) -> Bdd:
+        """The states in which the pattern of a shape is shown at one of its sites."""
+        return self.manager.false if self._root is None else self._root.shown
+
+    def near(self, states: Bdd) -> Iterator[tuple[Shape, Site, Bdd]]:
+        """The sites at which the pattern of their shape is shown in some of the ``states``, each with P_h."""
+        todo = [] if self._root is None else [(self._root, states)]
         while todo:
             branch, within = todo.pop()
             projected = self.manager.exist(branch.gone, within & branch.shown)
             if projected == self.manager.false:
                 continue
-            if isinstance(branch.halves, Site):
-                yield branch.halves, projected
-            else:
-                todo += ((half, projected) for half in reversed(branch.halves))
+            match branch.below:
+                case _Leaf(shape, site):
+                    yield shape, site, projected
+                case left, right:
+                    todo += [(right, projected), (left, projected)]
 
-    @property
-    def shown(self) -> Bdd:
-        """The states in which the pattern is shown at one of the sites."""
-        return self._root.shown if self.sites else self.manager.false
+    def _grown(self, leaves: Sequence[_Leaf]) -> _Branch:
+        every = frozenset[str]().union(*(leaf.site.bits for leaf in leaves))
+        root = self._branch(leaves, every)
+        return replace(root, gone=self.encoding.state_bits - every)
 
-    @cached_property
-    def _root(self) -> _Branch:
-        every = frozenset[str]().union(*(site.bits for site in self.sites))
-        root = self._branch(self.sites, every)
-        return _Branch(root.shown, self.encoding.state_bits - every, root.halves)
-
-    def _branch(self, sites: Sequence[Site], above: Bits) -> _Branch:
-        if len(sites) == 1:
-            return _Branch(sites[0].place.shown, above - sites[0].bits, sites[0])
-        middle = len(sites) // 2
-        own = [frozenset[str]().union(*(s.bits for s in half)) for half in (sites[:middle], sites[middle:])]
+    def _branch(self, leaves: Sequence[_Leaf], above: Bits) -> _Branch:
+        """The branch of these sites, with the bits of the branch ``above``."""
+        if len(leaves) == 1:
+            [leaf] = leaves
+            return _Branch(leaf.site.place.shown, above - leaf.site.bits, leaf)
+        halves = leaves[: len(leaves) // 2], leaves[len(leaves) // 2 :]
+        own = [frozenset[str]().union(*(leaf.site.bits for leaf in half)) for half in halves]
         every = own[0] | own[1]
-        left, right = self._branch(sites[:middle], every), self._branch(sites[middle:], every)
+        left, right = (self._branch(half, every) for half in halves)
         return _Branch(left.shown | right.shown, above - every, (left, right))
 
 
@@ -152,27 +193,38 @@ class Neighbourhoods:
                 return None
             calls += (Call(name, args) for args in product(*choices))
         anywhere = self.manager.disj(sorted((place.shown for place in places), key=self.manager.depth))
-        return Shape(self.encoding, pattern, [self._site(place, anywhere, among, calls) for place in places])
+        bits: dict[Item, int] = {}
+        sites = [self._site(place, anywhere, among, calls, bits) for place in places]
+        return Shape(self.encoding, pattern, list(bits), sites)
 
     def _site(
-        self, place: Place, anywhere: Bdd, among: Mapping[str, Sequence[Value]], calls: Sequence[Call]
+        self,
+        place: Place,
+        anywhere: Bdd,
+        among: Mapping[str, Sequence[Value]],
+        calls: Sequence[Call],
+        bits: dict[Item, int],
     ) -> Site:
-        """A site; ``anywhere`` is where the pattern is shown at any."""
+        """A site; ``anywhere`` is where the pattern is shown at any. Its items get a bit where they have none
+        so far."""
         name_of = {value: name for name, value in place.of.items()}
         items: list[tuple[Item, Bdd]] = []
         items += ((fact.rename(name_of), self.views.fact(fact)) for fact in self._facts(place, among))
         items += ((call, self.views.call(call.rename(place.of))) for call in calls)
-        sure, left = list[Item](), list[tuple[Item, Bdd]]()
+        sure, left = 0, list[tuple[int, Bdd]]()
         for item, there in items:
             always = self._settled(item, anywhere, there)
             if always is None:
                 always = self._always(place.shown, there)
+            if always is False:
+                continue
+            bit = bits.setdefault(item, 1 << len(bits))
             if always:
-                sure.append(item)
-            elif always is None:
-                left.append((item, there))
-        bits = self._bits(place.shown).union(*(self._bits(there) for _, there in left))
-        return Site(place, tuple(sure), tuple(left), bits)
+                sure |= bit
+            else:
+                left.append((bit, there))
+        own = self._bits(place.shown).union(*(self._bits(there) for _, there in left))
+        return Site(place, sure, tuple(left), own, self.manager.depth(place.shown))
 
     def _settled(self, item: Item, anywhere: Bdd, there: Bdd) -> bool | None:
         """`_always` for a fact or call that is the same at every site: a call without parameters may depend

@@ -102,7 +102,7 @@ class ReachableStates:
             self._check_room(todo)
             if not selected and self.sweeps > 1:  # nothing has been added that leads further
                 break
-            found = self.transitions.reachable(self.reached)
+            found = self.transitions.reachable(self.reached, todo)  # the others were decided before
             todo, self.reached = found & ~self.reached, found
         if not self.restriction.exact:
             self._check_steps()
