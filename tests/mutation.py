@@ -610,6 +610,19 @@ MUTATIONS = (
         "if False:",
         harmless="The states are met anew by their own contexts, which the wrapper answers from its memory.",
     ),
+    # fixpoints
+    Mutation(
+        "what was found last is taken for what was decided before",
+        "bdd/relation.py",
+        "reached, layer = states, new",
+        "reached, layer = states, states & ~new",
+    ),
+    Mutation(
+        "saturation ends where steps still lead back",
+        "bdd/saturation.py",
+        "if not down:",
+        "if not up:",
+    ),
     # contexts at places
     Mutation(
         "a context that is met at a place may show more",
@@ -620,8 +633,8 @@ MUTATIONS = (
     Mutation(
         "states that show more than the items of a place are decided there",
         "explore/located.py",
-        "self.joined(own) & self.views.no_more_than(of) for of,",
-        "self.joined(own) for of,",
+        "yield Alike(contexts, few, every & few)",
+        "yield Alike(contexts, m.true, every)",
     ),
     Mutation(
         "what is selected at one place is selected under the same names at another",
@@ -638,20 +651,20 @@ MUTATIONS = (
     Mutation(
         "an item that is not shown may be shown",
         "explore/neighbourhoods.py",
-        "condition & ~there, held",
-        "condition, held",
+        "condition & (there if held & item else ~there)",
+        "condition & (there if held & item else manager.true)",
         harmless="A state that shows one more shows more than so many (`Views.no_more_than`).",
     ),
     Mutation(
         "sets of items that no state shows are contexts",
         "explore/neighbourhoods.py",
-        "if (inside := near & there) != manager.false:",
-        "if (inside := near) != manager.false:",
+        "elif inside == manager.false:",
+        "elif there == manager.false:",
     ),
     Mutation(
         "what is shown wherever a pattern is does not belong to its contexts",
         "explore/neighbourhoods.py",
-        "sure.append(item)",
+        "sure |= bit",
         "pass",
     ),
     Mutation(
