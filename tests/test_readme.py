@@ -26,6 +26,7 @@ def test_the_map_names_what_is_there_and_all_of_it() -> None:
     }
     assert named <= there | {"verify"}
     assert there - named <= {
+        "collecting.py",
         "errors.py",
         "memory.py",
         "printable.py",
