@@ -610,19 +610,6 @@ MUTATIONS = (
         "if False:",
         harmless="The states are met anew by their own contexts, which the wrapper answers from its memory.",
     ),
-    # fixpoints
-    Mutation(
-        "what was found last is taken for what was decided before",
-        "bdd/relation.py",
-        "reached, layer = states, new",
-        "reached, layer = states, states & ~new",
-    ),
-    Mutation(
-        "saturation ends where steps still lead back",
-        "bdd/saturation.py",
-        "if not down:",
-        "if not up:",
-    ),
     # contexts at places
     Mutation(
         "a context that is met at a place may show more",
@@ -634,7 +621,37 @@ MUTATIONS = (
         "states that show more than the items of a place are decided there",
         "explore/located.py",
         "yield Alike(contexts, few, every & few)",
-        "yield Alike(contexts, m.true, every)",
+        "yield Alike(contexts, few, every)",
+    ),
+    Mutation(
+        "what is selected at a place is selected where more is shown",
+        "explore/located.py",
+        "append(self.joined(cases) & alike.few)",
+        "append(self.joined(cases))",
+    ),
+    Mutation(
+        "contexts are decided that no undecided state shows",
+        "explore/located.py",
+        "[one for one in contexts if there & joined(one.sites) != m.false]",
+        "list(contexts)",
+    ),
+    Mutation(
+        "a branch of the sites is left out",
+        "explore/neighbourhoods.py",
+        "todo += [(right, projected), (left, projected)]",
+        "todo += [(left, projected)]",
+    ),
+    Mutation(
+        "what is shown at the sites of one half only is looked at",
+        "explore/neighbourhoods.py",
+        "return _Branch(left.shown | right.shown, above - every, (left, right))",
+        "return _Branch(left.shown, above - every, (left, right))",
+    ),
+    Mutation(
+        "the tree of all shapes is not grown anew",
+        "explore/located.py",
+        "            self._tree = None\n",
+        "",
     ),
     Mutation(
         "what is selected at one place is selected under the same names at another",
@@ -659,7 +676,7 @@ MUTATIONS = (
         "sets of items that no state shows are contexts",
         "explore/neighbourhoods.py",
         "elif inside == manager.false:",
-        "elif there == manager.false:",
+        "elif False:",
     ),
     Mutation(
         "what is shown wherever a pattern is does not belong to its contexts",
@@ -841,6 +858,30 @@ MUTATIONS = (
         "            return reached | layer, True",
     ),
     Mutation(
+        "breadth first starts from nothing",
+        "bdd/relation.py",
+        "reached, layer = states, new",
+        "reached, layer = states, self.manager.false",
+    ),
+    Mutation(
+        "saturation stops early where nothing leads up",
+        "bdd/saturation.py",
+        "if not down:  # nothing leads back",
+        "if not up:",
+    ),
+    Mutation(
+        "the complement of a node has as many models",
+        "bdd/counting.py",
+        "if edge != number:",
+        "if False:",
+    ),
+    Mutation(
+        "variables that a diagram skips do not double its models",
+        "bdd/counting.py",
+        "return found << own - rank if own != rank else found",
+        "return found",
+    ),
+    Mutation(
         "a step of a witness need not go on fairly",
         "check/witness.py",
         "self.step_into(self.checker.fairly(satisfying), self",
@@ -876,6 +917,37 @@ MUTATIONS = (
         "check/satisfaction.py",
         "frozenset(bits_of(vectors))",
         "frozenset(vectors[0].bits)",
+    ),
+    Mutation(
+        "a value that is bound may share a dead one",
+        "check/satisfaction.py",
+        "(self.encoding.same_dead(*pair) for pair in pairs), False)",
+        "(self.encoding.same_dead(*pair) for pair in pairs if False), False)",
+    ),
+    Mutation(
+        "what is counted is cut down to the assignments of the counted variable",
+        "check/satisfaction.py",
+        "self.operators(self.pairs(formula, env)).everywhere & member",
+        "self.operators(self.pairs(formula.body, {**env, formula.binder.name: vector})).everywhere & member",
+    ),
+    Mutation(
+        "what is outside of the reachable states is under a temporal operator",
+        "check/satisfaction.py",
+        "            return everywhere & self._alike(f, env)",
+        "            return self._alike(f, env)",
+    ),
+    Mutation(
+        "first-order parts of a conjunction are not cut down",
+        "check/satisfaction.py",
+        "return everywhere & m.conj(self._alike(part, env) for part in parts)",
+        "return m.conj(self._alike(part, env) for part in parts)",
+        harmless="A part with a temporal operator is cut down.",
+    ),
+    Mutation(
+        "first-order parts of a disjunction are not cut down",
+        "check/satisfaction.py",
+        "return everywhere & m.disj(self._alike(part, env) for part in parts)",
+        "return m.disj(self._alike(part, env) for part in parts)",
     ),
     # values that variables hold after they die
     Mutation(

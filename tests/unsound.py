@@ -39,6 +39,7 @@ from stead_sym.symbolic.encode.values import Values
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.symbolic.explore.contexts import ContextFinder
 from stead_sym.symbolic.explore.reach import ReachableStates
+from stead_sym.symbolic.explore.views import Views
 from stead_sym.symbolic.plan import planner
 from stead_sym.symbolic.plan.guess import Broken
 from stead_sym.symbolic.plan.relaxation import Relaxation
@@ -250,10 +251,10 @@ FAULTS = (
     Fault("AU is AW", ((Operators, "all_until", _weak_for_strong),), PROFILES["mortality"]),
     Fault(
         "a context is taken for one that shows more",
-        ((ContextFinder, "_numbers", lambda self, c: iter(())),),
+        ((Views, "numbers", lambda self, facts, calls: ()),),
         PROFILES["deployments"],
     ),
-    Fault("views are not cut", ((ContextFinder, "_is_shown", _everything_shown),), PROFILES["workflows"]),
+    Fault("views are not cut", ((Views, "is_shown", _everything_shown),), PROFILES["workflows"]),
     Fault(
         "all that is offered is selected",
         ((ContextFinder, "_settle", _selects_all),),

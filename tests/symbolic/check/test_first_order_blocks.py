@@ -1,4 +1,4 @@
-"""First-order parts of temporal formulas, read within the reachable states alone, against the explicit engine.
+"""First-order parts of temporal formulas, read within the reachable states, against the explicit engine.
 
 Blocks of quantifiers, counts and negations stand above, between and below temporal operators, over values
 that die while they are held; names are shadowed, and each formula has free variables in some places.
@@ -193,7 +193,7 @@ spec s
 
 
 @pytest.mark.parametrize(
-    "spec, holds",
+    ("spec", "holds"),
     [
         ("AG forall w: a. EX atleast 1 x: a. P(x) & w = w", True),
         ("AG forall w: a. (exists y: a. y != w) -> EX exactly 2 x: a. x = w | P(x)", True),

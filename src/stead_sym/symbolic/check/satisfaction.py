@@ -216,9 +216,11 @@ class Checker:
         return self.manager.and_exist(frozenset(bits_of(vectors)), self.model.reached, member)
 
     def _counted(self, formula: Count, env: Environment) -> Bdd:
-        """The number of values x with active(x) ∧ ⟦body⟧ compares as asked. What is counted is cut down to the
-        assignments of the other variables only: those of x too have bits that say what dead value it shares
-        with another variable, and a count speaks of no x."""
+        """The number of values x with active(x) ∧ ⟦body⟧ compares as asked.
+
+        It is counted over the assignments of the other variables alone. Those of x have bits that say which
+        dead value it shares with another variable, of which a count says nothing.
+        """
         [vector], member = self._member([formula.binder], formula.body, env)
         within = self.operators(self.pairs(formula, env)).everywhere & member
         return self.compiler.compare_count(formula.comparison, formula.number, vector, within)
