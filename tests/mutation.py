@@ -652,6 +652,7 @@ MUTATIONS = (
         "explore/located.py",
         "            self._tree = None\n",
         "",
+        harmless="A shape that is not in the tree is looked at when one of its contexts is met.",
     ),
     Mutation(
         "what is selected at one place is selected under the same names at another",
