@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from returns import returns_desk
 
 import stead_sym
-from engine_pairs import both, by_name, examples
+from engine_pairs import both, by_name, examples, some_by_name
+from stead_sym.agent.base import FunctionAgent
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.symbolic.explore import neighbourhoods, places
@@ -92,6 +93,103 @@ def answers(pair):
 @given(desks(), st.integers(0, 3))
 def test_contexts_at_places_are_those_of_explicit_search(desk, seed):
     explicit, symbolic = answers(both(desk, by_name(seed), max_states=_STATES))
+    assert symbolic == explicit
+
+
+_TWO_HANDS = """
+deployment hands
+sort rec
+relation Rec(rec)
+relation Focus(rec)
+relation Done(rec)
+init
+  Rec(r0)
+  Rec(r1)
+  Rec(r2)
+view Rec(r) where Focus(r)
+view Focus(r)
+view Done(r) where Focus(r)
+tool take()
+  guard exists r. Rec(r) & ~Focus(r)
+  effect
+    choose r: rec where Rec(r) & ~Focus(r)
+    insert Focus(r)
+tool do(r: rec)
+  guard Focus(r) & ~Done(r)
+  effect
+    insert Done(r)
+tool leave(r: rec)
+  guard Focus(r)
+  effect
+    delete Focus(r)
+policy p
+  call leave(r) when atleast 2 s. Focus(s)
+  call do(r)
+  call take()
+spec two_are_taken
+  EF (atleast 2 r. Focus(r))
+spec one_is_left
+  AG ((atleast 2 r. Focus(r)) -> AX (atmost 1 r. Focus(r)))
+"""
+
+
+def test_what_is_selected_of_a_record_alone_is_not_selected_beside_another():
+    """Beside a second record in hand a record shows and offers all that it does alone: a third is there to be
+    taken either way."""
+    desk = stead_sym.parse_deployment(_TWO_HANDS)
+    pair = both(desk, desk.policy("p"))
+    explicit, symbolic = answers(pair)
+    assert symbolic == explicit
+    for spec in desk.specs:
+        assert pair.symbolic.holds(spec.formula)
+        assert pair.explicit.holds(spec.formula)
+
+
+@st.composite
+def hands(draw):
+    """Records of two kinds that may lead to the next, several in hand at a time: what one of them shows
+    alone it shows beside another. A mark may be shown of records that are not in hand."""
+    kinds = draw(st.lists(st.sampled_from("ab"), min_size=2, max_size=3))
+    facts = [f"Kind(r{r}, {kind})" for r, kind in enumerate(kinds)]
+    facts += [f"Next(r{r}, r{r + 1})" for r in range(len(kinds) - 1) if draw(st.booleans())]
+    number = draw(st.integers(2, len(kinds)))
+    marked = draw(st.sampled_from(["Focus(r)", "true", "~Focus(r)", "exists s. Focus(s) & Next(s, r)"]))
+    return stead_sym.build_deployment(
+        "hands",
+        sorts={"rec": None, "kind": stead_sym.rigid("a", "b")},
+        relations={"Kind": "rec, kind", "Next": "rec, rec", "Focus": "rec", "Mark": "rec"},
+        init=facts,
+        views={"Focus(r)": "true", "Kind(r, k)": "Focus(r)", "Next(r, s)": "Focus(r)", "Mark(r)": marked},
+        tools=[
+            stead_sym.tool(
+                "take",
+                guard=f"(exists r. ~Focus(r) & Kind(r, _)) & atmost {number - 1} s. Focus(s)",
+                effect="choose r: rec where ~Focus(r) & Kind(r, _)\ninsert Focus(r)",
+            ),
+            stead_sym.tool("mark", "r: rec", guard="Focus(r) & ~Mark(r)", effect="insert Mark(r)"),
+            stead_sym.tool(
+                "leave",
+                "r: rec",
+                guard="Focus(r)",
+                effect=draw(st.sampled_from(["delete Focus(r)", "clear Focus"])),
+            ),
+            stead_sym.tool("wait"),
+        ],
+    )
+
+
+def taking(seed):
+    """An agent that takes a record where it can, and selects some other calls by the names in the context."""
+    some = some_by_name(seed).function
+    return FunctionAgent(
+        lambda context: {*some(context), *(call for call in context.calls if call.tool == "take")}
+    )
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(hands(), st.integers(0, 9))
+def test_more_records_in_hand_are_as_in_explicit_search(desk, seed):
+    explicit, symbolic = answers(both(desk, taking(seed), max_states=_STATES))
     assert symbolic == explicit
 
 
