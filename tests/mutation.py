@@ -898,7 +898,7 @@ MUTATIONS = (
     Mutation(
         "a temporal formula's `exists` takes inactive values",
         "check/satisfaction.py",
-        "& self.compiler.ranging(binder, vector, body)",
+        "& self.ranging(binder, vector, body)",
         "& self.encoding.valid(vector)",
     ),
     Mutation(
@@ -909,9 +909,9 @@ MUTATIONS = (
     ),
     Mutation(
         "a first-order `forall` asks for one that is not",
-        "check/satisfaction.py",
-        "return ~self._exists(binder, Not(body), env)",
-        "return self._exists(binder, Not(body), env)",
+        "step/formulas.py",
+        "return ~self._exists(binder, Not(body), env, joint)",
+        "return self._exists(binder, Not(body), env, joint)",
     ),
     Mutation(
         "a block of quantifiers forgets its inner variables",
@@ -1245,7 +1245,7 @@ MUTATIONS = (
     Mutation(
         "`x in s` ranges over active values in specifications",
         "check/satisfaction.py",
-        "& self.compiler.ranging(binder, vector, body)",
+        "& self.ranging(binder, vector, body)",
         "& self.encoding.active(vector.sort, vector)",
     ),
     Mutation(

@@ -15,6 +15,7 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
@@ -123,8 +124,8 @@ def _weak_for_strong(self, f, g):
     return self.all_weak_until(f, g)
 
 
-def _forall_as_exists(self, binder, body, env, *, own=Checker._exists):
-    return own(self, binder, body.body if isinstance(body, Not) else body, env)
+def _forall_as_exists(self, binder, body, env, joint=False, *, own=Checker._exists):
+    return own(self, binder, body.body if isinstance(body, Not) else body, env, joint)
 
 
 def _selects_all(self, met, calls, *, own=ContextFinder._settle):
@@ -277,19 +278,16 @@ def outcome(fault: Fault, deployment, agents, domain, directory) -> str:
     """What becomes of the verdicts of an unsound engine about one deployment."""
     no_evidence = (SymbolicEngine, "evidence", lambda self, formula, holds: Trace(deployment.init, ()))
     patches = [patch.object(owner, name, new) for owner, name, new in (*fault.replaced, no_evidence)]
-    try:
-        for each in patches:
-            each.start()
+    with ExitStack() as faulty:
+        for each in patches:  # not within the `try`: a fault that replaces nothing is an error of this file
+            faulty.enter_context(each)
         try:
             result = verify(deployment, agents, domain=domain, findings=False)
             write_certificate(result, directory)
-        finally:
-            for each in patches:
-                each.stop()
-    except SteadError:
-        return "no certificate"
-    except Exception as error:  # noqa: BLE001 (an engine with a fault may stumble over it anywhere)
-        return f"no certificate ({type(error).__name__})"
+        except SteadError:
+            return "no certificate"
+        except Exception as error:  # noqa: BLE001 (an engine with a fault may stumble over it anywhere)
+            return f"no certificate ({type(error).__name__})"
     claimed = {name: verdict.holds for name, verdict in result.verdicts.items() if verdict.holds is not None}
     del result
     try:

@@ -137,7 +137,8 @@ def verdicts(deployment, **options):
 
 def assert_own_bits(checker):
     """Each set ranges over the bits of the states and of its own variables, and no others."""
-    for (formula, named), found in [*checker._memo.items(), *checker._alikes.items()]:
+    compiled = [(read, found) for (read, _), found in checker._memo.items()]
+    for (formula, named), found in [*checker._sets.items(), *compiled]:
         vectors = [term for _, term in named if isinstance(term, Vector)]
         own = checker.encoding.state_bits.union(checker.encoding.held_bits(vectors))
         assert checker.manager.support(found) <= own, formula

@@ -401,11 +401,7 @@ class Manager:
                 yield on
 
     def count(self, function: Bdd, bits: Bits) -> int:
-        """The exact number of assignments to ``bits`` (a superset of the support) that satisfy it.
-
-        `dd`'s own count is a C double: inexact past 2^53. Here each node weighs its two branches as
-        Python integers; levels that a branch skips double its weight (`counting`).
-        """
+        """How many assignments to ``bits``, a superset of the support, satisfy it, exactly (`counting`)."""
         ranks = {level: rank for rank, level in enumerate(sorted(map(self.level, bits)))}
         return models(function, self.true, ranks, self.node)
 

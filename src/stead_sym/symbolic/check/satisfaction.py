@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from stead_sym.logic.syntax import (
     And,
@@ -42,45 +42,43 @@ from stead_sym.logic.syntax import (
     free_variables,
     is_temporal,
 )
-from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.fixpoint import globally
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.check.held_values import Pairs
 from stead_sym.symbolic.check.operators import Operators
-from stead_sym.symbolic.encode.values import Vector, bits_of
+from stead_sym.symbolic.encode.values import HELD, Vector, bits_of
 from stead_sym.symbolic.explore.reach import ReachableStates
-from stead_sym.symbolic.step.formulas import Compiler, Environment
-
-_Key: TypeAlias = tuple[Formula, tuple[tuple[str, Vector | Value], ...]]
+from stead_sym.symbolic.step.formulas import Compiler, Environment, Reading, reading
 
 
-class Checker:
-    """Satisfying sets of formulas (resolved, definitions expanded) over one reachable set."""
+class Checker(Compiler):
+    """Satisfying sets of formulas (resolved, definitions expanded) over one reachable set.
+
+    It compiles first-order formulas as `Compiler` does, but for quantifiers and counts, which are taken
+    within R: `formula` agrees with ⟦f⟧ on the pairs of a reachable state and an assignment, and may be
+    anything elsewhere.
+    """
 
     def __init__(self, model: ReachableStates, fair: Sequence[Formula] = ()) -> None:
         """``fair``: the fairness constraints, first-order sentences."""
+        super().__init__(model.encoding, HELD)
         self.model = model
         self._constraints = tuple(fair)
-        self.encoding = model.encoding
-        self.compiler = Compiler(model.encoding, role="held")
-        self.manager = model.manager
-        self._memo: dict[_Key, Bdd] = {}
-        self._alikes: dict[_Key, Bdd] = {}
+        self._sets: dict[Reading, Bdd] = {}
         self._pairs: dict[tuple[Vector, ...], Pairs] = {}
         self._operators: dict[tuple[Vector, ...], Operators] = {}
 
     def sat(self, formula: Formula, env: Environment) -> Bdd:
         """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
-        key = _key(formula, env)
-        if key not in self._memo:
-            self._memo[key] = self._sat(formula, env)
-            self._said()
-        return self._memo[key]
+        key = reading(formula, env)
+        if key not in self._sets:
+            self._sets[key] = self._sat(formula, env)
+            self.model.report("check", subformulas=len(self._sets) + len(self._memo))
+        return self._sets[key]
 
     def _alike(self, formula: Formula, env: Environment) -> Bdd:
-        """A function that agrees with ⟦f⟧ on all pairs of a reachable state and an assignment, whatever it is
-        elsewhere."""
-        return self.sat(formula, env) if is_temporal(formula) else self._first_order(formula, env)
+        """What agrees with ⟦f⟧ on R × assignments, as `formula` does; of a temporal formula ⟦f⟧ itself."""
+        return self.sat(formula, env) if is_temporal(formula) else self.formula(formula, env)
 
     def holds_initially(self, formula: Formula) -> bool:
         """D0 ⊨ f for every D0, for a sentence. Every reachable state is reachable from some D0, so there `AG
@@ -127,7 +125,7 @@ class Checker:
         m, ctl = self.manager, self.operators(self.pairs(formula, env))
         everywhere = ctl.everywhere
         if not is_temporal(formula):
-            return everywhere & self._first_order(formula, env)
+            return everywhere & self.formula(formula, env)
 
         def here(f: Formula) -> Bdd:
             return everywhere & self._alike(f, env)
@@ -164,50 +162,10 @@ class Checker:
             case _:
                 assert_never(formula)
 
-    def _first_order(self, formula: Formula, env: Environment) -> Bdd:
-        """`_alike` of a formula without temporal operators."""
-        key = _key(formula, env)
-        if key not in self._alikes:
-            self._alikes[key] = self._read(formula, env)
-            self._said()
-        return self._alikes[key]
-
-    def _said(self) -> None:
-        self.model.report("check", subformulas=len(self._memo) + len(self._alikes))
-
-    def _read(self, formula: Formula, env: Environment) -> Bdd:
-        m = self.manager
-
-        def here(f: Formula) -> Bdd:
-            return self._first_order(f, env)
-
-        match formula:
-            case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
-                return self.compiler.formula(formula, env)
-            case Not(body):
-                return ~here(body)
-            case And(parts):
-                return m.conj(map(here, parts))
-            case Or(parts):
-                return m.disj(map(here, parts))
-            case Implies(left, right):
-                return ~here(left) | here(right)
-            case Iff(left, right):
-                return here(left).equiv(here(right))
-            case Exists(binder, body):
-                return self._exists(binder, body, env)
-            case Forall(binder, body):
-                return ~self._exists(binder, Not(body), env)
-            case Count():
-                return self._counted(formula, env)
-            case Next() | Future() | Globally() | Until():
-                raise AssertionError(f"{formula} is temporal")
-            case _:
-                assert_never(formula)
-
-    def _exists(self, binder: Binder, body: Formula, env: Environment) -> Bdd:
+    def _exists(self, binder: Binder, body: Formula, env: Environment, joint: bool = False) -> Bdd:
         """∃ bits(x). active(x) ∧ ⟦body⟧, within R, for the variable x that is bound; for all variables of a
         block of quantifiers at once."""
+        assert not joint
         binders, inner = [binder], _as_exists(body)
         while inner is not None and inner.binder.name not in {known.name for known in binders}:
             binders.append(inner.binder)
@@ -215,15 +173,16 @@ class Checker:
         vectors, member = self._member(binders, body, env)
         return self.manager.and_exist(frozenset(bits_of(vectors)), self.model.reached, member)
 
-    def _counted(self, formula: Count, env: Environment) -> Bdd:
+    def _counted(self, formula: Count, env: Environment, joint: bool = False) -> Bdd:
         """The number of values x with active(x) ∧ ⟦body⟧ compares as asked.
 
         It is counted over the assignments of the other variables alone. Those of x have bits that say which
         dead value it shares with another variable, of which a count says nothing.
         """
+        assert not joint
         [vector], member = self._member([formula.binder], formula.body, env)
         within = self.operators(self.pairs(formula, env)).everywhere & member
-        return self.compiler.compare_count(formula.comparison, formula.number, vector, within)
+        return self.compare_count(formula.comparison, formula.number, vector, within)
 
     def _member(
         self, binders: Sequence[Binder], body: Formula, env: Environment
@@ -234,11 +193,11 @@ class Checker:
         vectors = list[Vector]()
         inner = dict(env)
         for binder in binders:
-            vectors.append(self.compiler.bound_vector(binder, inner))
+            vectors.append(self.bound_vector(binder, inner))
             inner[binder.name] = vectors[-1]
         member = self._alike(body, inner)
         for binder, vector in zip(binders, vectors, strict=True):
-            member = member & self.compiler.ranging(binder, vector, body)
+            member = member & self.ranging(binder, vector, body)
         terms = (inner[name] for name in free_variables(body))
         pairs = (pair for pair in self.encoding.mortal_pairs(terms) if not set(pair).isdisjoint(vectors))
         return vectors, self.manager.cofactor(
@@ -266,12 +225,8 @@ class Checker:
         """A vector for each free variable of the formula, given their sorts."""
         env: dict[str, Vector] = {}
         for name in sorted(free_variables(formula)):
-            env[name] = self.encoding.unused(sorts[name], env.values(), self.compiler.role)
+            env[name] = self.encoding.unused(sorts[name], env.values(), self.role)
         return env
-
-
-def _key(formula: Formula, env: Environment) -> _Key:
-    return formula, tuple(sorted((x, env[x]) for x in free_variables(formula)))
 
 
 def _as_exists(formula: Formula) -> Exists | None:

@@ -20,7 +20,7 @@ log n) steps over the n bits and not a pass over the whole set for each place, l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -123,12 +123,11 @@ class Tree:
     """The sites of some shapes, next to each other in the order of the variables."""
 
     def __init__(self, encoding: Encoding, shapes: Iterable[Shape]) -> None:
-        self.encoding = encoding
         self.manager = encoding.manager
         self.shapes = tuple(shapes)
-        sites = [_Leaf(shape, site) for shape in self.shapes for site in shape.sites]
-        sites.sort(key=lambda leaf: leaf.site.level)
-        self._root = self._grown(sites) if sites else None
+        leaves = [_Leaf(shape, site) for shape in self.shapes for site in shape.sites]
+        leaves.sort(key=lambda leaf: leaf.site.level)
+        self._root = self._branch(leaves, encoding.state_bits) if leaves else None
 
     @property
     def shown(self) -> Bdd:
@@ -148,11 +147,6 @@ class Tree:
                     yield shape, site, projected
                 case left, right:
                     todo += [(right, projected), (left, projected)]
-
-    def _grown(self, leaves: Sequence[_Leaf]) -> _Branch:
-        every = frozenset[str]().union(*(leaf.site.bits for leaf in leaves))
-        root = self._branch(leaves, every)
-        return replace(root, gone=self.encoding.state_bits - every)
 
     def _branch(self, leaves: Sequence[_Leaf], above: Bits) -> _Branch:
         """The branch of these sites, with the bits of the branch ``above``."""

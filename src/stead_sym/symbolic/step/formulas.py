@@ -48,6 +48,9 @@ from stead_sym.symbolic.encode.values import Vector
 Environment: TypeAlias = Mapping[str, Vector | Value]
 """What each variable in scope stands for: a vector, or a value already fixed."""
 
+Reading: TypeAlias = tuple[Formula, tuple[tuple[str, Vector | Value], ...]]
+"""A formula with what its free variables stand for: all that its meaning depends on."""
+
 
 class Compiler:
     """Compiles formulas over one encoding; results are kept.
@@ -59,7 +62,7 @@ class Compiler:
         self.encoding = encoding
         self.role = role
         self.manager = encoding.manager
-        self._memo: dict[tuple[Formula, tuple[tuple[str, Vector | Value], ...], bool], Bdd] = {}
+        self._memo: dict[tuple[Reading, bool], Bdd] = {}
 
     def formula(self, formula: Formula, env: Environment, *, joint: bool = False) -> Bdd:
         """⟦f⟧ over the state bits and the vectors that ``env`` gives to f's free variables.
@@ -68,7 +71,7 @@ class Compiler:
         ad(D ⊕ D') and primed symbols over the primed bits. Raises `ValueError` for a temporal
         operator, and for a primed symbol where ``joint`` is not set.
         """
-        key = (formula, tuple(sorted((x, env[x]) for x in free_variables(formula))), joint)
+        key = (reading(formula, env), joint)
         if key not in self._memo:
             self._memo[key] = self._compile(formula, env, joint)
         return self._memo[key]
@@ -105,11 +108,8 @@ class Compiler:
                 return self._exists(binder, body, env, joint)
             case Forall(binder, body):
                 return ~self._exists(binder, Not(body), env, joint)
-            case Count(comparison, number, binder, body):
-                vector = self.bound_vector(binder, env)
-                inner = self.formula(body, {**env, binder.name: vector}, joint=joint)
-                guarded = inner & self.ranging(binder, vector, body, joint=joint)
-                return self.compare_count(comparison, number, vector, guarded)
+            case Count():
+                return self._counted(formula, env, joint)
             case Same(relation):
                 facts = self.encoding.dynamic_facts[relation]
                 atom = self.encoding.atom
@@ -132,6 +132,14 @@ class Compiler:
         inner = self.formula(body, {**env, binder.name: vector}, joint=joint)
         among = self.ranging(binder, vector, body, joint=joint) & self.encoding.care
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
+
+    def _counted(self, formula: Count, env: Environment, joint: bool) -> Bdd:
+        """The number of values x with active(x) ∧ ⟦body⟧ compares as asked."""
+        binder, body = formula.binder, formula.body
+        vector = self.bound_vector(binder, env)
+        inner = self.formula(body, {**env, binder.name: vector}, joint=joint)
+        guarded = inner & self.ranging(binder, vector, body, joint=joint)
+        return self.compare_count(formula.comparison, formula.number, vector, guarded)
 
     def ranging(self, binder: Binder, vector: Vector, body: Formula, *, joint: bool = False) -> Bdd:
         """A function whose conjunction with ⟦body⟧ is active(x) ∧ ⟦body⟧ for the variable x that is bound,
@@ -186,6 +194,11 @@ class Compiler:
                 return ~m.at_least(number + 1, members)
             case _:
                 return m.at_least(number, members) & ~m.at_least(number + 1, members)
+
+
+def reading(formula: Formula, env: Environment) -> Reading:
+    """A formula with what ``env`` says of its free variables."""
+    return formula, tuple(sorted((x, env[x]) for x in free_variables(formula)))
 
 
 def denoted(term: Term, env: Environment) -> Vector | Value:
