@@ -185,14 +185,17 @@ def test_fewest_sets_as_few_bits_as_any_row(backend):
 
 def test_count_is_the_number_of_rows(backend):
     @laws
-    @given(tables)
-    def check(s):
+    @given(tables, bit_sets, bit_sets)
+    def check(s, gone, more):
         m = fresh(backend)
         m.declare_bottom(["outside"])
         f = function(m, s)
         assert m.count(f, frozenset(BITS)) == len(s)
         assert m.count(f, frozenset({*BITS, "outside"})) == 2 * len(s)
         assert m.count(~f, frozenset(BITS)) == len(ROWS) - len(s)
+        g = m.exist(gone, f)
+        over = m.support(g) | more
+        assert m.count(g, over) << len(BITS) - len(over) == len(table_of(m, g))
 
     check()
 
