@@ -1,0 +1,234 @@
+"""Formulas over two sorts, in which a name now stands for a record and now for a listed value, on deployments
+whose records come and go by `ensure`: both domains of the symbolic engine against the explicit one.
+
+Quantifiers of `x in s` stand beside those over active values, in blocks with them and above and below
+temporal operators; a variable is shadowed by one of the other sort; and an `ensure` may take any records
+away that a variable still holds, and draw others in the same step.
+"""
+
+from __future__ import annotations
+
+from hypothesis import event, given, reject, settings
+from hypothesis import strategies as st
+
+import stead_sym
+from engine_pairs import examples, replay
+from stead_sym.agent.roles import wrap
+from stead_sym.errors import DefinitionError, Undecided
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Const,
+    Count,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Term,
+    Until,
+    Use,
+    Var,
+    Wildcard,
+)
+
+_NAMES = ("x", "y", "z")
+_RELATIONS = {"P": ("a",), "K": ("a", "k"), "L": ("k",), "F": ()}
+_KINDS = {
+    "sort k = { k1, k2 }": ("k1", "k2"),
+    "sort k = { k1, k2 } rigid": ("k1", "k2"),
+    "sort k = 0..1": ("0", "1"),
+    "sort k = { only }": ("only",),
+}
+_TOOLS = {
+    "label(x: a, x2: k)": "guard P(x) & ~K(x, x2)\neffect\n  insert K(x, x2)",
+    "light(x: k)": "guard ~L(x)\neffect\n  insert L(x)",
+    "dim": "guard exists x in k. L(x)\neffect\n  clear L",
+    "flag": "effect\n  insert F()",
+    "name_all": "guard F()\neffect\n  insert K(x, z) for x: a, z: k where P(x) & L(z)\n  clear F",
+    "drop(x: a)": "guard P(x)\neffect\n  delete P(x)\n  delete K(x, _)",
+    "unlabel": "guard exists x. P(x) & K(x, _)\neffect\n  delete P(x) for x where K(x, _)",
+}
+_SAME = {name: f"same({name})" for name in _RELATIONS}
+_ENSURED = {
+    "some_leave": {"P": "forall x: a. P'(x) -> P(x)"},
+    "others_come": {"P": "forall x: a. P'(x) <-> ~P(x)"},
+    "others_may_come": {"P": "forall x: a. P'(x) -> ~P(x)", "K": "empty(K)"},
+    "all_anew": {"P": "exactly {b} x: a. P'(x)", "K": "forall x: k. forall y: a. K'(y, x) -> P'(y) & L(x)"},
+    "one_replaced(x: a)": {"P": "~P'(x) & forall y: a. P(y) & y != x -> P'(y)", "K": "empty(K)"},
+    "labels_stay(x: k)": {"P": "empty(P)", "K": "forall y: a. forall z in k. K'(y, z) <-> K(y, z) & z = x"},
+    "relight": {"L": "forall x in k. L'(x) <-> ~L(x)"},
+}
+"""What an `ensure` says of relations; the others stay as they are, and no bound is exceeded."""
+_DEFINED = (
+    "exists y in k. K(x, y)",
+    "forall y: k. exists z: a. K(x, y) -> K(z, y) & z != x",
+    "P(x) <-> exists x in k. L(x)",
+)
+"""Bodies that bind names which arguments of D may have."""
+
+
+@st.composite
+def mixed(
+    draw, scope: dict[str, str], depth: int, constants: dict[str, tuple[str, ...]], plain=False
+) -> Formula:
+    """A formula with its free variables in ``scope``, a sort for each; without temporal operators if
+    ``plain``."""
+
+    def sub(inner=scope, first_order=False) -> Formula:
+        return draw(mixed(inner, depth - 1, constants, plain or first_order))
+
+    def term(sort: str, wild: bool = True) -> Term:
+        options: list[Term] = [Var(name) for name, of in scope.items() if of == sort] * 3
+        options += [Const(value) for value in constants[sort]]
+        options += [Wildcard(sort)] if wild and (not options or draw(st.integers(0, 3)) == 3) else []
+        return draw(st.sampled_from(options)) if options else Wildcard(sort)
+
+    def leaf() -> Formula:
+        kind = draw(st.sampled_from(("=", "<", *"PPKKKLLF", "D")))
+        if kind in _RELATIONS:
+            return Atom(kind, tuple(term(sort) for sort in _RELATIONS[kind]))
+        sort = "k" if kind == "<" else draw(st.sampled_from("ak"))
+        left, right = term(sort, wild=False), term(sort, wild=False)
+        if kind == "D":
+            return Use("D", (left,)) if isinstance(left, Var) and sort == "a" else Atom("F")
+        if not (isinstance(left, Var) or isinstance(right, Var)) or Wildcard in (type(left), type(right)):
+            return Atom("F")
+        if kind == "=" or "0" not in constants["k"]:
+            return Equal(left, right)
+        return Compare(draw(st.sampled_from(("<", "<=", "succ"))), left, right, "k")
+
+    def binder() -> tuple[Binder, dict[str, str]]:
+        name, sort = draw(st.sampled_from(_NAMES)), draw(st.sampled_from("aak"))
+        inner = {name: sort, **{other: of for other, of in scope.items() if other != name}}
+        return Binder(name, sort, declared=sort == "k" and draw(st.booleans())), inner
+
+    if depth == 0:
+        return leaf()
+    kinds = ["leaf", "not", "and", "or", "implies", "iff", *["block"] * 4, "count", "cut"]
+    kind = draw(st.sampled_from(kinds if plain else [*kinds, *["unary"] * 3, "until"]))
+    match kind:
+        case "leaf":
+            return leaf()
+        case "not":
+            return Not(sub())
+        case "and":
+            return And((sub(), sub()))
+        case "or":
+            return Or((sub(), sub()))
+        case "implies":
+            return Implies(sub(), sub())
+        case "iff":
+            return Iff(sub(), sub())
+        case "cut":  # first-order beside temporal
+            return draw(st.sampled_from((And, Or)))((sub(first_order=True), sub()))
+        case "block":
+            binders, inner = [], scope
+            for _ in range(draw(st.integers(1, 3))):
+                one, _ = binder()
+                binders.append(one)
+                inner = {one.name: one.sort, **{n: of for n, of in inner.items() if n != one.name}}
+            body = sub(inner)
+            for one in reversed(binders):
+                match draw(st.integers(0, 3)):
+                    case 0:
+                        body = Forall(one, body)
+                    case 1:
+                        body = Not(Forall(one, body))
+                    case 2:
+                        body = Not(Exists(one, body))
+                    case _:
+                        body = Exists(one, body)
+            return body
+        case "count":
+            one, inner = binder()
+            comparison = draw(st.sampled_from(("atleast", "atmost", "exactly")))
+            return Count(comparison, draw(st.integers(0, 2)), Binder(one.name, one.sort), sub(inner))
+        case "until":
+            return Until(draw(st.sampled_from("AE")), sub(), sub(), draw(st.booleans()))
+        case _:
+            operator = draw(st.sampled_from((Next, Future, Globally)))
+            return operator(draw(st.sampled_from("AE")), sub())
+
+
+@st.composite
+def two_sorted(draw, depth=5):
+    """A deployment with records and listed values, one or two ways in which an `ensure` changes records, and
+    three specifications."""
+    kinds = draw(st.sampled_from(sorted(_KINDS)))
+    bound, constant = draw(st.sampled_from((1, 1, 2))), draw(st.booleans())
+    constants = {"a": ("c",) * constant, "k": _KINDS[kinds]}
+    lines = ["deployment two_sorted", "sort a", kinds, f"bound a {bound}"]
+    lines += [f"relation {name}({', '.join(sorts)})" for name, sorts in _RELATIONS.items()]
+    lines += (
+        ["init", f"  {draw(st.sampled_from(('P(c)', f'K(c, {_KINDS[kinds][-1]})')))}"] if constant else []
+    )
+    lines.append(f"define D(x: a) = {draw(st.sampled_from(_DEFINED))}")
+    lines.append("tool rest()")
+    number = draw(st.integers(1, bound))
+    outside = " & x != c" if constant else ""
+    lines.append(f"tool make()\n  guard atmost {bound - number} x: a. x = x{outside}\n  effect")
+    lines += [f"    fresh u{i}: a\n    insert P(u{i})" for i in range(number)]
+    chosen = draw(st.lists(st.sampled_from(sorted(_TOOLS)), max_size=2, unique=True))
+    for head in chosen:
+        body = _TOOLS[head].replace("\n", "\n  ")
+        lines.append(f"tool {head if '(' in head else f'{head}()'}\n  {body}")
+    for head in draw(st.lists(st.sampled_from(sorted(_ENSURED)), min_size=1, max_size=2, unique=True)):
+        says = {**_SAME, **_ENSURED[head]}
+        kept = f"atmost {bound} x: a. (P'(x) | exists w: k. K'(x, w)){outside}"
+        formula = " & ".join(f"({said.format(b=bound)})" for said in [*says.values(), kept])
+        when = draw(mixed({}, 1, constants, plain=True))
+        lines.append(f"tool {head if '(' in head else f'{head}()'}\n  effect when {when}")
+        lines.append(f"    ensure {formula}\n  effect\n    insert L(z) for z: k where L(z)")
+    if draw(st.integers(0, 3)) == 0:
+        lines.append(f"fair {draw(mixed({}, 2, constants, plain=True))}")
+    for i in range(3):
+        operator = draw(st.sampled_from((Next, Future, Globally, Globally)))
+        lines.append(
+            f"spec s{i}\n  {operator(draw(st.sampled_from('AE')), draw(mixed({}, depth - 1, constants)))}"
+        )
+    return stead_sym.parse_deployment("\n".join([*lines, ""]))
+
+
+def verdicts(deployment, **options):
+    try:
+        return stead_sym.verify(deployment, findings=False, **options)
+    except DefinitionError as error:
+        error.with_traceback(None)
+        return None
+
+
+def assert_agreement(deployment):
+    try:
+        explicit = verdicts(deployment, engine="explicit", max_states=200)
+    except Undecided:
+        reject()
+    event("a fault" if explicit is None else f"states: 2^{explicit.states.bit_length() - 1} and more")
+    for domain in ("theorem", "normal"):
+        found = verdicts(deployment, domain=domain)
+        assert (found is None) == (explicit is None), domain
+        if found is None:
+            continue
+        assert {n: v.word for n, v in found.verdicts.items()} == {
+            n: v.word for n, v in explicit.verdicts.items()
+        }, domain
+        if domain == "theorem":
+            assert (found.states, found.transitions) == (explicit.states, explicit.transitions)
+        wrapped = wrap(deployment, "any")
+        for verdict in found.verdicts.values():
+            if verdict.trace is not None:
+                replay(deployment, found.engine.restriction, wrapped, verdict.trace)
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(two_sorted())
+def test_two_sorts_and_ensured_changes(deployment):
+    assert_agreement(deployment)
