@@ -348,6 +348,12 @@ MUTATIONS = (
         "return active",
     ),
     Mutation(
+        "what an `ensure` says of both states is what a guard says of one",
+        "step/formulas.py",
+        "key = (reading(formula, env), joint)",
+        "key = (reading(formula, env), False)",
+    ),
+    Mutation(
         "`same` allows additions",
         "step/formulas.py",
         "atom(fact, primed=True).equiv(atom(fact))",
@@ -473,6 +479,18 @@ MUTATIONS = (
         "bdd/union.py",
         "both = (left & around_left) |",
         "both = left |",
+    ),
+    Mutation(
+        "bits that an action joined later writes change",
+        "bdd/union.py",
+        "| (right & around_right)",
+        "| right",
+    ),
+    Mutation(
+        "joined actions leave some of each other's bits",
+        "bdd/union.py",
+        "left_idle & around_left)",
+        "left_idle)",
     ),
     Mutation(
         "what all actions do is left out",
@@ -692,6 +710,12 @@ MUTATIONS = (
         "self._bits(place.shown)",
     ),
     Mutation(
+        "what is shown wherever one place is is shown wherever any is",
+        "explore/neighbourhoods.py",
+        "if not self.rigid >= set(item.args):",
+        "if False:",
+    ),
+    Mutation(
         "two names of a pattern may lie in one value",
         "explore/places.py",
         "if known is None and image not in taken and image not in self.rigid:",
@@ -722,6 +746,12 @@ MUTATIONS = (
         "explore/contexts.py",
         "while left != self.manager.false:  # shown beside",
         "while False:  # shown beside",
+    ),
+    Mutation(
+        "contexts at places get the decisions of those found one by one",
+        "explore/contexts.py",
+        "zip(new, decisions[len(found) :], strict=True)",
+        "zip(new, decisions, strict=False)",
     ),
     Mutation(
         "of what holds on a path it is taken that it holds in all states",
@@ -918,6 +948,18 @@ MUTATIONS = (
         "check/satisfaction.py",
         "frozenset(bits_of(vectors))",
         "frozenset(vectors[0].bits)",
+    ),
+    Mutation(
+        "a block of quantifiers goes on past a name that it binds twice",
+        "check/satisfaction.py",
+        "while inner is not None and inner.binder.name not in {known.name for known in binders}:",
+        "while inner is not None:",
+    ),
+    Mutation(
+        "a block of quantifiers goes on below a `forall` as below an `exists`",
+        "check/satisfaction.py",
+        "return Exists(binder, Not(body))",
+        "return Exists(binder, body)",
     ),
     Mutation(
         "a value that is bound may share a dead one",

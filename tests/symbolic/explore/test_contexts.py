@@ -6,6 +6,7 @@ import pytest
 from families import desks, service_desk
 
 import stead_sym as st
+from engine_pairs import both
 from stead_sym.symbolic.explore import contexts
 
 
@@ -49,3 +50,41 @@ def test_matches_that_are_too_large_are_built_for_the_states_at_hand(deployment,
     assert {name: v.word for name, v in bounded.verdicts.items()} == {
         name: v.word for name, v in free.verdicts.items()
     }
+
+
+_HIDDEN = """
+deployment hidden
+relation Open()
+relation Told()
+{init}
+view Told()
+tool use()
+  guard Open()
+  effect
+    {use}
+tool other()
+  effect
+    {other}
+policy p
+  call use()
+  call other()
+spec told
+  EF Told()
+"""
+
+
+@pytest.mark.parametrize(
+    ("init", "use", "other"),
+    [
+        pytest.param("", "insert Told()", "insert Open()", id="more"),
+        pytest.param("init\n  Open()", "clear Open", "insert Told()", id="less"),
+    ],
+)
+def test_what_is_offered_is_part_of_a_context(init, use, other):
+    """A state that shows the same as one before it, and offers a call more or less, is decided anew."""
+    deployment = st.parse_deployment(_HIDDEN.format(init=init, use=use, other=other))
+    pair = both(deployment, deployment.policy("p"))
+    [spec] = deployment.specs
+    for engine in pair:
+        assert engine.holds(spec.formula)
+    assert pair.symbolic.transitions == pair.explicit.transitions == 3

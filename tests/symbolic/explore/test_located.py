@@ -212,11 +212,11 @@ def _figures(desk, policy):
 
 @pytest.mark.parametrize("policy", ["careful", "hasty"])
 def test_contexts_at_places_are_those_found_one_by_one(policy, monkeypatch):
-    desk, looked = returns_desk(14), []
-    near = Site.classes
-    monkeypatch.setattr(Site, "classes", lambda *args: looked.append(args) or near(*args))
+    desk, found = returns_desk(14), []
+    decided = Locator.decided
+    monkeypatch.setattr(Locator, "decided", lambda *args: found.append(args) or decided(*args))
     at_places = _figures(desk, policy)
-    assert len(looked) > 14, "no place was looked at"
+    assert len(found) > 50, "contexts are found one by one"
     monkeypatch.setattr(Locator, "shape", lambda self, context: None)
     assert _figures(desk, policy) == at_places
 
