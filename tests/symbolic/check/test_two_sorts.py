@@ -8,6 +8,7 @@ away that a variable still holds, and draw others in the same step.
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
@@ -232,3 +233,47 @@ def assert_agreement(deployment):
 @given(two_sorted())
 def test_two_sorts_and_ensured_changes(deployment):
     assert_agreement(deployment)
+
+
+_LAMPS = """
+deployment lamps
+sort a
+sort k = {{ k1, k2 }}
+relation P(a)
+relation L(k)
+bound a 1
+tool make()
+  guard ~P(_)
+  effect
+    fresh u: a
+    insert P(u)
+tool drop()
+  effect
+    clear P
+tool light(x: k)
+  effect
+    insert L(x)
+tool dim()
+  effect
+    clear L
+spec s
+  {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "holds"),
+    [
+        ("AG ((exists x: a. exists x: k. L(x)) -> exists y: a. P(y))", True),
+        ("AG (~(forall x: a. ~exists x: k. L(x)) -> exists y: a. P(y))", True),
+        ("AG ((exists x: k. exists x: a. P(x)) -> exists y: k. L(y))", True),
+        ("AG (P(_) -> exists x in k. exists x: a. P(x))", True),
+        ("AG (P(_) -> exists x: k. exists x: a. P(x))", False),
+        ("EF ((exists x: a. exists x: k. L(x)) & EX ~exists x: a. exists x: k. L(x))", True),
+    ],
+)
+def test_a_value_that_is_shadowed_by_one_of_the_other_sort_has_to_be_there(spec, holds):
+    """`exists x: a` asks for an active record even where all that is said of x is about a lamp."""
+    deployment = stead_sym.parse_deployment(_LAMPS.format(spec))
+    for options in ({"engine": "explicit"}, {"domain": "theorem"}, {"domain": "normal"}):
+        assert verdicts(deployment, **options).verdicts["s"].holds is holds, options

@@ -87,6 +87,19 @@ def test_a_joint_formula_holds_of_the_successors_that_it_ensures(drawn, number):
             assert m.satisfies(relation, code) == (after in expected)
 
 
+@settings(max_examples=examples(40))
+@given(scoped())
+def test_a_formula_is_read_of_one_state_and_of_two_in_either_order(drawn):
+    """Quantifiers range over ad(D) in one reading and over ad(D ⊕ D') in the other, whichever comes first."""
+    formula, scope = drawn
+    made = compiler()
+    again = Compiler(made.encoding)
+    for sigma in assignments(scope, VALUES):
+        one, two = made.formula(formula, sigma), made.formula(formula, sigma, joint=True)
+        assert again.formula(formula, sigma, joint=True) == two
+        assert again.formula(formula, sigma) == one
+
+
 @given(st.integers(-1, 5), st.lists(st.sets(st.integers(0, 7)), max_size=4))
 def test_at_least(number, members):
     m = Manager()
