@@ -6,10 +6,12 @@ The generator makes values that are created together, die in every order and com
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, permutations
 
 import pytest
 from hypothesis import event, given, reject, settings
+from hypothesis import strategies as st
 
 from engine_pairs import both, examples, replay
 from stead_sym.deployment.language import parse_deployment
@@ -36,6 +38,7 @@ from stead_sym.testing.mortality import mortal_deployments
 from stead_sym.verification import verify
 
 MOST = 250  # states of the literal domain
+FEW = 40  # states, where an `ensure` leads from each of them to many
 
 
 def scoped_subformulas(formula, scope=()):
@@ -100,6 +103,33 @@ class Classes:
         return keys
 
 
+_ENSURED = {
+    "some_leave": "(forall x: a. P'(x) -> P(x)) & same(Q) & empty(E)",
+    "others_come": "(forall x: a. P'(x) -> ~P(x)) & same(Q) & empty(E)",
+    "any_come": "(forall x: a. P(x) -> P'(x)) & empty(Q) & same(E)",
+    "one_leaves(x: a)": "(forall y: a. P'(y) <-> P(y) & y != x) & (forall y: a. Q'(y) -> y != x) & empty(E)",
+    "turn": "(forall x: a. P'(x) <-> Q(x)) & (forall x: a. Q'(x) <-> P(x)) & same(E)",
+    "link": "empty(P) & (forall x: a. Q'(x) -> Q(x)) & forall x: a, y: a. E'(x, y) -> P(x) & ~P(y)",
+}
+
+
+@st.composite
+def ensured_deaths(draw):
+    """The same, where an `ensure` takes values away, any of them at once, and may draw others in their
+    place."""
+    text = str(draw(mortal_deployments(specs=3, depth=3, variables=2)))
+    [bound] = re.findall(r"bound a (\d)", text)
+    parts = "P'(x) | Q'(x) | (exists y: a. E'(x, y)) | exists y: a. E'(y, x)"
+    kept = f"atmost {bound} x: a. ({parts}){' & x != c' if 'Q(c)' in text else ''}"
+    chosen = draw(st.lists(st.sampled_from(sorted(_ENSURED)), min_size=1, max_size=2, unique=True))
+    tools = [
+        f"tool {head if '(' in head else f'{head}()'}\n  effect\n    ensure {said} & same(F) & {kept}\n\n"
+        for head, said in ((head, _ENSURED[head]) for head in chosen)
+    ]
+    before, spec, after = text.partition("\nspec ")
+    return parse_deployment("".join([before, "\n", *tools, spec, after]))
+
+
 def explored(deployment):
     """The explicit engine on the literal domain and the symbolic one with representatives."""
     restriction = theorem_restriction(deployment, deployment.specs)
@@ -122,6 +152,19 @@ def test_verdicts_and_runs_are_those_of_the_literal_domain(deployment):
     for verdict in result.verdicts.values():
         if verdict.trace is not None:
             replay(deployment, result.engine.restriction, None, verdict.trace)
+
+
+@settings(max_examples=examples(20, slow=500))
+@given(ensured_deaths())
+def test_values_that_an_ensure_takes_away(deployment):
+    """Verdicts, and the classes of the pairs in which each subformula holds."""
+    explicit, normal, values = explored(deployment)
+    classes = Classes(deployment)
+    for spec in deployment.specs:
+        assert normal.holds(spec.formula) is explicit.holds(spec.formula)
+        for formula, names in scoped_subformulas(spec.formula) if explicit.states <= FEW else ():
+            found, _ = classes.of_diagram(normal, formula, names)
+            assert found == classes.of_states(explicit, formula, names, values), formula
 
 
 @settings(max_examples=examples(12, slow=500))

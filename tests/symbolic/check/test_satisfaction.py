@@ -9,10 +9,12 @@ from __future__ import annotations
 from itertools import product
 
 import networkx as nx
+import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, by_name, examples, some_by_name
+from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import (
     And,
@@ -168,3 +170,39 @@ def test_atoms_hold_where_their_facts_do(drawn):
     for u, v in product(pair.restriction.values[scope["x"]], repeat=2):
         same = listed(pair.symbolic, states, Equal(Var("x"), Var("y")), {"x": u, "y": v})
         assert same == (states if u == v else frozenset())
+
+
+_MANY = """
+deployment many
+relation A()
+relation B()
+initially any A, B
+tool rest()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("A()", False),
+        ("~A()", False),
+        ("~~A()", False),
+        ("A() | ~A()", True),
+        ("(AG A()) | AG ~A()", True),
+        ("(AG A()) & EF A()", False),
+        ("A() -> B()", False),
+        ("A() -> EF A()", True),
+        ("A() <-> B()", False),
+        ("EF A()", False),
+        ("EG ~A()", False),
+        ("~EF A()", False),
+        ("~AG A()", False),
+        ("AG (A() -> AX A())", True),
+        ("AG A()", False),
+    ],
+)
+def test_a_sentence_holds_where_it_holds_at_every_initial_state(text, holds):
+    """Each of the four states is a D0 and stays as it is: what holds at some D0 does not hold."""
+    pair = both(parse_deployment(_MANY))
+    formula = pair.deployment.formula(text)
+    assert [engine.holds(formula) for engine in pair] == [holds, holds]
