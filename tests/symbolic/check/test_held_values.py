@@ -154,7 +154,7 @@ def test_verdicts_and_runs_are_those_of_the_literal_domain(deployment):
             replay(deployment, result.engine.restriction, None, verdict.trace)
 
 
-@settings(max_examples=examples(20, slow=500))
+@settings(max_examples=examples(10, slow=500))
 @given(ensured_deaths())
 def test_values_that_an_ensure_takes_away(deployment):
     """Verdicts, and the classes of the pairs in which each subformula holds."""
