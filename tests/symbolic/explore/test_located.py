@@ -145,6 +145,52 @@ def test_what_is_selected_of_a_record_alone_is_not_selected_beside_another():
         assert pair.explicit.holds(spec.formula)
 
 
+_MARKED_FOR_GOOD = """
+deployment marked_for_good
+sort rec
+relation Rec(rec)
+relation Focus(rec)
+relation Mark(rec)
+init
+  Rec(r0)
+  Rec(r1)
+  Rec(r2)
+  Mark({})
+view Rec(r) where Focus(r)
+view Focus(r)
+view Mark(r)
+tool take()
+  guard ~Focus(_)
+  effect
+    choose r: rec where Rec(r)
+    insert Focus(r)
+tool mark(r: rec)
+  guard Focus(r)
+  effect
+    insert Mark(r)
+tool leave()
+  guard Focus(_)
+  effect
+    clear Focus
+policy p
+  call leave() when exists r. Focus(r) & Mark(r)
+  call mark(r)
+  call take()
+spec both_are_marked
+  EF forall r. Mark(r) <-> Rec(r)
+"""
+
+
+@pytest.mark.parametrize("marked", ["r0", "r1"])
+def test_what_always_holds_of_one_record_does_not_of_another(marked):
+    """The mark of one record is shown in every state, that of the other is not."""
+    desk = stead_sym.parse_deployment(_MARKED_FOR_GOOD.format(marked))
+    pair = both(desk, desk.policy("p"))
+    explicit, symbolic = answers(pair)
+    assert symbolic == explicit
+    assert pair.symbolic.holds(desk.specs[0].formula)
+
+
 @st.composite
 def hands(draw):
     """Records of two kinds that may lead to the next, several in hand at a time: what one of them shows
