@@ -23,7 +23,9 @@ SCHEMA = Schema(
 )
 VALUES = {"a": ("a1", "a2"), "k": ("k1", "k2")}
 STATIC = Fact("S", ("k2",))
-SIGNATURE = Signature({r.name: r.sorts for r in SCHEMA.relations}, {"a": ("a1",), "k": ("k1", "k2")})
+SIGNATURE = Signature(
+    {r.name: r.sorts for r in SCHEMA.relations}, {"a": ("a1",), "k": ("k1", "k2")}, declared=("k",)
+)
 COLUMNS = {"a": ("P", "R"), "k": ("S", "R")}
 
 
@@ -70,7 +72,7 @@ def test_a_formula_holds_in_the_states_and_under_the_values_that_it_says(drawn):
             assert m.satisfies(under, encoding.encode(state)) == holds(formula, state, sigma)
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(80))
 @given(scoped(primed={r.name: r.sorts for r in SCHEMA.relations}), st.integers(0, 71))
 def test_a_joint_formula_holds_of_the_successors_that_it_ensures(drawn, number):
     """⟦f⟧ over D ⊕ D', for one D and all D' that can be coded, against the search for models."""
