@@ -151,6 +151,24 @@ MUTATIONS = (
         "return together",
     ),
     Mutation(
+        "the fact of any relation is taken for the only one where a formula speaks of it twice",
+        "step/single_facts.py",
+        "return {relation for relation in single if number[relation] > 1}",
+        "return {relation for relation in number if number[relation] > 1}",
+    ),
+    Mutation(
+        "what a formula says of a single fact for the second time is forgotten",
+        "step/single_facts.py",
+        "equal.append(Equal(left, right))",
+        "pass",
+    ),
+    Mutation(
+        "two variables for a single fact that have one name are taken for one",
+        "step/single_facts.py",
+        "name = fresh_name(binder.name, taken)",
+        "name = binder.name",
+    ),
+    Mutation(
         "what makes room for a single fact is taken to happen always",
         "step/updates.py",
         "stays = held & ~self._leaving(gone)",

@@ -176,7 +176,8 @@ class SymbolicEngine:
                 return model.trace_to(self._checker.fairly(sat(body, {}))).start
             case _:
                 starts = self._checker.initially(formula if holds else Not(formula))
-                return model.encoding.decode(model.manager.fewest(starts, model.encoding.order))
+                empty = dict.fromkeys(model.encoding.order, False)
+                return model.encoding.decode(model.manager.nearest(starts, empty))
 
 
 class SymbolicConstrained:

@@ -12,6 +12,7 @@ from stead_sym.progress import Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.plan.guess import first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
+from stead_sym.symbolic.step.formulas import Compiler
 from stead_sym.symbolic.step.room import Room
 from stead_sym.symbolic.step.updates import Writer
 
@@ -42,7 +43,7 @@ def room(block, size=4, more="", literal=True):
     if literal:
         restriction = theorem_restriction(deployment, (), {"a": size}, force=True)
     made = plan(Task(deployment, restriction, literal), first_guess(deployment, literal), Pulse())
-    writer = Writer(made.compiler, frozenset())
+    writer = Writer(Compiler(made.encoding))
     return deployment, made.encoding, Room(deployment, made.restriction, writer)
 
 

@@ -100,7 +100,7 @@ def crowded(facts):
 def test_bits_become_what_the_statements_say_or_a_key_is_broken(drawn, p, single):
     encoding = Encoding(Manager(), SCHEMA, VALUES, (STATIC,), map(Field.of, FIELDS), {})
     m = encoding.manager
-    writer = Writer(Compiler(encoding), frozenset({SINGLE} if single else ()))
+    writer = Writer(Compiler(encoding, single=frozenset({SINGLE} if single else ())))
     effect = Effect(tuple(drawn))
     known = [s for s in STATES if not (single and SINGLE in crowded(s.facts))]
     case = m.disj(m.cube(encoding.encode(state)) for state in known)
@@ -131,7 +131,7 @@ def test_a_fact_without_bits_is_outside():
     m = encoding.manager
     on = Atom("P", (Const("a1"),))
     insert = Insert(Atom("T", (Const("k1"),)), (), on)
-    writer = Writer(Compiler(encoding), frozenset())
+    writer = Writer(Compiler(encoding))
     shared = writer.shared(Effect((insert,)), m.true)
     write = writer.write(Effect((insert,)), {}, m.true, shared)
     assert shared.write.outside == write.outside == encoding.atom(Fact("P", ("a1",)))

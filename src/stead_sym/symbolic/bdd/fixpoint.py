@@ -6,7 +6,7 @@ taken. ⟦EG f⟧ is a greatest fixpoint and is computed step by step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.symbolic.bdd.relation import Relation
@@ -23,7 +23,11 @@ def shortest(
     few bits set as in any, which takes little to describe; that costs time linear in the nodes of the layers.
     """
     m = relation.manager
-    pick = m.fewest if small else m.pick
+    empty = dict.fromkeys(bits, False)
+
+    def pick(states: Bdd) -> Mapping[str, bool]:
+        return m.nearest(states, empty) if small else m.pick(states, bits)
+
     ahead, behind = [start], [target]
     seen_ahead, seen_behind = start, target
     while ahead[-1] & behind[-1] == m.false:
@@ -40,10 +44,10 @@ def shortest(
     met = ahead[-1] & behind[-1]
     members: list[Bdd] = []
     for layer in reversed(ahead[1:]):
-        member = m.cube(pick(met & layer, bits))
+        member = m.cube(pick(met & layer))
         members.append(member)
         met = through & relation.preimage(member)
-    return [m.cube(pick(met & start, bits)), *reversed(members), *reversed(behind[:-1])]
+    return [m.cube(pick(met & start)), *reversed(members), *reversed(behind[:-1])]
 
 
 def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd]) -> Bdd:

@@ -294,12 +294,12 @@ class Manager:
             function = high if assignment[name] else low
         return assignment
 
-    def fewest(self, function: Bdd, bits: Iterable[str]) -> dict[str, bool]:
-        """A satisfying assignment to ``bits``, a superset of the support, with as few of them set as in any.
-        Raises `ValueError` for false. Linear in the nodes of the function."""
+    def nearest(self, function: Bdd, assignment: Mapping[str, bool]) -> dict[str, bool]:
+        """A satisfying assignment that differs from the given one, to a superset of the support, in as few
+        bits as any. Raises `ValueError` for false. Linear in the nodes of the function."""
         if function == self.false:
             raise ValueError("the empty set has no member")
-        least: dict[Bdd, float] = {self.true: 0, self.false: math.inf}  # the fewest bits set from a node on
+        least: dict[Bdd, float] = {self.true: 0, self.false: math.inf}  # bits that differ, from a node on
         todo = [function]
         while todo:
             node = todo[-1]
@@ -309,15 +309,15 @@ class Manager:
                 continue
             todo.pop()
             if node not in least:
-                low, high = self.branches(node)
-                least[node] = min(least[low], 1 + least[high])
-        assignment = dict.fromkeys(bits, False)
+                branches = self.branches(node)
+                same = assignment[self._top(node)]
+                least[node] = min(least[branches[same]], 1 + least[branches[not same]])
+        found = dict(assignment)
         while function != self.true:
-            low, high = self.branches(function)
-            name = self._top(function)
-            assignment[name] = least[low] > 1 + least[high]
-            function = high if assignment[name] else low
-        return assignment
+            branches, name = self.branches(function), self._top(function)
+            found[name] ^= least[branches[found[name]]] > 1 + least[branches[not found[name]]]
+            function = branches[found[name]]
+        return found
 
     def depth(self, function: Bdd) -> int:
         """The level of the topmost variable of a function; that of a constant is below all."""

@@ -44,25 +44,27 @@ class Lassos:
     def in_rounds(self, state: Instance) -> tuple[tuple[Step, ...], int]:
         """A round visits the constraints one after the other, each on a shortest run, and ends with one step,
         to a state in which an earlier round began if there is one, which closes the loop, and else to the
-        state with the fewest facts that differ from the first. The time is linear in the number of steps."""
+        state that differs least from the first. The time is linear in the number of steps."""
         witness, stay = self._witness, self._stay
         steps: list[Step] = []
-        first, visited = state, {state: 0}
+        first, visited = witness.place(state), {state: 0}
+        known = witness.model.singleton(first.known)
         while True:
             for constraint in witness.checker.constraints:
                 place = witness.place(state)
                 steps += witness.run(self._pairs, stay, stay & constraint, place, *self._held)
                 state = steps[-1].state if steps else state
             place = witness.place(state)
-            ahead = list(witness.successors_in(stay, place, *self._held))
-            closest = min(
-                ahead, key=lambda after: (after.real not in visited, len(after.real.facts ^ first.facts))
-            )
-            steps.append(witness.step_to(place, closest))
-            state = closest.real
+            back = witness.successors_in(stay & known, place, *self._held)
+            ahead = next((after for after in back if after.real in visited), None)
+            if ahead is None:
+                ahead = next(witness.successors_in(stay, place, *self._held, like=first))
+            steps.append(witness.step_to(place, ahead))
+            state = ahead.real
             if state in visited:
                 return tuple(steps), visited[state]
             visited[state] = len(steps)
+            known = known | witness.model.singleton(ahead.known)
 
     def shorter(self, start: Instance, steps: tuple[Step, ...], loop: int) -> tuple[tuple[Step, ...], int]:
         """A run from ``start`` with fewer steps than the given one, or else that.

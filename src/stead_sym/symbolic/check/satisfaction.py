@@ -61,7 +61,7 @@ class Checker(Compiler):
 
     def __init__(self, model: ReachableStates, fair: Sequence[Formula] = ()) -> None:
         """``fair``: the fairness constraints, first-order sentences."""
-        super().__init__(model.encoding, HELD)
+        super().__init__(model.encoding, HELD, model.compiler.single)
         self.model = model
         self._constraints = tuple(fair)
         self._sets: dict[Reading, Bdd] = {}

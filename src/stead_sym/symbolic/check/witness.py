@@ -161,8 +161,7 @@ class Witness:
         """The assignments that are in a set of pairs with the state of a place. The last ones are kept: they
         are asked for each value of a variable, of which there may be as many as records."""
         if self._last is None or self._last[:2] != (pairs, place.known):
-            state = self.manager.cube(self.encoding.encode(place.known))
-            here = self.manager.exist(self.encoding.state_bits, pairs & state)
+            here = self.manager.exist(self.encoding.state_bits, pairs & self.model.singleton(place.known))
             self._last = pairs, place.known, here
         return self._last[2]
 
@@ -219,12 +218,18 @@ class Witness:
         return Step(step.call.rename(real), after.real, step.actor)
 
     def successors_in(
-        self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
+        self,
+        pairs: Bdd,
+        place: Place,
+        env: Mapping[str, Vector],
+        assignment: Mapping[str, Value],
+        like: Place | None = None,
     ) -> Iterator[Place]:
-        """Where a step may lead so that (D', σ) is in a set of pairs. A fresh value may be one that the
-        assignment still holds."""
+        """Where a step may lead so that (D', σ) is in a set of pairs; first what is most ``like`` a place. A
+        fresh value may be one that the assignment still holds."""
         held = frozenset(self.encoding.held_bits(env.values()))
-        for known in self.model.successors(place.known, self.manager.exist(held, pairs)):
+        within = self.manager.exist(held, pairs)
+        for known in self.model.successors(place.known, within, None if like is None else like.known):
             for names in self._renamings(place, known, assignment):
                 real = known.rename({name: value for value, name in names.items()})
                 after = Place(real, known, names)

@@ -18,7 +18,7 @@ class Offers:
 
     def __init__(self, compiler: Compiler, tools: Mapping[str, ToolInterface]) -> None:
         self.tools = tools
-        self.beside = Compiler(compiler.encoding, PARAM)
+        self.beside = Compiler(compiler.encoding, PARAM, compiler.single)
         """Compiles formulas over one-hot vectors, which stand beside the records, as selectors do."""
 
     @cached_property

@@ -247,13 +247,18 @@ class ReachableStates:
             return self.step_between(state, after)
         raise AssertionError(f"no transition leads from {state} where it should")
 
-    def successors(self, state: Instance, within: Bdd | None = None) -> Iterator[Instance]:
-        """{ D' : D → D' }, or those of a set."""
+    def successors(
+        self, state: Instance, within: Bdd | None = None, like: Instance | None = None
+    ) -> Iterator[Instance]:
+        """{ D' : D → D' }, or those of a set; first those whose codes differ least from that of ``like``."""
         found = self.transitions.image(self.singleton(state))
         if within is not None:
             found = found & within
+        code = self.encoding.encode(like) if like is not None else None
         while found != self.manager.false:
-            yield (after := self.encoding.decode(self.manager.pick(found, self.encoding.order)))
+            m, order = self.manager, self.encoding.order
+            chosen = m.pick(found, order) if code is None else m.nearest(found, code)
+            yield (after := self.encoding.decode(chosen))
             found = found & ~self.singleton(after)
 
     def step_between(self, state: Instance, after: Instance) -> Step:

@@ -88,8 +88,8 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
         at_most=_at_most(deployment, ground.values) if task.literal else (),
         foreseen=foreseen(deployment),
     )
-    compiler = Compiler(encoding)
-    writer = Writer(compiler, guess.singles)
+    compiler = Compiler(encoding, single=guess.singles)
+    writer = Writer(compiler)
     effects = EffectCompiler(deployment, ground.restriction, compiler, ground.naming, writer)
     tools = {
         tool.name: effects.tool(

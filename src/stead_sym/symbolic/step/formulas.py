@@ -7,7 +7,7 @@ it is left out: for a value that any record may hold it is as large as the datab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.tool import Tool
@@ -44,6 +44,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.encode.encoding import Encoding
 from stead_sym.symbolic.encode.values import Vector
+from stead_sym.symbolic.step.single_facts import merged
 
 Environment: TypeAlias = Mapping[str, Vector | Value]
 """What each variable in scope stands for: a vector, or a value already fixed."""
@@ -55,12 +56,14 @@ Reading: TypeAlias = tuple[Formula, tuple[tuple[str, Vector | Value], ...]]
 class Compiler:
     """Compiles formulas over one encoding; results are kept.
 
-    ``role`` is that of bound variables' vectors (`Values.vector`). Results are right on `Encoding.care`.
+    ``role`` is that of bound variables' vectors (`Values.vector`). ``single``: relations that hold one fact
+    at most in every state that matters. Results are right on `Encoding.care`, in such states.
     """
 
-    def __init__(self, encoding: Encoding, role: str = "var") -> None:
+    def __init__(self, encoding: Encoding, role: str = "var", single: Set[str] = frozenset()) -> None:
         self.encoding = encoding
         self.role = role
+        self.single = single
         self.manager = encoding.manager
         self._memo: dict[tuple[Reading, bool], Bdd] = {}
 
@@ -96,8 +99,8 @@ class Compiler:
                 return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
             case Not(body):
                 return ~here(body)
-            case And(parts):
-                return m.conj(map(here, parts))
+            case And():
+                return m.conj(map(here, merged(formula, self.single)))
             case Or(parts):
                 return m.disj(map(here, parts))
             case Implies(left, right):
@@ -153,7 +156,8 @@ class Compiler:
 
     def conjuncts(self, formula: Formula, env: Environment) -> Iterator[Bdd]:
         """Sets whose intersection is ⟦f⟧: one per conjunct of f."""
-        return (self.formula(part, env) for part in conjuncts(formula))
+        parts = merged(formula, self.single) if isinstance(formula, And) else (formula,)
+        return (self.formula(conjunct, env) for part in parts for conjunct in conjuncts(part))
 
     def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
         """Where the call of the tool with these arguments is offered: the guard holds, and arguments of

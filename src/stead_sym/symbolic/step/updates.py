@@ -78,16 +78,13 @@ _NOTHING: Mapping[str, tuple[Fact, ...]] = MappingProxyType({})
 
 
 class Writer:
-    """Turns statements into updates of bits.
+    """Turns statements into updates of bits."""
 
-    ``single``: relations that are taken to hold one fact at most.
-    """
-
-    def __init__(self, compiler: Compiler, single: Set[str]) -> None:
+    def __init__(self, compiler: Compiler) -> None:
         self.compiler = compiler
         self.encoding = compiler.encoding
         self.manager = compiler.manager
-        self.single = single
+        self.single = compiler.single
         self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
         self._held: dict[tuple[str, Bdd], Bdd] = {}
         self._broken: set[Key] = set()

@@ -1,0 +1,150 @@
+"""Conjunctions that speak of the only fact of a relation several times, rewritten to speak of it once.
+
+Where a relation P holds one fact at most,
+
+    (∃x̄. P(s̄) ∧ f) ∧ (∃ȳ. P(t̄) ∧ g)   ≡   ∃x̄, ȳ. P(s̄) ∧ s̄ = t̄ ∧ f ∧ g,
+
+and a quantified variable that s̄ = t̄ gives a value is not needed: P(s̄) says that this value is active. So
+`(∃c. Focus(c) ∧ PartOf(t, c)) ∧ (∃c. Focus(c) ∧ Handler(c, s))` becomes `∃c. Focus(c) ∧ PartOf(t, c) ∧
+Handler(c, s)`. The diagram of the former has a node for each pair of a task and a handler, as if two cases
+could be in hand at once; that of the latter has one for each case.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, replace
+
+from stead_sym.logic.substitution import fresh_name, substitute
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Equal,
+    Exists,
+    Formula,
+    Term,
+    Var,
+    conjunction,
+    conjuncts,
+    free_variables,
+)
+
+
+def merged(formula: And, single: Set[str]) -> tuple[Formula, ...]:
+    """Formulas whose conjunction is equivalent to the given one in every state that holds one fact at most of
+    each relation of ``single``. Together they have one conjunct at most that is an atom of such a relation,
+    below quantifiers ∃ or not."""
+    blocks = _blocks([formula])
+    if not _repeated(blocks, single):
+        return formula.parts
+    while repeated := _repeated(blocks, single):
+        relation = min(repeated)
+        joined = _apart(block for block in blocks if block.atoms(relation))
+        others = [block for block in blocks if not block.atoms(relation)]
+        linked = _separated(_with_one_atom(joined, relation))
+        blocks = [*others, *_blocks(block.formula for block in linked)]
+    return tuple(block.formula for block in blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """∃ binders. ⋀ parts"""
+
+    binders: tuple[Binder, ...]
+    parts: tuple[Formula, ...]
+
+    @classmethod
+    def of(cls, formula: Formula) -> _Block:
+        binders: list[Binder] = []
+        while isinstance(formula, Exists):
+            binders.append(formula.binder)
+            formula = formula.body
+        return cls(tuple(binders), tuple(conjuncts(formula)))
+
+    @property
+    def formula(self) -> Formula:
+        formula = conjunction(self.parts)
+        for binder in reversed(self.binders):
+            formula = Exists(binder, formula)
+        return formula
+
+    def atoms(self, relation: str) -> list[Atom]:
+        """The parts that are atoms of a relation, in the state and not in its successor."""
+        return [p for p in self.parts if isinstance(p, Atom) and p.relation == relation and not p.primed]
+
+
+def _blocks(formulas: Iterable[Formula]) -> list[_Block]:
+    """Blocks whose conjunction is that of the formulas, one for each conjunct."""
+    return [_Block.of(part) for formula in formulas for part in conjuncts(formula)]
+
+
+def _repeated(blocks: Iterable[_Block], single: Set[str]) -> Set[str]:
+    """The relations of ``single`` with several atoms among the parts."""
+    parts = (part for block in blocks for part in block.parts)
+    number = Counter(part.relation for part in parts if isinstance(part, Atom) and not part.primed)
+    return {relation for relation in single if number[relation] > 1}
+
+
+def _apart(blocks: Iterable[_Block]) -> _Block:
+    """The conjunction of the blocks as one, with a name of its own for each quantified variable."""
+    joined = tuple(blocks)
+    taken = set[str]().union(*(free_variables(block.formula) for block in joined))
+    binders: list[Binder] = []
+    parts: list[Formula] = []
+    for block in joined:
+        names: dict[str, Term] = {}
+        for binder in block.binders:
+            name = fresh_name(binder.name, taken)
+            taken.add(name)
+            names[binder.name] = Var(name)
+            binders.append(replace(binder, name=name))
+        parts += (substitute(part, names) for part in block.parts)
+    return _Block(tuple(binders), tuple(parts))
+
+
+def _with_one_atom(block: _Block, relation: str) -> _Block:
+    """The block with the first of its atoms of a relation that holds one fact at most, and what the others
+    say of its terms."""
+    first, *others = block.atoms(relation)
+    bound = {binder.name for binder in block.binders}
+    images: dict[str, Term] = {}
+    equal: list[Formula] = []
+    for other in others:
+        for pair in zip(first.args, other.args, strict=True):
+            left, right = (images.get(t.name, t) if isinstance(t, Var) else t for t in pair)
+            if left == right:
+                continue
+            if isinstance(right, Var) and right.name in bound:
+                variable, value = right, left
+            elif isinstance(left, Var) and left.name in bound:
+                variable, value = left, right
+            else:
+                equal.append(Equal(left, right))
+                continue
+            images = {name: value if image == variable else image for name, image in images.items()}
+            images[variable.name] = value
+    kept = (part for part in block.parts if part not in others or part is first)
+    return _Block(
+        tuple(binder for binder in block.binders if binder.name not in images),
+        (*(substitute(part, images) for part in kept), *(substitute(part, images) for part in equal)),
+    )
+
+
+def _separated(block: _Block) -> Iterator[_Block]:
+    """Blocks whose conjunction is the block, each for variables that its parts link with one another."""
+    bound = {binder.name for binder in block.binders}
+    groups: list[tuple[set[str], list[Formula]]] = [({name}, []) for name in bound]
+    for part in block.parts:
+        names, linked = set(free_variables(part) & bound), [part]
+        apart: list[tuple[set[str], list[Formula]]] = []
+        for group in groups:
+            if group[0] & names:
+                names |= group[0]
+                linked = [*group[1], *linked]
+            else:
+                apart.append(group)
+        groups = [*apart, (names, linked)]
+    for names, linked in groups:
+        yield _Block(tuple(b for b in block.binders if b.name in names), tuple(linked))
