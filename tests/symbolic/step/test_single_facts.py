@@ -85,8 +85,16 @@ def spoken(parts):
                 yield inner.relation
 
 
+@st.composite
+def several_blocks(draw):
+    """Blocks, some of which may be there twice, as the same object."""
+    parts = draw(st.lists(blocks(), min_size=1, max_size=4))
+    again = draw(st.lists(st.sampled_from(parts), min_size=len(parts) == 1, max_size=2))
+    return draw(st.permutations(parts + again))
+
+
 @settings(max_examples=examples(150))
-@given(st.lists(blocks(), min_size=2, max_size=4), st.lists(states(), min_size=1, max_size=12))
+@given(several_blocks(), st.lists(states(), min_size=1, max_size=12))
 def test_the_same_holds_and_each_single_fact_is_spoken_of_once(parts, found):
     before = And(tuple(parts))
     after = merged(before, SINGLE)
@@ -128,6 +136,11 @@ def atom(relation, names):
             [atom("One", "p"), atom("One", "x")],
             [atom("One", "p"), Equal(Var("p"), Var("x"))],
             id="two parameters are equal",
+        ),
+        pytest.param(
+            [atom("One", "p"), exists("c", atom("One", "c")), *[atom("One", "p")] * 2],
+            [atom("One", "p")],
+            id="the same is said again",
         ),
         pytest.param(
             [atom("One", "p"), exists("c d", And((atom("One", "c"), atom("Many", "d d"), atom("Tag", "q"))))],
