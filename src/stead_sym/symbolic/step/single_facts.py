@@ -125,8 +125,7 @@ def _with_one_atom(block: _Block, relation: str) -> _Block:
                 continue
             images = {name: value if image == variable else image for name, image in images.items()}
             images[variable.name] = value
-    place = block.parts.index(first)  # an equal part may be the same object
-    kept = (part for k, part in enumerate(block.parts) if k == place or part not in others)
+    kept = [first, *(part for part in block.parts if part != first and part not in others)]
     return _Block(
         tuple(binder for binder in block.binders if binder.name not in images),
         (*(substitute(part, images) for part in kept), *(substitute(part, images) for part in equal)),
