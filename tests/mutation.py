@@ -53,6 +53,7 @@ FIRST = {
     "step": ("tests/symbolic/step", "tests/symbolic/plan/test_guess.py"),
     "plan": ("tests/symbolic/plan",),
     "/logic/activity": ("tests/logic/test_activity.py",),
+    "explore/initial": ("tests/version2/test_pinned_initially.py",),
     "explore": (
         "tests/symbolic/explore",
         "tests/test_semantics_pinned.py",

@@ -8,7 +8,9 @@ from __future__ import annotations
 import pytest
 
 from pinned import DOMAINS, assert_fault, explored, verdicts
+from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import NoInitialState, NothingOffered
+from stead_sym.verification import verify
 
 ANY = """
 deployment whatever
@@ -56,6 +58,13 @@ def test_the_number_of_initial_states(engine, lines, number):
     """Every initial state idles, and no other state is reached."""
     result = explored(engine, f"{ANY}{lines}\n")
     assert (result.initial, result.states, result.transitions) == (number, number, number)
+
+
+def test_each_initial_state_is_counted_once_with_representatives():
+    """c has one k or none: two bits have one code more than that."""
+    deployment = parse_deployment(f"{ANY}init\n  Q(c)\ninitially any F\n")
+    result = verify(deployment, domain="normal")
+    assert (result.initial, result.states, result.transitions) == (3, 3, 3)
 
 
 def test_states_and_transitions_count_what_is_reached_from_any_initial_state(engine):
