@@ -90,7 +90,10 @@ class _Saturation:
 
     def run(self, states: Bdd, relations: Relations) -> Bdd:
         with deep(8 * self.manager.variables + 1000):
-            return self._closure(states, self._several(relations))
+            found = self._closure(states, self._several(relations))
+        for several in self._known.values():
+            several.apart.clear()  # what is left of relations that say nothing of a level is themselves
+        return found
 
     def _closure(self, states: Bdd, relations: _Several | None) -> Bdd:
         """All that can be reached from ``states``, or from where they can be reached."""
