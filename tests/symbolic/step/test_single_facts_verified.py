@@ -21,14 +21,16 @@ from stead_sym.errors import DefinitionError, NoInitialState, Undecided
 from stead_sym.isolated import verify_apart
 from test_engines_agree import assert_agreement
 
+MOST_STATES = 120
+
 
 def assert_all_agree(deployment, agent, folder):
     """States, contexts, satisfying sets, verdicts, and what certificates of both domains establish."""
-    expected = assert_same_answers(deployment, agent, max_states=60)
+    expected = assert_same_answers(deployment, agent, max_states=MOST_STATES)
     if isinstance(expected, str):
         return
     if not deployment.fair and len(deployment.agents) == 1:
-        assert_agreement(both(deployment, agent, max_states=60))
+        assert_agreement(both(deployment, agent, max_states=MOST_STATES))
     claimed = {name: "holds" if found else "fails" for name, found in expected.items() if found is not None}
     for domain in ("normal", "theorem") if claimed else ():
         result = stead_sym.verify(deployment, agent, domain=domain, findings=False)
@@ -39,11 +41,14 @@ def assert_all_agree(deployment, agent, folder):
 # fixed shapes
 
 
+# With four opaque values the facts of F have a bit each, and no key is relied on to encode them: that F is
+# single is confirmed for the sake of what formulas say of it.
 BESIDE = """
 deployment fixed
-sort k = { k0, k1, k2 } rigid
+sort k = { k0, k1, k2, k3 }
 relation A(k)
 relation B(k)
+relation P(k, k)
 relation Hit()
 tool idle()
 tool hit()
@@ -53,11 +58,13 @@ tool hit()
 spec hit AG ~Hit()
 spec never AG ~((exists c. F(c) & A(c)) & (exists d. F(d) & B(d)))
 spec held AG forall h: k. (F(h) -> AF ((exists c. F(c) & c = h) & (exists c. F(c) & A(c))))
+spec beside EF ((exists c, d. F(c) & P(d, c) & A(d)) & (exists c, d. F(c) & P(d, c) & B(d)))
+spec round EF exists x. P(x, x) & (exists y. F(y) & (exists x. F(x) & P(x, y)) & F(x)) & ~exists y. F(y) & B(y)
 spec meets EF ((exists c. F(c) & A(c)) & exists c in k. F(c) & B(c) & AX exists d. F(d))
 """
 PUT = "tool put(p: k)\n  effect\n    clear F\n    insert F(p)\n"
-ONE = "relation F(k)\ninit\n  A(k0)\n  B(k1)\n  F(k0)\n"
-TWO = "relation F(k)\nrelation G(k)\ninit\n  A(k0)\n  B(k1)\n  F(k0)\n  G(k0)\n"
+ONE = "relation F(k)\ninit\n  A(k0)\n  B(k1)\n  P(k0, k0)\n  P(k1, k0)\n  F(k0)\n"
+TWO = "relation F(k)\nrelation G(k)\ninit\n  A(k0)\n  B(k1)\n  P(k0, k0)\n  P(k1, k0)\n  F(k0)\n  G(k0)\n"
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,9 @@ SHAPES = {
         True,
     ),
     "any facts in the beginning": Shape(
-        f"relation F(k)\ninit\n  A(k0)\n  B(k1)\ninitially any F where exists c. F(c) & A(c)\n{PUT}", "", True
+        f"relation F(k)\ninit\n  A(k0)\n  B(k1)\n  P(k0, k0)\n  P(k1, k0)\ninitially any F where exists c. F(c) & A(c)\n{PUT}",
+        "",
+        True,
     ),
     "any facts of another relation in the beginning": Shape(
         f"{TWO}{PUT}initially any G where (exists c. F(c) & G(c)) & (exists c. F(c) & A(c))\n"
@@ -173,14 +182,14 @@ SHAPES = {
         True,
     ),
     "an `ensure`": Shape(
-        f"{ONE}{PUT}tool more()\n  effect\n    ensure same(A) & same(B) & same(Hit)"
+        f"{ONE}{PUT}tool more()\n  effect\n    ensure same(A) & same(B) & same(P) & same(Hit)"
         " & (forall c. F(c) -> F'(c)) & F'(k1) & (forall c. F'(c) -> F(c) | c = k1)\n",
         "",
         True,
     ),
     "a declared key, of which two facts hold": Shape(
-        "relation F(k)\nrelation Of(k key, k)\ninit\n  A(k0)\n  B(k1)\n"
-        "tool set_of(p: k, q: k)\n  guard q != k2\n  effect\n    set Of(p, q)\n"
+        "relation F(k)\nrelation Of(k key, k)\ninit\n  A(k0)\n  B(k1)\n  P(k0, k0)\n  P(k1, k0)\n"
+        "tool set_of(p: k, q: k)\n  guard (A(p) | B(p)) & (A(q) | B(q))\n  effect\n    set Of(p, q)\n"
         "tool put(p: k)\n  guard (exists x. Of(x, p) & A(x)) & (exists x. Of(x, p) & B(x))\n"
         "  effect\n    clear F\n    insert F(p)\n",
         "F",
@@ -283,8 +292,9 @@ spec twice EF (first & first & (exists c. first & F(c)))
 @pytest.mark.xfail(strict=True, reason="one formula that stands twice in a conjunction is rewritten for ever")
 def test_a_define_that_names_a_fact_is_used_twice():
     """Both uses are one and the same object."""
-    report = verify_apart(parse_deployment(NAMED_TWICE), timeout=10)
-    assert {name: spec["verdict"] for name, spec in report["specs"].items()} == {"hit": "fails", "twice": "holds"}
+    report = verify_apart(parse_deployment(NAMED_TWICE), timeout=5)
+    found = {name: spec["verdict"] for name, spec in report["specs"].items()}
+    assert found == {"hit": "fails", "twice": "holds"}
 
 
 # generated ones
@@ -494,7 +504,7 @@ class Text:
         return "\n".join(
             [
                 "deployment generated",
-                f"sort k = {{ k0, k1, k2 }}{self.one('', ' rigid')}",
+                f"sort k = {{ {self.one('k0, k1, k2', 'k0, k1, k2, k3')} }}{self.one('', '', ' rigid')}",
                 "sort r",
                 *(f"relation {name}({listed})" for name, listed in columns.items()),
                 f"bound r {self.one(1, 2)}",
@@ -518,11 +528,11 @@ def generated(draw):
 @given(generated(), st.sampled_from(["any", by_name(3), some_by_name(5)]))
 def test_generated_deployments(tmp_path_factory, deployment, agent):
     try:
-        pair = both(deployment, agent, max_states=60)
+        pair = both(deployment, agent, max_states=MOST_STATES)
     except (Undecided, NoInitialState):
         reject()
     except DefinitionError:
-        assert isinstance(assert_same_answers(deployment, agent, max_states=60), str)
+        assert isinstance(assert_same_answers(deployment, agent, max_states=MOST_STATES), str)
         return
     if pair.explicit.states == 1:
         reject()
