@@ -1,5 +1,5 @@
 """Deployments that speak several times of relations that hold one fact at most, or seem to: explicit search
-and both domains of the symbolic engine have the same answers, and certificates of them check.
+and both domains of the symbolic engine have the same answers, and their certificates check.
 
 Fixed ones have a shape each that may tell such a relation from one that only looks like it. Generated ones
 speak of these relations everywhere: in guards, conditions, views and specifications, below quantifiers,
@@ -25,14 +25,15 @@ MOST_STATES = 120
 
 
 def assert_all_agree(deployment, agent, folder):
-    """States, contexts, satisfying sets, verdicts, and what certificates of both domains establish."""
+    """States, contexts, satisfying sets, verdicts, and what certificates establish."""
     expected = assert_same_answers(deployment, agent, max_states=MOST_STATES)
     if isinstance(expected, str):
         return
     if not deployment.fair and len(deployment.agents) == 1:
         assert_agreement(both(deployment, agent, max_states=MOST_STATES))
     claimed = {name: "holds" if found else "fails" for name, found in expected.items() if found is not None}
-    for domain in ("normal", "theorem") if claimed else ():
+    domains = ("normal", "theorem") if examples(1) > 1 else ("normal",)
+    for domain in domains if claimed else ():
         result = stead_sym.verify(deployment, agent, domain=domain, findings=False)
         checked = stead_sym.check_certificate(stead_sym.write_certificate(result, folder))
         assert dict(checked.verdicts) == claimed
@@ -59,7 +60,7 @@ spec hit AG ~Hit()
 spec never AG ~((exists c. F(c) & A(c)) & (exists d. F(d) & B(d)))
 spec held AG forall h: k. (F(h) -> AF ((exists c. F(c) & c = h) & (exists c. F(c) & A(c))))
 spec beside EF ((exists c, d. F(c) & P(d, c) & A(d)) & (exists c, d. F(c) & P(d, c) & B(d)))
-spec round EF exists x. P(x, x) & (exists y. F(y) & (exists x. F(x) & P(x, y)) & F(x)) & ~exists y. F(y) & B(y)
+spec round EF exists x. P(x, x) & (exists y. F(y) & (exists x. F(x) & P(x, y)) & F(x)) & ~exists y. F(y)
 spec meets EF ((exists c. F(c) & A(c)) & exists c in k. F(c) & B(c) & AX exists d. F(d))
 """
 PUT = "tool put(p: k)\n  effect\n    clear F\n    insert F(p)\n"
@@ -144,7 +145,8 @@ SHAPES = {
         True,
     ),
     "any facts in the beginning": Shape(
-        f"relation F(k)\ninit\n  A(k0)\n  B(k1)\n  P(k0, k0)\n  P(k1, k0)\ninitially any F where exists c. F(c) & A(c)\n{PUT}",
+        "relation F(k)\ninit\n  A(k0)\n  B(k1)\n  P(k0, k0)\n  P(k1, k0)\n"
+        f"initially any F where exists c. F(c) & A(c)\n{PUT}",
         "",
         True,
     ),
@@ -292,7 +294,7 @@ spec twice EF (first & first & (exists c. first & F(c)))
 @pytest.mark.xfail(strict=True, reason="one formula that stands twice in a conjunction is rewritten for ever")
 def test_a_define_that_names_a_fact_is_used_twice():
     """Both uses are one and the same object."""
-    report = verify_apart(parse_deployment(NAMED_TWICE), timeout=5)
+    report = verify_apart(parse_deployment(NAMED_TWICE), timeout=3)
     found = {name: spec["verdict"] for name, spec in report["specs"].items()}
     assert found == {"hit": "fails", "twice": "holds"}
 
@@ -524,7 +526,7 @@ def generated(draw):
     return parse_deployment(Text(draw).whole())
 
 
-@settings(max_examples=examples(6, slow=300))
+@settings(max_examples=examples(3, slow=300))
 @given(generated(), st.sampled_from(["any", by_name(3), some_by_name(5)]))
 def test_generated_deployments(tmp_path_factory, deployment, agent):
     try:
