@@ -135,7 +135,7 @@ def _with_one_atom(block: _Block, relation: str) -> _Block:
 def _separated(block: _Block) -> Iterator[_Block]:
     """Blocks whose conjunction is the block, each for variables that its parts link with one another."""
     bound = {binder.name for binder in block.binders}
-    groups: list[tuple[set[str], list[Formula]]] = [({name}, []) for name in bound]
+    groups: list[tuple[set[str], list[Formula]]] = [({binder.name}, []) for binder in block.binders]
     for part in block.parts:
         names, linked = set(free_variables(part) & bound), [part]
         apart: list[tuple[set[str], list[Formula]]] = []
