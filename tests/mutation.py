@@ -164,6 +164,18 @@ MUTATIONS = (
         "pass",
     ),
     Mutation(
+        "variables for a single fact may take the same new name",
+        "step/single_facts.py",
+        "            taken.add(name)\n",
+        "",
+    ),
+    Mutation(
+        "a variable that stands for a single fact's value is replaced by what has been replaced itself",
+        "step/single_facts.py",
+        "images = {name: value if image == variable else image for name, image in images.items()}",
+        "pass",
+    ),
+    Mutation(
         "two variables for a single fact that have one name are taken for one",
         "step/single_facts.py",
         "name = fresh_name(binder.name, taken)",

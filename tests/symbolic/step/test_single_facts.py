@@ -148,6 +148,11 @@ def atom(relation, names):
             id="what the variables do not link is apart",
         ),
         pytest.param(
+            [exists("c d", atom("Pair", "c d")), exists("e", atom("Pair", "e e") & atom("Many", "e p"))],
+            [exists("d", atom("Pair", "d d") & atom("Many", "d p"))],
+            id="a variable for another, which is for a third",
+        ),
+        pytest.param(
             [atom("One", "p"), Not(exists("c", atom("One", "c")))],
             [atom("One", "p"), Not(exists("c", atom("One", "c")))],
             id="what is denied is left alone",
