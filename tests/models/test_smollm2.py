@@ -25,6 +25,10 @@ needs("llama", "cyllama", "jinja2")
 needs("hf", "torch", "transformers", "accelerate", "gguf")
 
 CLOSE = 1e-4
+LONG = 1e-3
+"""For sequences of thousands of tokens: each engine adds over the positions in an order of its own, and the
+rounding of float32 adds up. Measured from 300 to 2,400 tokens: 7e-6 to 1.2e-4, where one token fewer changes
+0.2 to 0.4."""
 WIDE = 1e9
 """A tolerance under which every node is asked about."""
 
@@ -161,7 +165,11 @@ def test_a_longer_sequence_than_there_was_room_for(llama, hub):
     tokens = llama.tokenizer.text("One more word, ") * 600
     request = Request(tokens[:2200], (), (5, 6, 700))
     [(_, said)] = llama.next_logprobs([request])
-    assert said == pytest.approx(hub.raw_logprobs(request), abs=CLOSE)
+    expected = hub.raw_logprobs(request)
+    assert said == pytest.approx(expected, abs=LONG)
+    assert hub.raw_logprobs(Request(tokens[1:2200], (), (5, 6, 700))) != pytest.approx(
+        expected, abs=100 * LONG
+    )
 
 
 TEXTS = [
