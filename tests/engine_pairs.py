@@ -197,20 +197,40 @@ def examples(number, slow=None):
 def assert_same_answers(deployment, agent="any", *, max_states=MAX_STATES):
     """Asserts that both domains of the symbolic engine have the answers of the explicit one, and the literal
     domain its states and transitions. Returns the answers by specification, or the name of the error."""
-    expected, counted, active = _answers(deployment, agent, engine="explicit", max_states=max_states)
+    return _compared(deployment, agent, max_states)[0]
+
+
+def agreeing(deployment, agent="any", *, max_states=MAX_STATES):
+    """The results on both domains of the symbolic engine, after `assert_same_answers`, their traces replayed;
+    none where the engines find the same fault."""
+    results = _compared(deployment, agent, max_states)[1]
+    for result in results:
+        wrappers = wrap_all(deployment, agent)
+        for verdict in result.verdicts.values():
+            if verdict.trace is not None:
+                replay(deployment, result.engine.restriction, wrappers, verdict.trace)
+    return results
+
+
+def _compared(deployment, agent, max_states):
+    """The answers that all engines have, and the results of the symbolic one."""
+    expected, explicit = _answers(deployment, agent, engine="explicit", max_states=max_states)
+    results = []
     for domain in ("theorem", "normal"):
-        found, states, most_active = _answers(deployment, agent, domain=domain)
-        assert found == expected, f"on the domain {domain}"
-        assert most_active == active, f"on the domain {domain}"
-        if domain == "theorem":
-            assert states == counted, f"on the domain {domain}"
-    return expected
+        answers, found = _answers(deployment, agent, domain=domain)
+        assert answers == expected, f"on the domain {domain}"
+        if found is not None:
+            assert found.engine.most_active == explicit.engine.most_active, f"on the domain {domain}"
+            if domain == "theorem":
+                assert (found.states, found.transitions) == (explicit.states, explicit.transitions)
+            results.append(found)
+    return expected, results
 
 
 def _answers(deployment, agent, **options):
     try:
         result = verify(deployment, agent, findings=False, **options)
     except DefinitionError as error:
-        return type(error).__name__, None, None
-    answers = {name: verdict.holds for name, verdict in result.verdicts.items()}
-    return answers, (result.states, result.transitions), result.engine.most_active
+        error.with_traceback(None)  # its frames hold the engine, and with the error a cycle
+        return type(error).__name__, None
+    return {name: verdict.holds for name, verdict in result.verdicts.items()}, result
