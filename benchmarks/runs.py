@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import resource
 import signal
 import sys
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 import families
 
 import stead_sym as st
-from stead_sym.memory import resident
+from stead_sym.memory import resident, with_huge_pages
 
 FAMILIES: Mapping[str, Callable[[int], st.Deployment]] = {
     "desks": families.desks,
@@ -154,6 +155,7 @@ def digest(result: st.Verification) -> str:
 def supervised(run: Run, limits: Limits, progress: Callable[[str], None] = lambda text: None) -> Row:
     """The row of a run. Its ``outcome`` is `finished`, or why there are no figures: `time` and `memory` (a
     limit was reached; ``reached`` says how far it had come) or `failed`."""
+    os.environ.update(with_huge_pages(os.environ))  # of the process that is measured, as of the command's
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=measure, args=(run, sender), daemon=True)

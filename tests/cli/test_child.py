@@ -150,14 +150,17 @@ def test_a_timeout_ends_a_run_with_status_3_and_says_how_far_it_came(long: str) 
 
 
 def test_the_report_of_a_stopped_run_has_the_reason_and_the_counts(long: str) -> None:
-    with running(
-        "verify", long, "--agent", "any", "--engine", "explicit", "--timeout", "3", "--json"
-    ) as process:
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 3
-    report: Any = json.loads(out)
-    jsonschema.validate(report, st.report_schema())
-    assert err.splitlines()[-1] == f"stead-sym: {report['error']}"
+    for seconds in ("3", "12", "48"):  # a busy machine takes more than one to begin
+        with running(
+            "verify", long, "--agent", "any", "--engine", "explicit", "--timeout", seconds, "--json"
+        ) as process:
+            out, err = process.communicate(timeout=100)
+        assert process.returncode == 3
+        report: Any = json.loads(out)
+        jsonschema.validate(report, st.report_schema())
+        assert err.splitlines()[-1] == f"stead-sym: {report['error']}"
+        if report["progress"]["phase"] == "reach":
+            break
     assert report["progress"]["phase"] == "reach"
     assert report["progress"]["counts"]["states"] > 0
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 from stead_sym.evidence.data import Json
 from stead_sym.isolated import SIGNALLED
-from stead_sym.memory import resident
+from stead_sym.memory import resident, with_huge_pages
 from stead_sym.progress import Progress
 
 AVAILABLE = os.name == "posix"
@@ -97,7 +97,8 @@ def watched(
         with own:
             with its:
                 command = [sys.executable, "-P", "-c", _START, str(its.fileno()), json.dumps(sys.path)]
-                child = subprocess.Popen([*command, *words], pass_fds=[its.fileno()])
+                environment = with_huge_pages(os.environ)
+                child = subprocess.Popen([*command, *words], pass_fds=[its.fileno()], env=environment)
             try:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 watch = _Watch(child.pid, own, limits, started)
