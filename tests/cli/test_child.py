@@ -302,12 +302,15 @@ def test_a_crash_after_verdicts_that_hold_leaves_the_rest_unknown(mixed: str) ->
 
 @linux
 def test_a_limit_keeps_what_was_established(mixed: str) -> None:
-    with running("verify", mixed, "--agent", "any", "--timeout", "12", "--quiet") as process:
-        out, err = process.communicate(timeout=60)
+    for limit in (12, 60):  # a busy machine may take longer for the two that are decided
+        with running("verify", mixed, "--agent", "any", "--timeout", str(limit), "--quiet") as process:
+            out, err = process.communicate(timeout=100)
+        if "wrong fails" in out:
+            break
     assert process.returncode == 1
-    missing = "unknown: not reached: stopped at the limit of 12 s (--timeout)"
+    missing = f"unknown: not reached: stopped at the limit of {limit} s (--timeout)"
     assert out.splitlines() == ["quick holds", "wrong fails", f"slow {missing}", f"last {missing}"]
-    assert err.startswith("stead-sym: unknown: stopped at the limit of 12 s (--timeout); check: ")
+    assert err.startswith(f"stead-sym: unknown: stopped at the limit of {limit} s (--timeout); check: ")
 
 
 @linux
