@@ -204,8 +204,8 @@ def agreeing(deployment, agent="any", *, max_states=MAX_STATES):
     """The results on both domains of the symbolic engine, after `assert_same_answers`, their traces replayed;
     none where the engines find the same fault."""
     results = _compared(deployment, agent, max_states)[1]
+    wrappers = wrap_all(deployment, agent)
     for result in results:
-        wrappers = wrap_all(deployment, agent)
         for verdict in result.verdicts.values():
             if verdict.trace is not None:
                 replay(deployment, result.engine.restriction, wrappers, verdict.trace)
@@ -222,7 +222,8 @@ def _compared(deployment, agent, max_states):
         if found is not None:
             assert found.engine.most_active == explicit.engine.most_active, f"on the domain {domain}"
             if domain == "theorem":
-                assert (found.states, found.transitions) == (explicit.states, explicit.transitions)
+                counted = explicit.states, explicit.transitions
+                assert (found.states, found.transitions) == counted, f"on the domain {domain}"
             results.append(found)
     return expected, results
 

@@ -67,7 +67,7 @@ def _formulas(draw, made: Mixed, scope: Mapping[str, str], depth: int, plain: bo
 
     if depth == 0:
         return draw(made.leaf(scope))
-    kinds = ["leaf", "not", "and", "or", "implies", "iff", *["block"] * 4, "count", "cut"]
+    kinds = ["leaf", "not", "and", "or", "implies", "iff", *["block"] * 4, "count", "count", "cut"]
     match draw(st.sampled_from(kinds if plain else [*kinds, *["unary"] * 3, "until"])):
         case "leaf":
             return draw(made.leaf(scope))

@@ -48,8 +48,10 @@ def deployments_of_blocks(draw, depth=5):
         lines.append("initially any P, F")
     if draw(st.integers(0, 3)) == 0:
         lines.append(f"fair {draw(formulas.first_order(2))}")
-    either = formulas.specifications(depth + 1) | formulas.sentences(depth)
-    lines += [f"spec s{number}\n  {draw(either)}" for number in range(3)]
+    for number in range(3):
+        plain = draw(st.integers(0, 3)) == 3
+        formula = draw(formulas.sentences(depth) if plain else formulas.specifications(depth + 1))
+        lines.append(f"spec s{number}\n  {formula}")
     return stead_sym.parse_deployment("\n".join([*lines, ""]))
 
 
