@@ -15,12 +15,19 @@ import pytest
 if TYPE_CHECKING:
     from pytest_stead.fixture import Stead
 
-__all__ = ["SteadFinding", "stead"]
+__all__ = ["SteadFinding", "SteadScope", "stead"]
 
 
 class SteadFinding(pytest.PytestWarning):
     """A finding: what makes a verdict say less than it seems to. `-W error::pytest_stead.SteadFinding` makes
     every finding a failure."""
+
+    __module__ = "pytest_stead"
+
+
+class SteadScope(pytest.PytestWarning):
+    """A specification holds, and its word alone says more than is established: the sentences that say of what
+    it holds."""
 
     __module__ = "pytest_stead"
 

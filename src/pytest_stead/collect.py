@@ -16,7 +16,7 @@ import pytest
 
 from pytest_stead.lines import SETTING, Line, parse, read_lines
 from pytest_stead.recorded import Recordings
-from pytest_stead.runs import Runs, failure, fault, tell
+from pytest_stead.runs import Runs, failure, fault, tell, tell_scope
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.options import asked, domain
 from stead_sym.deployment.deployment import Deployment
@@ -122,6 +122,7 @@ class SteadItem(pytest.Item):
                 raise SteadFailure(
                     failure(result, verdict, self.span, width_of(self.config), self._command())
                 )
+            tell_scope(verdict, self.span)
         if findings and parse(self.line.words, self.line.root).strict:
             raise SteadFailure("\n".join(["findings, which --strict does not allow", *map(str, findings)]))
 

@@ -17,7 +17,7 @@ import pytest
 from pytest_stead.collect import runs_of, width_of
 from pytest_stead.lines import parse
 from pytest_stead.recorded import Recordings
-from pytest_stead.runs import failure, tell
+from pytest_stead.runs import failure, tell, tell_scope
 from stead_sym.agent.models.catalogue import CATALOGUE
 from stead_sym.agent.roles import AgentLike
 from stead_sym.cli.agents import chosen_agents
@@ -55,6 +55,8 @@ class Stead:
         key = (_key(source), beside, _key(agent), specs, _key(settings))
         result = runs_of(self._config)(key, lambda: self._verify(source, agent, specs, settings))
         tell(result.findings)
+        for spec, verdict in result.verdicts.items():
+            tell_scope(verdict, result.deployment.spec(spec).span)
         return result
 
     def holds(

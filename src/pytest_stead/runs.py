@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from pytest_stead import SteadFinding
+from pytest_stead import SteadFinding, SteadScope
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, Span, SteadError
 from stead_sym.findings.finding import Finding
@@ -44,11 +44,10 @@ class Runs:
 def failure(result: Verification, verdict: Verdict, place: Span | None, width: int, again: str = "") -> str:
     """What a test that fails prints: the run that shows the verdict, or the reason where it is unknown, the
     command that verifies it again, and at the end the line to which an editor can jump."""
-    reason = f"reason: {verdict.reason}\n" if verdict.reason else ""
+    remarks = [*([f"reason: {verdict.reason}"] if verdict.reason else ()), *verdict.scope]
     run = _drawn(width, lambda console: print_evidence(verdict, result.moves, console)).strip("\n")
     said = f"{verdict.spec} {verdict.word} under {result.agent}"
-    lines = [reason + run] if reason or run else []
-    lines += [again] if again else []
+    lines = [line for line in (*remarks, run, again) if line]
     return "\n".join(map(printable_lines, [*lines, f"{place}: {said}" if place else said]))
 
 
@@ -70,6 +69,17 @@ def tell(findings: Iterable[Finding]) -> None:
             warnings.warn(SteadFinding(printable(text)), stacklevel=2)
         else:
             warnings.warn_explicit(SteadFinding(printable(text)), None, place.source, place.line)
+
+
+def tell_scope(verdict: Verdict, place: Span | None) -> None:
+    """The scope of a verdict as a warning at the specification's place."""
+    if not verdict.scope:
+        return
+    said = SteadScope(printable(str(verdict)))
+    if place is None:
+        warnings.warn(said, stacklevel=2)
+    else:
+        warnings.warn_explicit(said, None, place.source, place.line)
 
 
 def _drawn(width: int, draw: Callable[[Console], None]) -> str:

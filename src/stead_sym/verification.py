@@ -56,6 +56,8 @@ class Verdict(Displayed):
 
     ``holds`` is None for `unknown`, with the ``reason``. ``evidence`` shows why the sentence has its truth
     value in the restriction: as far as runs and values can, for a claim about all runs has none.
+    ``scope`` are sentences that a reader has to know beside the word, because the word alone says more than
+    is established.
     """
 
     spec: str
@@ -63,6 +65,7 @@ class Verdict(Displayed):
     holds: bool | None
     reason: str = ""
     evidence: Evidence | None = None
+    scope: tuple[str, ...] = ()
 
     @property
     def trace(self) -> Trace | None:
@@ -79,11 +82,17 @@ class Verdict(Displayed):
         return {True: "holds", False: "fails", None: "unknown"}[self.holds]
 
     def __str__(self) -> str:
-        return f"{self.spec} {self.word}{': ' * bool(self.reason)}{self.reason}"
+        return verdict_line(self.spec, self.word, (self.reason, *self.scope))
 
     def _repr_html_(self) -> str:
         shown = "" if self.trace is None else self.trace._repr_html_()
         return paragraph(str(self)) + code(str(self.formula)) + shown
+
+
+def verdict_line(spec: str, word: str, remarks: Iterable[str]) -> str:
+    """A verdict in one line, with the remarks on it that are not empty."""
+    said = "; ".join(filter(None, remarks))
+    return f"{spec} {word}{': ' * bool(said)}{said}"
 
 
 class Decisions(tuple[tuple[DecisionContext, frozenset[Call]], ...], Displayed):
@@ -235,7 +244,8 @@ class Verification(Displayed):
 
     def _repr_html_(self) -> str:
         rows = [
-            (v.spec, v.word, v.reason or (v.trace.claim if v.trace else "")) for v in self.verdicts.values()
+            (v.spec, v.word, "\n".join((v.reason or (v.trace.claim if v.trace else ""), *v.scope)))
+            for v in self.verdicts.values()
         ]
         return paragraph(self.summary) + table("", ("spec", "verdict", "what shows it"), rows)
 

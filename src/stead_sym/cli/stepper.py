@@ -25,7 +25,7 @@ from stead_sym.deployment.trace import Step, Trace
 from stead_sym.errors import SteadError
 from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.verification import verify
+from stead_sym.verification import verdict_line, verify
 
 _ROOM_FOR_RUN = 16
 """The rows of a terminal from which on the run is shown too."""
@@ -201,12 +201,11 @@ class StepperApp(App[None]):
             self.call_from_thread(self._say, str(error), "error")
             return
         if verdict.trace is None:
-            shown = verdict.reason or "no single run shows it"
-            self.call_from_thread(self._say, f"{spec} {verdict.word}: {shown}", "information")
+            said = str(verdict) if verdict.reason or verdict.scope else f"{verdict}: no single run shows it"
+            self.call_from_thread(self._say, said, "information")
         else:
-            self.call_from_thread(
-                self._follow, verdict.trace, f"{spec} {verdict.word}: {verdict.trace.claim}"
-            )
+            remarks = (verdict.trace.claim, *verdict.scope)
+            self.call_from_thread(self._follow, verdict.trace, verdict_line(spec, verdict.word, remarks))
 
     def _say(self, text: str, severity: str) -> None:
         self.notify(printable(text), severity="error" if severity == "error" else "information", markup=False)

@@ -13,7 +13,7 @@ from rich.text import Text
 from stead_sym.deepening.deepen import Deepening, in_words
 from stead_sym.evidence.data import Json
 from stead_sym.report.data import run_data, verdict_data
-from stead_sym.report.terminal import indented, print_evidence, print_trace, shown_by, verdict_table
+from stead_sym.report.terminal import indented, print_evidence, print_trace, verdict_row, verdict_table
 
 
 def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) -> None:
@@ -26,7 +26,7 @@ def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) 
     console.print(indented(_reached(found)))
     console.print()
     if found.found:
-        rows = [(one.verdict.spec, one.verdict.word, shown_by(one.verdict)) for one in found.found.values()]
+        rows = (verdict_row(one.verdict) for one in found.found.values())
         console.print(verdict_table(rows, console))
     for one in found.found.values():
         if one.decided:

@@ -47,6 +47,7 @@ class VerdictChange:
 
     ``reworded``: its formula is another. ``run`` are the steps of the counterexample after, where there is
     one; ``parting`` is where it leaves the one before, None where they are the same or there is only one.
+    ``scope`` is that of the verdict after, None where it is as before.
     """
 
     spec: str
@@ -56,6 +57,7 @@ class VerdictChange:
     reworded: bool
     run: tuple[RecordedStep, ...] = ()
     parting: Parting | None = None
+    scope: tuple[str, ...] | None = None
 
     @property
     def worse(self) -> bool:
@@ -114,7 +116,9 @@ class Difference:
     @property
     def is_none(self) -> bool:
         """The reports say the same."""
-        changed = any(v.before != v.after or v.reworded or v.parting for v in self.verdicts)
+        changed = any(
+            v.before != v.after or v.reworded or v.parting or v.scope is not None for v in self.verdicts
+        )
         contexts = self.decisions or self.new_contexts or self.gone_contexts
         findings = self.new_findings or self.gone_findings
         before, after = self.errors
@@ -193,6 +197,7 @@ def _verdict(before: Recorded, after: Recorded, spec: str) -> VerdictChange:
         old is not None and new is not None and old.formula != new.formula,
         new.run.steps if new is not None and fails else (),
         parting,
+        new.scope if new is not None and new.scope != (old.scope if old is not None else ()) else None,
     )
 
 

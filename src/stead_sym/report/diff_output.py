@@ -93,6 +93,8 @@ def _remarks(change: VerdictChange) -> Iterator[str]:
         yield "another formula"
     if change.reason and change.before != change.after:
         yield change.reason
+    if change.scope is not None:
+        yield "; ".join(change.scope) or "said without a restriction now"
     if change.run and change.before != "fails":
         yield f"by {', '.join(step.label for step in change.run)}"
     if change.parting is not None:
@@ -147,6 +149,7 @@ def difference_data(difference: Difference) -> dict[str, Json]:
                 "after": change.after,
                 "worse": change.worse,
                 "reason": change.reason,
+                "scope": None if change.scope is None else list(change.scope),
                 "reworded": change.reworded,
                 "run": [step.label for step in change.run],
                 "parting": None

@@ -68,7 +68,7 @@ def draw(result: Verification, spec: str) -> Drawing:
 
 def evidence_drawing(subject: Subject, moves: MovesOf) -> Drawing:
     """The drawing of all runs of the evidence, the same for the same evidence."""
-    heading = (subject.title, subject.formula)
+    heading = (subject.title, subject.formula, *subject.scope)
     drawn = picture(outline(subject.evidence), heading, moves, subject.fair)
     legend = list(_legend(drawn))
     height = drawn.height + LINE * len(legend) + (MARGIN if legend else 0)

@@ -43,8 +43,8 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What evidence is about: a specification with its formula as it was written and its verdict, of a
-    deployment under an agent. ``fair`` are the fairness constraints of the deployment."""
+    """What evidence is about: a specification with its formula as it was written and its verdict and
+    scope, of a deployment under an agent. ``fair`` are the fairness constraints of the deployment."""
 
     deployment: str
     agent: str
@@ -53,6 +53,7 @@ class Subject:
     verdict: str
     evidence: Evidence
     fair: Sequence[Formula] = ()
+    scope: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -75,6 +76,7 @@ def subject(result: Verification | Deepening, spec: str) -> Subject:
         verdict.word,
         verdict.evidence,
         deployment.fair,
+        verdict.scope,
     )
 
 
@@ -91,7 +93,8 @@ def evidence_text(subject: Subject, moves: MovesOf, width: int = _WIDTH) -> str:
     console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False, no_color=True)
     shown = outline(subject.evidence)
     console.print(Text(f"{MARKER}{printable(subject.title)}"))
-    console.print(Padding(Text(printable(subject.formula)), (0, 0, 1, 2), expand=False))
+    below = "\n".join(map(printable, (subject.formula, *subject.scope)))
+    console.print(Padding(Text(below), (0, 0, 1, 2), expand=False))
     console.print(shown_runs(shown, moves, fair=subject.fair))
     if decisions := shown_decisions(shown, moves, prompts=True):
         console.print()

@@ -45,19 +45,21 @@ def decisions_frame(result: Verification) -> pandas.DataFrame:
 
 
 def verdicts_frame(result: Verification) -> pandas.DataFrame:
-    """One row for each specification: its name, formula and verdict, the reason of one that is unknown, and
-    the number of steps of the run that shows it, missing where none does. Raises as `decisions_frame`."""
+    """One row for each specification: its name, formula and verdict, the reason of one that is unknown, its
+    scope as a list of texts, and the number of steps of the run that shows it, missing where none does.
+    Raises as `decisions_frame`."""
     rows: list[dict[str, object]] = [
         {
             "spec": verdict.spec,
             "formula": str(verdict.formula),
             "verdict": verdict.word,
             "reason": verdict.reason,
+            "scope": [*verdict.scope],
             "steps": None if verdict.trace is None else len(verdict.trace.steps),
         }
         for verdict in result.verdicts.values()
     ]
-    frame = _frame(rows, ("spec", "formula", "verdict", "reason", "steps"))
+    frame = _frame(rows, ("spec", "formula", "verdict", "reason", "scope", "steps"))
     frame["steps"] = frame["steps"].astype("Int64")
     return frame
 

@@ -57,6 +57,7 @@ def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
         tag("pre", tag("code", str(verdict.formula)), class_="formula"),
         tag("p", verdict.reason) if verdict.reason else None,
         tag("p", "shown by ", link) if link else tag("p", shown) if not verdict.reason else None,
+        (tag("p", said, class_="scope") for said in verdict.scope),
         tag(
             "p",
             tag("a", f"{plural(len(about), 'finding')} about it", href="#findings"),

@@ -14,15 +14,15 @@ from rich.console import Console
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import verdict_data
-from stead_sym.report.terminal import print_evidence, shown_by, verdict_table
-from stead_sym.verification import Verdict
+from stead_sym.report.terminal import print_evidence, verdict_row, verdict_table
+from stead_sym.verification import Verdict, verdict_line
 
 
 @dataclass(frozen=True, slots=True)
 class KnownVerdict:
-    """A verdict as it is printed: ``shown`` says in a few words what shows it, ``evidence`` is what stands
-    below the table, ``data`` its part of the report. ``established``: there is a verdict; else the question
-    is open."""
+    """A verdict as it is printed: ``shown`` says in a few words what shows it, and its scope, ``evidence``
+    is what stands below the table, ``data`` its part of the report. ``established``: there is a verdict; else
+    the question is open."""
 
     spec: str
     established: bool
@@ -34,6 +34,13 @@ class KnownVerdict:
     def word(self) -> str:
         """`holds`, `fails` or `unknown`."""
         return str(self.data["verdict"])
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The reason of an unknown verdict, and the scope of any."""
+        scope = self.data["scope"]
+        assert isinstance(scope, list)
+        return str(self.data["reason"]), *map(str, scope)
 
 
 def message(
@@ -47,7 +54,7 @@ def message(
             print_evidence(verdict, moves, console)
         text = printed.get()
     data = verdict_data(verdict, moves if console is None else None)
-    return asdict(KnownVerdict(verdict.spec, established, shown_by(verdict), text, data))
+    return asdict(KnownVerdict(verdict.spec, established, verdict_row(verdict)[-1], text, data))
 
 
 def known_verdicts(messages: Iterable[Mapping[str, Json]], reason: str) -> tuple[KnownVerdict, ...]:
@@ -66,8 +73,7 @@ def print_known(verdicts: Sequence[KnownVerdict], console: Console, *, quiet: bo
     """The table of verdicts with the evidence below it; with ``quiet`` a line for each."""
     if quiet:
         for known in verdicts:
-            reason = known.data["reason"]
-            console.print(f"{known.spec} {known.word}{f': {reason}' if reason else ''}", soft_wrap=True)
+            console.print(verdict_line(known.spec, known.word, known.remarks), soft_wrap=True)
         return
     console.print(verdict_table([(known.spec, known.word, known.shown) for known in verdicts], console))
     for known in verdicts:

@@ -47,12 +47,13 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True)
 class RecordedVerdict:
-    """One verdict, `holds`, `fails` or `unknown`, with its formula and the run that shows it."""
+    """One verdict, `holds`, `fails` or `unknown`, with its formula, its scope and the run that shows it."""
 
     word: str
     formula: str
     reason: str
     run: RecordedRun
+    scope: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +232,7 @@ def _verdict(part: _Part) -> RecordedVerdict:
         part["formula"].text(),
         part["reason"].optional(_Part.text) or "",
         RecordedRun(part.texts("start"), steps, part["loop"].optional(_Part.number)),
+        part.texts("scope"),
     )
 
 

@@ -1,7 +1,7 @@
 """Verdicts and findings as SARIF 2.1.0, which GitHub, GitLab and editors show at their lines of the file.
 
 One decision: a specification that fails is an `error`, one whose verdict is unknown too, since neither is
-established; a finding is a `warning`. What holds is no result.
+established; a finding is a `warning`. What holds is no result, but its scope is a `note`.
 """
 
 from __future__ import annotations
@@ -60,14 +60,17 @@ def _error(error: SteadError) -> _Result:
 
 
 def _verdict(verdict: Verdict, agent: str, place: Span | None) -> _Result | None:
-    if verdict.holds:
+    if verdict.holds and not verdict.scope:
         return None
+    if verdict.holds:
+        return _Result("scope", "note", f"{verdict} (under {agent})", place, verdict.spec)
     trace = verdict.trace
     steps = tuple(step.label for step in trace.steps) if trace else ()
     shown = f": {trace.claim}" if trace else ""
     text = f"{verdict.spec} {verdict.word} under {agent}{f': {verdict.reason}' if verdict.reason else shown}"
     if steps:
         text += f", after {', '.join(steps)}"
+    text = "; ".join((text, *verdict.scope))
     return _Result(verdict.word, "error", text, place, verdict.spec, steps)
 
 
@@ -98,6 +101,8 @@ def _described(rule: str) -> str:
             return "A specification fails: a run refutes it."
         case "unknown":
             return "No verdict on a specification is established."
+        case "scope":
+            return "A specification holds, of less than its word says."
         case _:
             return f"{rule.replace('-', ' ')} (`stead-sym explain {rule}`)"
 
@@ -149,7 +154,8 @@ def _annotation(result: _Result) -> str:
     where = f" file={_escaped(place.source)},line={place.line},col={place.column}" if place else ""
     comma = "," if where else " "
     text = printable(result.text).replace("%", "%25")
-    return f"::{result.level}{where}{comma}title={_escaped(result.rule)}::{text}"
+    level = "notice" if result.level == "note" else result.level
+    return f"::{level}{where}{comma}title={_escaped(result.rule)}::{text}"
 
 
 def _escaped(text: str) -> str:

@@ -36,8 +36,7 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
         console.print(_hypotheses(result))
     console.print()
     if result.verdicts:
-        rows = [(verdict.spec, verdict.word, shown_by(verdict)) for verdict in result.verdicts.values()]
-        console.print(verdict_table(rows, console))
+        console.print(verdict_table(map(verdict_row, result.verdicts.values()), console))
     else:
         console.print("No specification was checked: the deployment meets its definition and its bounds.")
     if result.findings or result.unexamined:
@@ -200,8 +199,13 @@ def plural(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def verdict_row(verdict: Verdict) -> tuple[str, str, str]:
+    """The row of a verdict: what shows it, and beneath that its scope."""
+    return verdict.spec, verdict.word, "\n".join((shown_by(verdict), *verdict.scope))
+
+
 def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> RenderableType:
-    """Specifications with their verdicts and what shows these."""
+    """Specifications with their verdicts and what is said of these."""
     ascii_only = _is_ascii(console)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in ("", "spec", "verdict", "what shows it"):
