@@ -1,5 +1,7 @@
 """The exported names. One that is added, renamed or dropped changes this list on purpose."""
 
+import re
+from pathlib import Path
 from types import ModuleType
 
 import stead_sym
@@ -26,7 +28,7 @@ Step Successors Trace enabled offer successors view
 Agent CanonicalWrapper Decision DecisionContext Everything FunctionAgent RuleAgent wrap
 
 Answer Asking Decoding Given Greedy ModelAgent Prompt PythonAgent RecordedAgent ReplayAgent Sampling Store
-Weight agent open_backend weight
+Weight agent chat_agent open_backend weight
 
 Derivation Restriction normal_restriction theorem_restriction
 
@@ -63,6 +65,14 @@ def test_the_list_is_this_one() -> None:
 
 def test_every_name_is_there() -> None:
     assert all(hasattr(stead_sym, name) for name in stead_sym.__all__)
+
+
+def test_the_documentation_names_nothing_else() -> None:
+    root = Path(__file__).resolve().parents[1]
+    pages = [root / "README.md", *root.glob("docs/**/*.md"), *root.glob("notebooks/*.ipynb")]
+    named = {name for page in pages for name in re.findall(r"\bst\.([A-Za-z]\w*)", page.read_text())}
+    assert len(named) > 30
+    assert named <= set(NAMES)
 
 
 def test_no_name_hides_a_subpackage() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from stead_sym.agent.base import Agent, DecisionContext, Everything, FunctionAgent
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backends import open_backend
+from stead_sym.agent.models.chat import chat_agent
 from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.python import PythonAgent
 from stead_sym.agent.recorded import Asking, RecordedAgent
@@ -297,6 +298,7 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Store",
     "Weight",
     "agent",
+    "chat_agent",
     "open_backend",
     "weight",
     # restriction

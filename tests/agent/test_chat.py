@@ -428,8 +428,7 @@ def endless(status):
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])
-def test_a_body_without_end_is_not_read_to_its_end(status, monkeypatch):
-    monkeypatch.setattr("stead_sym.agent.models.chat._MOST_BYTES", 1 << 22)
+def test_a_body_without_end_is_not_read_to_its_end(status):
     sent = []
 
     def counted(request, number):
@@ -438,9 +437,34 @@ def test_a_body_without_end_is_not_read_to_its_end(status, monkeypatch):
         return body
 
     message, times, _, _ = failing(counted, Asking(deadline=60.0, tries=2, probe=False))
-    assert re.match(r"openai:http://\S+#m: no answer: the answer does not end; ", message)
-    assert times == 2
-    assert sum(sent) < times * (1 << 25), "what lies between the two programs, and no more"
+    assert re.match(r"openai:http://\S+#m: the answer has more than 1 MiB; name the address of ", message)
+    assert times == 1
+    assert sum(sent) < 1 << 24, "what lies between the two programs, and no more"
+
+
+def test_what_is_said_beside_a_call_is_cut(monkeypatch):
+    """Before it is recorded: 50 MB beside each call would make reports that never end."""
+    readers = []
+
+    def read(content):
+        readers.append(threading.current_thread().name)
+        return json.loads(content)
+
+    monkeypatch.setattr("stead_sym.agent.models.chat.json_or_none", read)
+    text = "So. " * 10_000
+
+    def telling(request, number):
+        return completion(
+            {**json.loads(first_call(request).pieces[0])["choices"][0]["message"], "content": text}
+        )
+
+    with serving(telling) as (url, _):
+        agent = asked(url)
+        agent.select(contexts(1))
+    [given] = agent.answer(contexts(1)[0]).said.answers
+    assert given.note == f"{text[:30_000]}\n[cut: 10000 more characters]"
+    assert readers
+    assert "stead-sym questions" not in readers, "what others answer is not held up by reading"
 
 
 def test_a_compressed_body_is_not_unpacked():
@@ -624,6 +648,22 @@ def test_the_key_goes_to_the_server_and_nowhere_else(tmp_path, monkeypatch, caps
     text += "".join(file.read_bytes().decode(errors="replace") for file in tmp_path.iterdir())
     for secret in (KEY, "pass-word", "bWU6cGFzcy13b3Jk"):
         assert secret not in text
+
+
+@pytest.mark.parametrize("before", [70, 90, 99, 280, 299, 1195])
+def test_no_part_of_a_key_gets_out_where_a_message_is_cut(before, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving(lambda request, number: calling("x" * before + KEY, {})) as (url, server):
+        with pytest.raises(st.ModelError) as refused:
+            asked(url).select(contexts(1))
+    with (
+        pytest.raises(st.ModelError) as failed,
+        serving(lambda r, n: error(400, "x" * before + KEY)) as (url, _),
+    ):
+        asked(url).select(contexts(1))
+    for said in (str(refused.value), str(failed.value), server.requests[-1]["messages"][-1]["content"]):
+        assert "x" * 70 in said
+        assert KEY[:4] not in said
 
 
 def test_the_key_is_sent(monkeypatch):

@@ -37,6 +37,8 @@ from stead_sym.relational.nauty import NAUTY_VERSION
 TIMES, EVERY = (6, 4, 3, 3, 2, 2, 2, 2), 16
 """How often an agent is asked about the first contexts that leave a choice; and of the later ones every so
 many-th is put twice. Most at the start: there may be few contexts."""
+NOTE = 30_000
+"""So many characters are kept of what was said beside an answer: it is written into every report."""
 _PAUSE, _LONGEST = 0.5, 30.0
 """Seconds before the second try, twice as long before each further one, and no longer than this."""
 
@@ -297,5 +299,8 @@ class RecordedAgent:
 
 
 def _storable(note: str) -> str:
-    """The text without what is no character: halves of one that JSON may hold, and no encoding does."""
-    return note.encode("utf-8", "backslashreplace").decode()
+    """The text without what is no character (halves of one that JSON may hold, and no encoding does), cut
+    after `NOTE` characters."""
+    left = len(note) - NOTE
+    kept = note if left <= 0 else f"{note[:NOTE]}\n[cut: {left} more characters]"
+    return kept.encode("utf-8", "backslashreplace").decode()

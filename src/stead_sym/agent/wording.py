@@ -1,9 +1,14 @@
 """What somebody else has said, in an error: on one line, in characters that can be seen, and not without
-end."""
+end.
+
+The decision: secrets are looked for in the whole text, and only then is it cut. The other way round a cut
+leaves the beginning of one, which nothing recognises.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from stead_sym.printable import printable
 
@@ -15,6 +20,13 @@ _QUERY = re.compile(r"\?[^#\s]*")
 def without_credentials(text: str) -> str:
     """A text that may have URLs in it, without the users, passwords and queries of these."""
     return _QUERY.sub("", _USER.sub("", text)) if "//" in text else text
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """A text with three stars for each of the secrets; of those that overlap the longest counts."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
 
 
 def one_line(text: str, most: int = _MOST) -> str:

@@ -12,7 +12,7 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from stead_sym.agent.wording import without_credentials
+from stead_sym.agent.wording import one_line, without_credentials, without_secrets
 from stead_sym.errors import InputError
 
 
@@ -59,7 +59,5 @@ class Address:
         return f"{self.url}{path}" + (f"?{self.query}" if self.query else "")
 
     def said(self, text: str) -> str:
-        """A text, such as a server's error, without the secrets of this address, on one line."""
-        for secret in sorted(self.secrets, key=len, reverse=True):
-            text = text.replace(secret, "…")
-        return " ".join(without_credentials(text).split())
+        """A text, such as a server's error, without the secrets of this address, on one line, which is cut."""
+        return one_line(without_credentials(without_secrets(text, self.secrets)))

@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.in_flight import in_thread
 from stead_sym.agent.models.function_tools import Refused, called, check_names, function_tools
 from stead_sym.agent.models.server_answers import json_or_none, retry_after, words_on_error
 from stead_sym.agent.models.tokenizer import library
@@ -30,7 +31,7 @@ from stead_sym.agent.prompts.template import Template
 from stead_sym.agent.recorded import Again, Asking, RecordedAgent
 from stead_sym.agent.records.said import Given, is_logprob
 from stead_sym.agent.records.store import Store
-from stead_sym.agent.wording import one_line, without_credentials
+from stead_sym.agent.wording import one_line, without_credentials, without_secrets
 from stead_sym.errors import InputError, ModelError
 
 EXTRA = "chat"
@@ -51,8 +52,8 @@ _REFUSING = {
     "max_completion_tokens": ("max_completion_tokens", "max_tokens", "context length", "max_model_len"),
 }
 """What a server may do without, with words of the refusal of one that has to."""
-_MOST_BYTES = 1 << 26
-"""No answer is longer than this."""
+_MOST_BYTES = 1 << 20
+"""No answer is longer than this: 256 bytes for each token that it may have."""
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 
@@ -110,7 +111,8 @@ class Chat:
         key = os.environ.get("OPENAI_API_KEY") or None
         user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
         basic = base64.b64encode(user.encode()).decode() if parts.username or parts.password else None
-        self._secrets = [part for part in (key, unquote(parts.password or ""), basic) if part]
+        password = parts.password or ""
+        self._secrets = [part for part in (key, password, unquote(password), basic) if part]
         self._key = key or "none"
         self._headers = {"Authorization": f"Basic {basic}"} if basic else None
         self._opened: Any = None
@@ -156,7 +158,7 @@ class Chat:
                     raise Refused("the answer is cut off: it is too long")
                 call = called(message, context.calls, self.texts.tools)
             except Refused as why:
-                refused.append(self._clean(str(why)))
+                refused.append(why.words(self._hidden))
             else:
                 return Given((call,), self._note(message, refused), _logprob(choice))
         raise ModelError(
@@ -198,6 +200,11 @@ class Chat:
                 self._optional = {n: value for n, value in self._optional.items() if n not in unwanted}
                 return await self._post(body)
             raise self._failure(response.status_code, said, response.headers) from None
+        except _Endless:
+            raise ModelError(
+                f"{self.name}: the answer has more than {_MOST_BYTES >> 20} MiB; name the address of a server"
+                f" that keeps to the {_MOST_TOKENS} tokens that it is asked for"
+            ) from None
         except (self._openai.APIConnectionError, _Unread) as error:
             reason = self._clean(str(error.__cause__ or error) or type(error).__name__)
             failure = ModelError(
@@ -209,7 +216,7 @@ class Chat:
                 raise failure from None
             raise Again(failure) from None
         self._met = True
-        return json_or_none(raw.content)
+        return await in_thread(json_or_none, raw.content)
 
     def _failure(self, status: int, said: str, headers: Mapping[str, str]) -> Exception:
         """The error of an answer that is one, as one to try again after where it may pass."""
@@ -236,24 +243,26 @@ class Chat:
             for name in ("reasoning_content", "reasoning", "content")
             if isinstance(said := message.get(name), str) and said.strip()
         ]
-        return self._without_secrets("\n".join(dict.fromkeys(parts)))
+        return without_secrets("\n".join(dict.fromkeys(parts)), self._secrets)
 
     def _clean(self, said: str) -> str:
-        return one_line(without_credentials(self._without_secrets(said)))
+        return one_line(self._hidden(said))
 
-    def _without_secrets(self, said: str) -> str:
-        for secret in self._secrets:
-            said = said.replace(secret, "***")
-        return said
+    def _hidden(self, said: str) -> str:
+        return without_credentials(without_secrets(said, self._secrets))
 
 
 class _Unread(Exception):
     """An answer is not read to its end; the text says why."""
 
 
+class _Endless(Exception):
+    """An answer is longer than any that may be."""
+
+
 async def _bounded(response: Any) -> None:
-    """Have a response of the client end with `_Unread` where it is too long, or compressed against all
-    words."""
+    """Have a response of the client end with `_Endless` where it is too long, with `_Unread` where it is
+    compressed against all words."""
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         raise _Unread(f"the answer is compressed ({coding}), which was not asked for")
@@ -264,7 +273,7 @@ async def _bounded(response: Any) -> None:
         async for piece in pieces(*arguments):
             left -= len(piece)
             if left < 0:
-                raise _Unread("the answer does not end")
+                raise _Endless
             yield piece
 
     response.aiter_raw = bounded

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from stead_sym.agent.in_flight import in_thread
 from stead_sym.agent.models.addresses import Address
 from stead_sym.agent.models.server_answers import json_or_none, retry_after, words_on_error
 from stead_sym.agent.models.tokenizer import library
@@ -26,7 +27,10 @@ EXTRA = "server"
 """The extra of the package that has what a server's client needs."""
 _BUSY = (429, 503)
 _BROKEN = (408, 500, 502, 504)
-_MOST_BYTES = 1 << 28
+_MOST_BYTES = 1 << 20
+"""So many bytes an answer may have, beside what repeats the question: a server may send its tokens back."""
+_REPEATED = 4
+"""A question that is sent back has at most so many times the bytes."""
 _MOMENT = 2.0
 """Seconds that a thread gets to begin where nobody wants it any more."""
 
@@ -177,13 +181,15 @@ class Talk:
         async with self.session.request(
             method, address.target(path), data=body, headers=headers, allow_redirects=False
         ) as response:
-            content = bytearray()
+            content, most = bytearray(), _MOST_BYTES + _REPEATED * len(body or b"")
             async for chunk in response.content.iter_any():
                 content += chunk
-                if len(content) > _MOST_BYTES:
-                    raise ModelError(f"{place}: the answer does not end; name the address of a vLLM server")
+                if len(content) > most:
+                    raise ModelError(
+                        f"{place}: the answer has more than {most} bytes; name the address of a vLLM server"
+                    )
             status, reason, after = response.status, response.reason, response.headers.get("Retry-After")
-        data = json_or_none(content)
+        data = await in_thread(json_or_none, content)
         if status == 200 and isinstance(data, dict):
             return data
         if status == 200:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from stead_sym.agent.wording import one_line
@@ -21,7 +21,21 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Refused(Exception):
-    """What was answered is no offered call; the text says why, to the model too."""
+    """What was answered is no offered call. `words` say why, to the model too."""
+
+    def __init__(self, why: str, said: object = "") -> None:
+        """``why`` is a text with `{}` where what was ``said`` stands: whole, since it may hold a secret."""
+        super().__init__(why, said)
+        self._why = why
+        self._said = said
+
+    def words(self, clean: Callable[[str], str]) -> str:
+        """The reason, with the beginning of what was said as ``clean`` leaves it."""
+        try:
+            said = str(self._said)
+        except (ValueError, RecursionError):  # a number of too many digits, lists in lists without end
+            said = "what cannot be written down"
+        return self._why.replace("{}", one_line(clean(said), 100))
 
 
 def function_tools(calls: Collection[Call], tools: Sequence[Tool]) -> list[dict[str, Any]]:
@@ -62,23 +76,23 @@ def _call(made: Any, calls: Collection[Call], tools: Sequence[Tool]) -> Call:
     name = function.get("name") if isinstance(function, dict) else None
     tool = next((tool for tool in tools if tool.name == name), None)
     if function is None or tool is None or tool.name not in {call.tool for call in calls}:
-        raise Refused(f"the function {_quoted(name)} is not offered")
+        raise Refused("the function {} is not offered", name)
     arguments = function.get("arguments")
     try:
         given = json.loads(arguments, object_pairs_hook=_once) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
-        raise Refused(f"the arguments of {name} are no JSON: {_quoted(arguments)}") from None
+        raise Refused(f"the arguments of {name} are no JSON: {{}}", arguments) from None
     given = {} if given is None and not tool.params else given
     names = [param.name for param in tool.params]
     if not isinstance(given, dict) or sorted(given) != sorted(names):
         wanted = ", ".join(names) or "none"
-        raise Refused(f"the arguments of {name} are {_quoted(arguments)}; it takes {wanted}")
+        raise Refused(f"the arguments of {name} are {{}}; it takes {wanted}", arguments)
     values = [given[name] for name in names]
     if not all(isinstance(value, str) for value in values):
-        raise Refused(f"the arguments of {name} are {_quoted(arguments)}; each has to be a text")
+        raise Refused(f"the arguments of {name} are {{}}; each has to be a text", arguments)
     call = Call(tool.name, tuple(values))
     if call not in calls:
-        raise Refused(f"{_quoted(call)} is not offered")
+        raise Refused("{} is not offered", call)
     return call
 
 
@@ -114,7 +128,3 @@ def _function(tool: Tool, offered: Sequence[tuple[str, ...]]) -> dict[str, Any]:
     if description:
         function["description"] = "\n".join(description)
     return {"type": "function", "function": function}
-
-
-def _quoted(said: object) -> str:
-    return one_line(said if isinstance(said, str) else str(said), 100)

@@ -20,6 +20,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
+from stead_sym.agent.wording import without_secrets
 from stead_sym.errors import StoreError
 from stead_sym.printable import printable
 
@@ -195,9 +196,8 @@ class Database:
             yield
         except (SQLAlchemyError, sqlite3.Error) as error:
             said = str(getattr(error, "orig", None) or error).strip()
+            said = without_secrets(said, self._secrets)
             reason = " ".join((said.splitlines() or [type(error).__name__])[0].split())
-            for secret in self._secrets:
-                reason = reason.replace(secret, "…")
             mend = "name one that can be used"
             if self.kind == "sqlite":
                 mend = "name a file that can be read and written"
