@@ -653,9 +653,9 @@ def test_the_key_goes_to_the_server_and_nowhere_else(tmp_path, monkeypatch, caps
 @pytest.mark.parametrize("before", [70, 90, 99, 280, 299, 1195])
 def test_no_part_of_a_key_gets_out_where_a_message_is_cut(before, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with serving(lambda request, number: calling("x" * before + KEY, {})) as (url, server):
-        with pytest.raises(st.ModelError) as refused:
-            asked(url).select(contexts(1))
+    calls = serving(lambda request, number: calling("x" * before + KEY, {}))
+    with calls as (url, server), pytest.raises(st.ModelError) as refused:
+        asked(url).select(contexts(1))
     with (
         pytest.raises(st.ModelError) as failed,
         serving(lambda r, n: error(400, "x" * before + KEY)) as (url, _),

@@ -59,5 +59,5 @@ class Address:
         return f"{self.url}{path}" + (f"?{self.query}" if self.query else "")
 
     def said(self, text: str) -> str:
-        """A text, such as a server's error, without the secrets of this address, on one line, which is cut."""
+        """A text, such as a server's error, without the secrets of this address, on one line, and cut."""
         return one_line(without_credentials(without_secrets(text, self.secrets)))
