@@ -89,7 +89,9 @@ def test_a_scope_that_is_new_or_gone_is_a_difference_and_nothing_worse(plain, re
         assert not difference.is_none
         assert not difference.got_worse
         assert said in printed(lambda console: print_difference(difference, console))  # noqa: B023
-        jsonschema.validate(difference_data(difference), report_schema()["$defs"]["difference"] | report_schema())
+        jsonschema.validate(
+            difference_data(difference), report_schema()["$defs"]["difference"] | report_schema()
+        )
     assert compare(after, after).is_none
 
 
