@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SteadFinding", "SteadScope", "stead"]
 
+OF_NOTHING = "holds, of nothing"
+"""As `stead_sym.verification` says it, which is not imported here."""
+
 
 class SteadFinding(pytest.PytestWarning):
     """A finding: what makes a verdict say less than it seems to. `-W error::pytest_stead.SteadFinding` makes
@@ -66,6 +69,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     from pytest_stead.collect import collector
 
     return collector(file_path, parent)
+
+
+def pytest_report_teststatus(
+    report: pytest.CollectReport | pytest.TestReport,
+) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    """A specification that holds of nothing passes, and is counted and coloured apart from what holds."""
+    said = dict(report.user_properties) if isinstance(report, pytest.TestReport) else {}
+    if report.when == "call" and report.passed and said.get("stead_verdict") == OF_NOTHING:
+        return "empty", "o", (OF_NOTHING.upper(), {"yellow": True})
+    return None
 
 
 @pytest.fixture

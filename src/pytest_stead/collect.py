@@ -117,7 +117,7 @@ class SteadItem(pytest.Item):
         tell(findings)
         if self.spec is not None:
             verdict = result[self.spec]
-            self.user_properties.append(("stead_verdict", verdict.word))
+            self.user_properties.append(("stead_verdict", verdict.said))
             if not verdict.holds:
                 raise SteadFailure(
                     failure(result, verdict, self.span, width_of(self.config), self._command())

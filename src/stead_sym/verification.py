@@ -49,6 +49,9 @@ from stead_sym.symbolic.engine import SymbolicEngine
 EngineName: TypeAlias = Literal["symbolic", "explicit"]
 Domain: TypeAlias = Literal["normal", "theorem"]
 
+OF_NOTHING = "holds, of nothing"
+"""How a verdict is printed that a finding empties: nothing ever happens of which the specification speaks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Displayed):
@@ -57,7 +60,7 @@ class Verdict(Displayed):
     ``holds`` is None for `unknown`, with the ``reason``. ``evidence`` shows why the sentence has its truth
     value in the restriction: as far as runs and values can, for a claim about all runs has none.
     ``scope`` are sentences that a reader has to know beside the word, because the word alone says more than
-    is established.
+    is established. ``empty``: it holds, and a finding says that nothing ever came of what it asks.
     """
 
     spec: str
@@ -66,6 +69,7 @@ class Verdict(Displayed):
     reason: str = ""
     evidence: Evidence | None = None
     scope: tuple[str, ...] = ()
+    empty: bool = False
 
     @property
     def trace(self) -> Trace | None:
@@ -81,8 +85,13 @@ class Verdict(Displayed):
         """`holds`, `fails` or `unknown`."""
         return {True: "holds", False: "fails", None: "unknown"}[self.holds]
 
+    @property
+    def said(self) -> str:
+        """The word, or `holds, of nothing`."""
+        return OF_NOTHING if self.empty else self.word
+
     def __str__(self) -> str:
-        return verdict_line(self.spec, self.word, (self.reason, *self.scope))
+        return verdict_line(self.spec, self.said, (self.reason, *self.scope))
 
     def _repr_html_(self) -> str:
         shown = "" if self.trace is None else self.trace._repr_html_()
@@ -244,7 +253,7 @@ class Verification(Displayed):
 
     def _repr_html_(self) -> str:
         rows = [
-            (v.spec, v.word, "\n".join((v.reason or (v.trace.claim if v.trace else ""), *v.scope)))
+            (v.spec, v.said, "\n".join((v.reason or (v.trace.claim if v.trace else ""), *v.scope)))
             for v in self.verdicts.values()
         ]
         return paragraph(self.summary) + table("", ("spec", "verdict", "what shows it"), rows)
@@ -369,6 +378,7 @@ def verify(
         names = {None, *(spec.name for spec in chosen)}
         stated = (finding for finding in lint(deployment) if finding.spec in names)
         examined = replace(examined, findings=in_order((*stated, *unfair, *examined.findings)))
+        verdicts |= {name: replace(verdicts[name], empty=True) for name in examined.emptied}
     return Verification(
         deployment=deployment,
         agents=MappingProxyType({name: _run(wrapper) for name, wrapper in wrappers.items()}),

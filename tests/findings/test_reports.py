@@ -32,19 +32,19 @@ def test_the_report_says_it_and_passes(run):
     status, out, _ = run(EMPTY)
     assert status == 0
     assert "findings\n  premise never true" in out
-    assert out.index("no run refutes it") < out.index("findings")
+    assert out.index("holds, of nothing") < out.index("findings")
 
 
 def test_strict_fails_after_the_verdicts(run):
     status, out, _ = run(EMPTY, "--strict")
     assert status == 1
-    assert "no run refutes it" in out
+    assert "holds, of nothing" in out
     assert run(SOUND, "--strict", "--policy", "p")[0] == 0
 
 
 def test_strict_says_why_where_the_report_is_short(run):
     status, out, err = run(EMPTY, "--strict", "--quiet")
-    assert (status, out) == (1, "s holds\n")
+    assert (status, out) == (1, "s holds, of nothing\n")
     assert "finding: " in err
     assert "the premise `State(o, lost)` is true at no reachable state; " in err
 

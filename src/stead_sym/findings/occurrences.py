@@ -6,7 +6,7 @@ subformula written twice is two occurrences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,14 +15,19 @@ from stead_sym.logic.syntax import (
     And,
     Count,
     Exists,
+    Forall,
     Formula,
     Future,
+    Globally,
     Iff,
     Implies,
     Next,
     Not,
+    Or,
     Quantified,
     Temporal,
+    Truth,
+    Until,
     children,
     map_children,
 )
@@ -92,6 +97,35 @@ def replaced(formula: Formula, path: Path, by: Formula) -> Formula:
     return map_children(
         lambda child: replaced(child, path[1:], by) if next(numbers) == path[0] else child, formula
     )
+
+
+def constant(formula: Formula, known: Mapping[Path, bool], path: Path = ()) -> bool | None:
+    """The truth value that the formula has in every state, whatever is true there, if the occurrences below
+    ``path`` have the values that are ``known`` of them; None where that decides nothing."""
+    if path in known:
+        return known[path]
+    below = [constant(child, known, (*path, k)) for k, child in enumerate(children(formula))]
+    match formula:
+        case Truth(value):
+            return value
+        case Not():
+            return None if below[0] is None else not below[0]
+        case And():
+            return False if False in below else None if None in below else True
+        case Or():
+            return True if True in below else None if None in below else False
+        case Implies():
+            return True if below[0] is False or below[1] is True else None
+        case Iff():
+            return None if None in below else below[0] == below[1]
+        case Until():
+            return True if below[1] is True else None
+        case Forall() | Next("A") | Future("A") | Globally("A"):
+            return True if below[0] is True else None
+        case Exists() | Next("E") | Future("E") | Globally("E"):
+            return False if below[0] is False else None
+        case _:
+            return None
 
 
 def met(occurrence: Occurrence) -> Formula:

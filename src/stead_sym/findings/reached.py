@@ -24,13 +24,14 @@ from stead_sym.findings.conditions import can_write_out, changes, enabled
 from stead_sym.findings.events import starved
 from stead_sym.findings.finding import Finding, Kind
 from stead_sym.findings.forced import forced_choices
-from stead_sym.findings.occurrences import Occurrence, Path, met, occurrences, replaced
+from stead_sym.findings.occurrences import Occurrence, Path, constant, met, occurrences, replaced
 from stead_sym.findings.ranges import changed_by, relations_in
 from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import (
     TRUE,
     WILDCARD,
     And,
+    Count,
     Exists,
     Forall,
     Formula,
@@ -53,10 +54,12 @@ reported is the same on any machine. Each costs as much as the specification its
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found, and how many occurrences were left out (`_MOST`)."""
+    """What was found, how many occurrences were left out (`_MOST`), and the specifications that hold of
+    nothing."""
 
     findings: tuple[Finding, ...] = ()
     left: int = 0
+    emptied: frozenset[str] = frozenset()
 
 
 def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
@@ -100,14 +103,15 @@ def reached_findings(
         if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
             contexts = [context for context, _ in wrapper.decisions]
             found += _rules(deployment, role, wrapper.agent, contexts)
-    left = 0
+    left, emptied = 0, set[str]()
     if not deployment.fair or engine.holds(Globally("E", TRUE)):
         for spec in specs:
             examined = _Vacuity(deployment, engine, spec).examine()
             found += examined.findings
             left += examined.left
+            emptied |= examined.emptied
         found += starved(deployment, engine, specs, wrappers)
-    return Examined(tuple(found), left)
+    return Examined(tuple(found), left, frozenset(emptied))
 
 
 # specifications
@@ -124,6 +128,7 @@ class _Vacuity:
         self.formula = spec.formula
         self.holds = engine.holds(spec.formula)
         self.taken: list[Path] = []  # occurrences that a finding is about
+        self.trivial: dict[Path, bool] = {}  # those that have this truth value for want of anything to ask of
         self.bodies = [o.path for o in occurrences(self.formula) if implication_for_some(o.formula)]
 
     def examine(self) -> Examined:
@@ -142,7 +147,8 @@ class _Vacuity:
                 if (finding := cause(occurrence)) is not None:
                     found.append(finding)
                     self.taken.append(occurrence.path)
-        return Examined(tuple(found), left)
+        empty = self.holds and constant(self.formula, self.trivial)
+        return Examined(tuple(found), left, frozenset([self.spec.name] if empty else ()))
 
     def _said(self, occurrence: Occurrence) -> bool:
         """Whether a finding is about what is inside the occurrence or around it, or says of an `exists`
@@ -172,7 +178,11 @@ class _Vacuity:
         if binder.wild:
             shown = WILDCARD
         ever = self.engine.satisfying(Exists(binder, TRUE), {}).count
+        nothing = isinstance(quantified, Forall) or (
+            isinstance(quantified, Count) and (quantified.number == 0 or quantified.comparison == "atmost")
+        )
         if not ever:
+            self.trivial[occurrence.path] = nothing
             return self._finding(
                 "no value", occurrence,
                 f"no reachable state holds a value of {sort}, so `{shown}` ranges over nothing",
@@ -182,6 +192,7 @@ class _Vacuity:
         if any(isinstance(f, Temporal) for f in around) or not self.engine.holds(Not(Exists(binder, TRUE))):
             return None
         if isinstance(quantified, Forall) or all(isinstance(f, Quantified) for f in around):
+            self.trivial[occurrence.path] = nothing
             prefix = f"{word} {binder.name}"
             remedy = (
                 f"write `AG {prefix}. …` to speak of every state"
@@ -206,6 +217,7 @@ class _Vacuity:
                 premise = occurrence.inside[0]
                 if not self.engine.holds(Not(met(premise))):  # it is met from some initial state
                     return None
+                self.trivial[occurrence.path] = True
                 return self._finding(
                     "premise never true", occurrence,
                     f"the premise `{left}` is true at no reachable state",

@@ -176,6 +176,7 @@ def verdict_data(verdict: Verdict, moves: Moves | None) -> dict[str, Json]:
         "formula": str(verdict.formula),
         "reason": verdict.reason,
         "scope": list(verdict.scope),
+        "empty": verdict.empty,
         "start": _texts(trace.start) if trace else [],
         "trace": _steps(trace),
         "loop": trace.loop if trace else None,

@@ -1,7 +1,8 @@
 """Two reports compared: what got worse, which decisions changed, where two counterexamples part.
 
 One decision: a verdict got worse where something that was known no longer is: `holds` became anything else,
-the specification gone included, or `unknown` became `fails`. What is new is reported, and is never worse.
+`holds, of nothing` and the specification gone included, or this or `unknown` became `fails`. What is new is
+reported, and is never worse.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from stead_sym.report.recorded import (
     RecordedRun,
     RecordedStep,
 )
+from stead_sym.verification import OF_NOTHING
 
 Change = tuple[str | None, str | None]
 """What something was before and is after; None: it was not there."""
@@ -63,14 +65,14 @@ class VerdictChange:
     def worse(self) -> bool:
         """Something that was known no longer is."""
         return (self.before == "holds" and self.after != "holds") or (
-            self.before == "unknown" and self.after == "fails"
+            self.before in ("unknown", OF_NOTHING) and self.after == "fails"
         )
 
     @property
     def better(self) -> bool:
         """The other way round."""
-        return (self.after == "holds" and self.before in ("fails", "unknown")) or (
-            self.before == "fails" and self.after == "unknown"
+        return (self.after == "holds" and self.before in ("fails", "unknown", OF_NOTHING)) or (
+            self.before == "fails" and self.after in ("unknown", OF_NOTHING)
         )
 
 

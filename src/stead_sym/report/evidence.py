@@ -73,7 +73,7 @@ def subject(result: Verification | Deepening, spec: str) -> Subject:
         result.agent,
         name,
         str(verdict.formula),
-        verdict.word,
+        verdict.said,
         verdict.evidence,
         deployment.fair,
         verdict.scope,

@@ -46,8 +46,8 @@ def decisions_frame(result: Verification) -> pandas.DataFrame:
 
 def verdicts_frame(result: Verification) -> pandas.DataFrame:
     """One row for each specification: its name, formula and verdict, the reason of one that is unknown, its
-    scope as a list of texts, and the number of steps of the run that shows it, missing where none does.
-    Raises as `decisions_frame`."""
+    scope as a list of texts, whether it holds of nothing, and the number of steps of the run that shows it,
+    missing where none does. Raises as `decisions_frame`."""
     rows: list[dict[str, object]] = [
         {
             "spec": verdict.spec,
@@ -55,11 +55,12 @@ def verdicts_frame(result: Verification) -> pandas.DataFrame:
             "verdict": verdict.word,
             "reason": verdict.reason,
             "scope": [*verdict.scope],
+            "empty": verdict.empty,
             "steps": None if verdict.trace is None else len(verdict.trace.steps),
         }
         for verdict in result.verdicts.values()
     ]
-    frame = _frame(rows, ("spec", "formula", "verdict", "reason", "scope", "steps"))
+    frame = _frame(rows, ("spec", "formula", "verdict", "reason", "scope", "empty", "steps"))
     frame["steps"] = frame["steps"].astype("Int64")
     return frame
 

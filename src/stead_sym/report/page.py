@@ -29,10 +29,11 @@ from stead_sym.report.page_sections import (
 )
 from stead_sym.report.terminal import domain_text, plural
 from stead_sym.report.written import prepare_file, write_file
-from stead_sym.verification import Verification
+from stead_sym.verification import OF_NOTHING, Verification
 
 MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
 """How a report begins."""
+_WORST_FIRST = ("fails", "unknown", OF_NOTHING, "holds")
 
 
 def report_html(result: Verification) -> str:
@@ -120,10 +121,10 @@ def _section(anchor: str, name: str, *content: Content, count: int | None = None
 
 def _answer(result: Verification) -> str:
     """The verdicts in one sentence."""
-    words = [verdict.word for verdict in result.verdicts.values()]
+    words = [verdict.said for verdict in result.verdicts.values()]
     if not words:
         return "no specification was checked"
-    several = {"holds": "hold", "fails": "fail", "unknown": "are unknown"}
+    several = {"holds": "hold", OF_NOTHING: "hold, of nothing", "fails": "fail", "unknown": "are unknown"}
     if len(set(words)) == 1:
         one = "is unknown" if words[0] == "unknown" else words[0]
         if len(words) == 1:
@@ -131,7 +132,7 @@ def _answer(result: Verification) -> str:
         every = "both" if len(words) == 2 else f"all {len(words)}"
         return f"{every} specifications {several[words[0]]}"
     parts = []
-    for word in ("fails", "unknown", "holds"):
+    for word in _WORST_FIRST:
         if number := words.count(word):
             one = "is unknown" if word == "unknown" else word
             parts.append(f"{number} {one if number == 1 else several[word]}")
@@ -149,14 +150,16 @@ def _header(result: Verification) -> Html:
         )
     who = "any agent" if result.contexts is None else result.agent
     answer = _answer(result)
-    worst = next(
-        (w for w in ("fails", "unknown", "holds") if w in {v.word for v in result.verdicts.values()}), "none"
-    )
+    worst = next((w for w in _WORST_FIRST if w in {v.said for v in result.verdicts.values()}), "none")
     return tag(
         "header",
         tag("p", "stead-sym report", class_="eyebrow"),
         tag("h1", result.deployment.name, tag("span", f" under {who}", class_="under")),
-        tag("p", f"{answer[0].upper()}{answer[1:]}.", class_=f"answer {worst}"),
+        tag(
+            "p",
+            f"{answer[0].upper()}{answer[1:]}.",
+            class_=f"answer {'empty' if worst == OF_NOTHING else worst}",
+        ),
         pairs(
             [
                 ("reached", ", ".join(counts)),

@@ -43,7 +43,7 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
         tag(
             "h3",
             f"{title_of(number, verdict)} ",
-            tag("span", verdict.word, class_="word"),
+            tag("span", verdict.said, class_="word"),
             id=f"evidence-{number}-h",
         ),
         tag("pre", tag("code", str(verdict.formula)), class_="formula"),
@@ -57,7 +57,7 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
         tag("p", f"{left:,} more runs are left out; --evidence DIR writes all of them.", class_="quiet")
         if left > 0
         else None,
-        class_=f"evidence {verdict.word}",
+        class_=f"evidence {'empty' if verdict.empty else verdict.word}",
         id=f"evidence-{number}",
         aria_labelledby=f"evidence-{number}-h",
     )

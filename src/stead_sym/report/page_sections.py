@@ -16,12 +16,12 @@ from stead_sym.findings.finding import Finding
 from stead_sym.html import Content, Html, joined, tag
 from stead_sym.hypotheses import Hypothesis
 from stead_sym.report.page_evidence import evidence_of, title_of
-from stead_sym.report.terminal import plural, shown_by
-from stead_sym.verification import Verdict, Verification
+from stead_sym.report.terminal import MARKS, plural, shown_by
+from stead_sym.verification import OF_NOTHING, Verdict, Verification
 
-_MARKS = {"holds": "✔", "fails": "✘", "unknown": "?"}
 _MEANING = {
     "holds": "true of the deployment itself, with as many records as ever come in: no run refutes it",
+    OF_NOTHING: "true only because what it speaks of never happens: a finding says what",
     "fails": "not true: a run of the deployment shows that, step by step",
     "unknown": "not answered: the reason stands with it; what was found so far is no answer",
 }
@@ -34,13 +34,17 @@ def verdicts_section(result: Verification) -> Iterator[Html]:
     yield tag(
         "ol",
         (
-            tag("li", _verdict(result, number, verdict), class_=f"verdict {verdict.word}")
+            tag("li", _verdict(result, number, verdict), class_=f"verdict {_class(verdict)}")
             for number, verdict in enumerate(result.verdicts.values(), 1)
         ),
         class_="verdicts",
     )
-    words = [word for word in _MEANING if word in {verdict.word for verdict in result.verdicts.values()}]
+    words = [word for word in _MEANING if word in {verdict.said for verdict in result.verdicts.values()}]
     yield tag("dl", (tag("div", tag("dt", w), tag("dd", _MEANING[w])) for w in words), class_="legend")
+
+
+def _class(verdict: Verdict) -> str:
+    return "empty" if verdict.empty else verdict.word
 
 
 def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
@@ -50,13 +54,13 @@ def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
     return joined(
         tag(
             "h3",
-            tag("span", _MARKS[verdict.word], class_="mark", aria_hidden="true"),
+            tag("span", MARKS[verdict.said][0], class_="mark", aria_hidden="true"),
             f" {title_of(number, verdict)} ",
-            tag("span", verdict.word, class_="word"),
+            tag("span", verdict.said, class_="word"),
         ),
         tag("pre", tag("code", str(verdict.formula)), class_="formula"),
         tag("p", verdict.reason) if verdict.reason else None,
-        tag("p", "shown by ", link) if link else tag("p", shown) if not verdict.reason else None,
+        tag("p", "shown by ", link) if link else tag("p", shown) if shown and not verdict.reason else None,
         (tag("p", said, class_="scope") for said in verdict.scope),
         tag(
             "p",

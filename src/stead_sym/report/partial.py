@@ -32,7 +32,7 @@ class KnownVerdict:
 
     @property
     def word(self) -> str:
-        """`holds`, `fails` or `unknown`."""
+        """`holds`, `fails` or `unknown`: of no verdict before the findings is it known that it is empty."""
         return str(self.data["verdict"])
 
     @property

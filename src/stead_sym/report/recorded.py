@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from stead_sym.errors import InputError
+from stead_sym.verification import OF_NOTHING
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True)
 class RecordedVerdict:
-    """One verdict, `holds`, `fails` or `unknown`, with its formula, its scope and the run that shows it."""
+    """One verdict, as it is said, with its formula, its scope and the run that shows it."""
 
     word: str
     formula: str
@@ -119,8 +120,8 @@ class Recorded:
         return f"{min(margins):.4g}" if margins else None
 
     def word(self, spec: str) -> str | None:
-        """The verdict of a specification; `unknown` where the run has ended before it had one, None where it
-        was not asked for."""
+        """What is said of a specification; `unknown` where the run has ended before it had a verdict, None
+        where it was not asked for."""
         if spec in self.specs:
             return self.specs[spec].word
         return "unknown" if self.error is not None else None
@@ -227,8 +228,9 @@ class _Part:
 
 def _verdict(part: _Part) -> RecordedVerdict:
     steps = tuple(map(_step, part.parts("trace")))
+    empty = part["empty"].value is True
     return RecordedVerdict(
-        part["verdict"].word(),
+        OF_NOTHING if empty else part["verdict"].word(),
         part["formula"].text(),
         part["reason"].optional(_Part.text) or "",
         RecordedRun(part.texts("start"), steps, part["loop"].optional(_Part.number)),

@@ -1,7 +1,8 @@
 """Verdicts and findings as SARIF 2.1.0, which GitHub, GitLab and editors show at their lines of the file.
 
 One decision: a specification that fails is an `error`, one whose verdict is unknown too, since neither is
-established; a finding is a `warning`. What holds is no result, but its scope is a `note`.
+established; a finding is a `warning`. What holds is no result, unless it holds of nothing (a `warning`) or
+has a scope (a `note`).
 """
 
 from __future__ import annotations
@@ -60,10 +61,11 @@ def _error(error: SteadError) -> _Result:
 
 
 def _verdict(verdict: Verdict, agent: str, place: Span | None) -> _Result | None:
-    if verdict.holds and not verdict.scope:
-        return None
+    if verdict.empty:
+        return _Result("of-nothing", "warning", f"{verdict} (under {agent})", place, verdict.spec)
     if verdict.holds:
-        return _Result("scope", "note", f"{verdict} (under {agent})", place, verdict.spec)
+        said = f"{verdict} (under {agent})"
+        return _Result("scope", "note", said, place, verdict.spec) if verdict.scope else None
     trace = verdict.trace
     steps = tuple(step.label for step in trace.steps) if trace else ()
     shown = f": {trace.claim}" if trace else ""
@@ -101,6 +103,8 @@ def _described(rule: str) -> str:
             return "A specification fails: a run refutes it."
         case "unknown":
             return "No verdict on a specification is established."
+        case "of-nothing":
+            return "A specification holds, of nothing: what it speaks of never happens."
         case "scope":
             return "A specification holds, of less than its word says."
         case _:

@@ -1,12 +1,14 @@
 """A verification on a terminal: counts, a table of verdicts, and the run behind each of them.
 
+What fails is shown before the findings, what holds below them.
+
 One decision: nothing depends on colour or on symbols. Where the stream has neither, the words and the
 layout say the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -21,11 +23,17 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.outline import outline
 from stead_sym.hypotheses import Hypotheses
 from stead_sym.report.steps import MovesOf, StepRow, step_table
-from stead_sym.verification import AgentRun, Domain, Verdict, Verification
+from stead_sym.verification import OF_NOTHING, AgentRun, Domain, Verdict, Verification
 
 _CLOSEST = 3
 """So many of the decisions with the least margin are listed."""
-_MARKS = {"holds": ("✔", "+", "green"), "fails": ("✘", "x", "red"), "unknown": ("?", "?", "yellow")}
+MARKS: Mapping[str, tuple[str, str, str]] = {
+    "holds": ("✔", "+", "green"),
+    OF_NOTHING: ("○", "o", "yellow"),
+    "fails": ("✘", "x", "red"),
+    "unknown": ("?", "?", "yellow"),
+}
+"""A symbol for what is said of a specification, one in ASCII, and a colour."""
 
 
 def print_verification(result: Verification, console: Console, *, hypotheses: bool = False) -> None:
@@ -39,6 +47,9 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
         console.print(verdict_table(map(verdict_row, result.verdicts.values()), console))
     else:
         console.print("No specification was checked: the deployment meets its definition and its bounds.")
+    for verdict in result.verdicts.values():
+        if not verdict.holds:
+            print_evidence(verdict, result.moves, console)
     if result.findings or result.unexamined:
         console.print()
         console.print(_findings(result))
@@ -61,7 +72,8 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
         console.print()
         console.print(_divided(divided[:_CLOSEST]))
     for verdict in result.verdicts.values():
-        print_evidence(verdict, result.moves, console)
+        if verdict.holds:
+            print_evidence(verdict, result.moves, console)
 
 
 def print_verdicts(result: Verification, console: Console) -> None:
@@ -201,29 +213,30 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 def verdict_row(verdict: Verdict) -> tuple[str, str, str]:
     """The row of a verdict: what shows it, and beneath that its scope."""
-    return verdict.spec, verdict.word, "\n".join((shown_by(verdict), *verdict.scope))
+    return verdict.spec, verdict.said, "\n".join(filter(None, (shown_by(verdict), *verdict.scope)))
 
 
 def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> RenderableType:
-    """Specifications with their verdicts and what is said of these."""
+    """Specifications with their verdicts and what is said of these, if that is anything."""
+    rows = [*rows]
     ascii_only = _is_ascii(console)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in ("", "spec", "verdict", "what shows it"):
+    columns = ["", "spec", "verdict", *(["what shows it"] if any(shown for *_, shown in rows) else [])]
+    for column in columns:
         table.add_column(column, no_wrap=column in ("", "verdict"), overflow="fold")
     for spec, word, shown in rows:
-        symbol, plain, colour = _MARKS[word]
-        table.add_row(
-            Text(plain if ascii_only else symbol, colour), Text(spec, "bold"), Text(word, colour), Text(shown)
-        )
+        symbol, plain, colour = MARKS[word]
+        mark = Text(plain if ascii_only else symbol, colour)
+        table.add_row(*(mark, Text(spec, "bold"), Text(word, colour), Text(shown))[: len(columns)])
     return indented(table)
 
 
 def shown_by(verdict: Verdict) -> str:
-    """What shows a verdict, in a few words."""
+    """What shows a verdict, in a few words; empty where no run does."""
     if verdict.reason:
         return verdict.reason
     if verdict.trace is None:
-        return "no run refutes it"
+        return ""
     if not verdict.trace.steps:
         return "the initial state, below"
     steps = plural(len(verdict.trace.steps), "step")
@@ -277,7 +290,7 @@ def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> Rendera
 
 
 def _evidence(verdict: Verdict, trace: Trace, moves: MovesOf | None, *, ascii_only: bool) -> RenderableType:
-    title = Text.assemble((verdict.spec, "bold"), " ", (verdict.word, _MARKS[verdict.word][2]))
+    title = Text.assemble((verdict.spec, "bold"), " ", (verdict.said, MARKS[verdict.said][2]))
     body = [Text(str(verdict.formula), "dim"), _run(trace, moves, ascii_only=ascii_only)]
     runs = outline(verdict.evidence).runs[1:] if verdict.evidence else ()
     if more := sum(not run.is_only_fair for run in runs):
