@@ -44,8 +44,15 @@ NEVER_VALID = {
     "a run loses its start",
     "a run loses its end",
     "the bounds of a formula are dropped",
+    "the name of a claim is another's",
+    "the formula of a claim is another's",
+    "the name of a claim has an unseen character",
+    "the formula of a claim has an unseen character",
 }
 """What no certificate survives."""
+
+UNSEEN = ("\u200b", "\u200d", "\u00ad", "\u0301", "\u202e", "\ufeff", "\x00", "\x1b[2J")
+"""Texts that a reader may not see: they are of no width, combine with what is before, or move a cursor."""
 
 
 class Altering:
@@ -86,6 +93,7 @@ class Altering:
                 yield "the bounds of a formula are dropped", data
             yield from self._bounds(number)
             yield from self._runs(number)
+        yield from self._claims()
         yield from self._decisions()
         yield from self._names()
         for part in ("facts", "static"):
@@ -100,6 +108,21 @@ class Altering:
         data = copy.deepcopy(self.data)
         data["mode"] = {"normal": "theorem", "theorem": "normal"}[data["mode"]]
         yield "the mode is flipped", data
+
+    def _claims(self) -> Iterator[tuple[str, object]]:
+        """What a claim is said to be about."""
+        for number, spec in enumerate(self.data["specs"]):
+            others = [other for other in self.data["specs"] if other["formula"] != spec["formula"]]
+            for key in ("name", "formula") if others else ():
+                data = copy.deepcopy(self.data)
+                data["specs"][number][key] = self.choose.choice(others)[key]
+                yield f"the {key} of a claim is another's", data
+            for key in ("name", "formula"):
+                data = copy.deepcopy(self.data)
+                at = self.choose.randrange(len(spec[key]) + 1)
+                unseen = self.choose.choice(UNSEEN)
+                data["specs"][number][key] = spec[key][:at] + unseen + spec[key][at:]
+                yield f"the {key} of a claim has an unseen character", data
 
     def _bounds(self, number: int) -> Iterator[tuple[str, object]]:
         roots = len(self.sets)

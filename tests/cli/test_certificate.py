@@ -31,13 +31,21 @@ def test_an_accepted_certificate(certificate, capsys):
     assert main(["check-certificate", str(certificate), "--about", "refund"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("accepted: refund under policy baseline in 4 contexts, mode normal: ")
-    assert [line.split()[-1] for line in out.splitlines() if line.startswith("spec ")] == ["fails", "holds"]
+    assert [line for line in out.splitlines() if line.startswith("spec ")] == [
+        "spec auth fails, by 9 obligations:",
+        "spec prog holds, by 5 obligations:",
+    ]
+    assert "    AG forall c: case. CaseStatus(c, open) -> AF CaseStatus(c, resolved)\n" in out
 
 
 def test_the_account_as_json(certificate, capsys):
     assert main(["check-certificate", str(certificate), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["specs"] == {"auth": "fails", "prog": "holds"}
+    assert [(claim["name"], claim["formula"][:9]) for claim in data["claims"]] == [
+        ("auth", "AG forall"),
+        ("prog", "AG forall"),
+    ]
     assert data["agents"] == {"": "policy baseline in 4 contexts"}
     assert all(number > 0 for number in data["obligations"].values())
 
@@ -71,8 +79,12 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path, capsys):
 
 def test_an_earlier_certificate_is_written_over(certificate, capsys):
     assert main([*VERIFY, str(certificate), "--spec", "prog"]) == 0
+    capsys.readouterr()
     assert main(["check-certificate", str(certificate), "--json"]) == 0
-    assert '"auth"' not in capsys.readouterr().out
+    data = json.loads(capsys.readouterr().out)
+    assert (list(data["specs"]), data["unclaimed"]) == (["prog"], ["auth"])
+    assert main(["check-certificate", str(certificate)]) == 0
+    assert capsys.readouterr().out.endswith("\nNothing is claimed about auth.\n")
 
 
 def test_unknown_verdicts_have_no_certificate(tmp_path, capsys):

@@ -6,6 +6,7 @@ diagrams. The obligations that the parts of a proof stand for are in `certificat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -176,3 +177,23 @@ class Certificate:
     within: Set
     fair: Bounds
     claims: tuple[Claim, ...]
+
+
+_PLAIN = re.compile(r"[!-~]([ -~]*[!-~])?")
+
+
+def is_plain(text: str) -> bool:
+    """Whether all of a text of a formula can be seen, and all of it counts: printable ASCII, no blanks around
+    it, no comment."""
+    return _PLAIN.fullmatch(text) is not None and "#" not in text
+
+
+def cut(text: str) -> str:
+    """A text from a certificate on one line, in at most 60 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:57] + "…"
+
+
+def short(data: object) -> str:
+    """A part of a certificate as Python writes it in ASCII, so that look-alikes differ, and cut."""
+    return cut(ascii(data))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, assert_never
@@ -34,6 +35,7 @@ from stead_sym.certificate.document import (
     Rings,
     Run,
     Staying,
+    short,
 )
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
@@ -41,12 +43,13 @@ from stead_sym.relational.instance import Fact
 
 _T = TypeVar("_T")
 _DEEPEST = 300
+_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can write half a character, UTF-8 cannot
 
 
 def read_json(path: Path) -> object:
     """What a JSON file holds; `InputError` where it cannot be read or is no JSON."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_object)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); give the directory of a certificate"
@@ -56,6 +59,15 @@ def read_json(path: Path) -> object:
         raise InputError(
             f"{path}: no JSON ({what}); the file is damaged, write the certificate again"
         ) from None
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON; `ValueError` for a key that is there twice, of which every reader takes another."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {short(next(k for k in keys if keys.count(k) > 1))} is there twice")
+    return data
 
 
 def digest(text: str) -> str:
@@ -194,28 +206,28 @@ class _Reader:
         return data[name]
 
     def text(self, data: object) -> str:
-        if not isinstance(data, str):
-            raise self.wrong(f"{_short(data)} should be a text")
+        if not isinstance(data, str) or _SURROGATE.search(data):
+            raise self.wrong(f"{short(data)} should be a text")
         return data
 
     def number(self, data: object) -> int:
         if type(data) is not int or not 0 <= data < 1 << 31:
-            raise self.wrong(f"{_short(data)} should be a number")
+            raise self.wrong(f"{short(data)} should be a number")
         return data
 
     def items(self, data: object, read: Callable[[object], _T]) -> tuple[_T, ...]:
         if not isinstance(data, list):
-            raise self.wrong(f"{_short(data)} should be a list")
+            raise self.wrong(f"{short(data)} should be a list")
         return tuple(map(read, data))
 
     def mapping(self, data: object, read: Callable[[object], _T]) -> Mapping[str, _T]:
         if not isinstance(data, dict):
-            raise self.wrong(f"{_short(data)} should be an object")
+            raise self.wrong(f"{short(data)} should be an object")
         return {name: read(item) for name, item in data.items()}
 
     def pair(self, data: object) -> tuple[str, tuple[str, ...]]:
         if not isinstance(data, list) or len(data) != 2:
-            raise self.wrong(f"{_short(data)} should be `[name, [values]]`")
+            raise self.wrong(f"{short(data)} should be `[name, [values]]`")
         return self.text(data[0]), self.items(data[1], self.text)
 
     def fact(self, data: object) -> Fact:
@@ -310,14 +322,14 @@ class _Reader:
                 inner = self.proof(self.part(data, "proof"), depth + 1)
                 return One(self.number(self.part(data, "part")), inner)
             case other:
-                raise self.wrong(f"there is no rule {_short(other)}")
+                raise self.wrong(f"there is no rule {short(other)}")
 
     def bounds(self, data: object) -> Bounds:
         return self.mapping(data, self.bound)
 
     def bound(self, data: object) -> Bound:
         if not isinstance(data, dict):
-            raise self.wrong(f"{_short(data)} should be an object")
+            raise self.wrong(f"{short(data)} should be an object")
         if "rings" in data:
             return Rings(self.items(data["rings"], self.number))
         if "closed" in data:
@@ -337,8 +349,3 @@ class _Reader:
             None if constraint is None else self.number(constraint),
             None if closed is None else self.number(closed),
         )
-
-
-def _short(data: object) -> str:
-    text = " ".join(repr(data).split())
-    return text if len(text) <= 60 else text[:57] + "…"

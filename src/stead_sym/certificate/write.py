@@ -11,16 +11,26 @@ from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
-from stead_sym.certificate.document import DIAGRAMS, DOCUMENT, AgentTable, Certificate, Claim, Entry, Named
+from stead_sym.certificate.document import (
+    DIAGRAMS,
+    DOCUMENT,
+    AgentTable,
+    Certificate,
+    Claim,
+    Entry,
+    Named,
+    is_plain,
+)
 from stead_sym.certificate.files import write_document
 from stead_sym.certificate.prove import Prover
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
-from stead_sym.logic.names import WORDS
+from stead_sym.logic.names import is_name
 from stead_sym.logic.printer import print_formula
-from stead_sym.logic.syntax import Resolved
+from stead_sym.logic.syntax import Resolved, Truth
 from stead_sym.symbolic.bdd.manager import at_work
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.symbolic.explore.reach import ReachableStates
@@ -50,7 +60,8 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
         formula = deployment.spec(name).formula
         proof, bounds = prover.prove(formula, verdict.holds)
         text = _text_of(deployment, verdict.formula, formula)
-        claims.append(Claim(name, text, "holds" if verdict.holds else "fails", proof, bounds))
+        named = name if is_plain(name) else text  # the text of a question may have comments and line breaks
+        claims.append(Claim(named, text, "holds" if verdict.holds else "fails", proof, bounds))
     fair = prover.fair()
     converter = Converter(model.encoding, model.restriction.members)
     diagrams = converter.diagrams(sets, model.reached, model.encoding.care)
@@ -115,10 +126,13 @@ def _version() -> str:
 
 def _without_questions(deployment: Deployment) -> Deployment:
     """The deployment without the sentences that were asked for beside its own specifications."""
-    own = tuple(
-        spec for spec in deployment.written.specs if spec.name.isidentifier() and spec.name not in WORDS
-    )
+    own = tuple(spec for spec in deployment.written.specs if not _is_question(spec))
     return replace(deployment, written=replace(deployment.written, specs=own))
+
+
+def _is_question(spec: Spec) -> bool:
+    """Whether the name is a text of the formula, and not a name that a file can give."""
+    return not is_name(spec.name) or (isinstance(spec.formula, Truth) and str(spec.formula) == spec.name)
 
 
 def _source(deployment: Deployment) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
 
+from rich.padding import Padding
 from rich.table import Table
 
 from stead_sym.certificate.checker.check import check_certificate
@@ -42,14 +44,21 @@ def _check(options: argparse.Namespace) -> int:
         console.print(checked.summary, soft_wrap=True)
         console.print()
         console.print(_table(checked))
+        specs = {spec.name for spec in checked.deployment.specs}
+        for claim in checked.claims:
+            what = f"spec {claim.name}" if claim.name in specs else "question"
+            number = f"{claim.obligations} obligation{'s' * (claim.obligations != 1)}"
+            console.print(f"\n{what} {claim.verdict}, by {number}:")
+            console.print(Padding(claim.formula, (0, 0, 0, 4)))
+        if checked.unclaimed:
+            console.print(f"\nNothing is claimed about {', '.join(checked.unclaimed)}.")
     return 0
 
 
 def _table(checked: CheckedCertificate) -> Table:
-    table = Table("part", "obligations", "verdict", box=None, pad_edge=False, header_style="")
+    table = Table("part", "obligations", box=None, pad_edge=False, header_style="")
     for part, number in checked.obligations.items():
-        word = checked.verdicts.get(part.removeprefix("spec "), "") if part.startswith("spec ") else ""
-        table.add_row(part, str(number), word)
+        table.add_row(part, str(number))
     return table
 
 
@@ -59,6 +68,8 @@ def _data(checked: CheckedCertificate) -> dict[str, object]:
         "mode": checked.mode,
         "agents": dict(checked.agents),
         "specs": dict(checked.verdicts),
+        "claims": [asdict(claim) for claim in checked.claims],
+        "unclaimed": list(checked.unclaimed),
         "obligations": dict(checked.obligations),
         "facts": checked.facts,
         "nodes": checked.nodes,

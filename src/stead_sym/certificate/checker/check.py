@@ -45,9 +45,10 @@ from stead_sym.certificate.document import (
     Run,
     Set,
     Staying,
+    cut,
 )
 from stead_sym.certificate.files import read_diagram_data, read_document
-from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate
+from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate, ProvedClaim
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.logic.syntax import And, Formula, Future, Globally, Implies, Not, Or
@@ -80,7 +81,10 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
         deployment=statement.deployment,
         mode=certificate.mode,
         agents={table.name: _decided_by(table) for table in certificate.agents},
-        verdicts={claim.spec: claim.verdict for claim in certificate.claims},
+        claims=tuple(
+            ProvedClaim(c.name, c.text, "holds" if c.holds else "fails", checker.ledger.claims[c.name])
+            for c in statement.claims
+        ),
         obligations=dict(checker.ledger.counts),
         facts=len(certificate.facts),
         nodes=len(diagrams.nodes),
@@ -139,8 +143,10 @@ class Checker:
         self.steps.parts = tuple(self._steps())
         self._check_closed()
         self.fairness = self._fairness()
-        for claim, (formula, verdict) in zip(self.certificate.claims, self.statement.claims, strict=True):
-            _Proof(self, f"spec {claim.spec}", claim.bounds).prove(formula, claim.proof, verdict, ())
+        for claim, sentence in zip(self.certificate.claims, self.statement.claims, strict=True):
+            self.ledger.claim = sentence.name
+            proof = _Proof(self, f"spec {cut(sentence.name)}", claim.bounds)
+            proof.prove(sentence.formula, claim.proof, sentence.holds, ())
 
     # R
 

@@ -30,7 +30,7 @@ def declared(manager: Manager, certificate: Certificate, statement: Statement) -
     )
     atoms = {fact: str(fact) for fact in certificate.facts}
     space = Space(manager, certificate.domain, atoms, frozenset(certificate.static), mortal)
-    for formula, _ in statement.claims:
+    for formula in (claim.formula for claim in statement.claims):
         _hold(space, formula, {})
     for table in certificate.agents:
         for sort, number in _names(deployment, table).items():

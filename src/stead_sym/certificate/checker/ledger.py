@@ -14,27 +14,36 @@ from stead_sym.symbolic.bdd.manager import Bdd
 
 @dataclass
 class Ledger:
-    """What was checked, counted per part of the certificate."""
+    """What was checked, counted per part of the certificate: the ``claim`` that is being proved, or what its
+    place says."""
 
     space: Space
     schema: Schema
     counts: Counter[str] = field(default_factory=Counter)
+    claims: Counter[str] = field(default_factory=Counter)
+    claim: str | None = None
+
+    def _count(self, place: str) -> None:
+        if self.claim is None:
+            self.counts[_part(place)] += 1
+        else:
+            self.claims[self.claim] += 1
 
     def empty(self, counterexamples: Bdd, obligation: str, place: str) -> None:
         """Nothing violates the obligation; raises `CertificateRejected` with a state that does."""
-        self.counts[_part(place)] += 1
+        self._count(place)
         if counterexamples != self.space.manager.false:
             raise CertificateRejected(obligation, place, self.state(counterexamples))
 
     def within(self, smaller: Bdd, larger: Bdd, obligation: str, place: str) -> None:
         """smaller ⊆ larger."""
-        self.counts[_part(place)] += 1
+        self._count(place)
         if not self.space.manager.implies(smaller, larger):
             raise CertificateRejected(obligation, place, self.state(smaller & ~larger))
 
     def true(self, condition: bool, obligation: str, place: str) -> None:
         """A condition that is about no state."""
-        self.counts[_part(place)] += 1
+        self._count(place)
         if not condition:
             raise CertificateRejected(obligation, place)
 

@@ -2,13 +2,16 @@
 specifications.
 
 What does not fit the deployment at all is an `InputError`; domains that are too small are rejected.
+
+One decision: a claim is its formula. Its name is that of a specification with this formula in the deployment,
+or a text of this formula; it is printable ASCII without a comment, so that no other name looks like it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stead_sym.certificate.document import Certificate
+from stead_sym.certificate.document import Certificate, Claim, cut, is_plain, short
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
@@ -16,7 +19,20 @@ from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Fresh
 from stead_sym.errors import InputError, Undecided
-from stead_sym.logic.syntax import Formula
+from stead_sym.logic.names import is_name
+from stead_sym.logic.parser import parse_formula
+from stead_sym.logic.syntax import Expanded, Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A claim: the formula holds at every D0, or for ``holds`` False fails at one. ``text`` is the formula as
+    printed from what was read, with the definitions of the deployment unexpanded."""
+
+    name: str
+    text: str
+    formula: Formula
+    holds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +40,7 @@ class Statement:
     """The deployment and, per claim of the certificate, the sentence with what is claimed of it."""
 
     deployment: Deployment
-    claims: tuple[tuple[Formula, bool], ...]
+    claims: tuple[Sentence, ...]
 
 
 def stated(certificate: Certificate, source: str) -> Statement:
@@ -35,21 +51,53 @@ def stated(certificate: Certificate, source: str) -> Statement:
         raise InputError(
             f"{source}: the deployment is called {deployment.name}, not {certificate.deployment}"
         )
-    own = {spec.name: spec.formula for spec in deployment.specs}
-    specs: list[Spec] = []
-    for claim in certificate.claims:
-        formula = deployment.formula(claim.formula)
-        if own.get(claim.spec, formula) != formula:
-            raise InputError(f"{source}: {claim.spec} is another formula in the deployment; write it again")
-        specs.append(Spec(claim.spec, formula))
-    if len({spec.name for spec in specs}) < len(specs):
+    claims = tuple(_sentence(claim, deployment, source) for claim in certificate.claims)
+    if len({claim.name for claim in claims}) < len(claims):
         raise InputError(f"{source}: a specification is there twice; write the certificate again")
+    specs = [Spec(claim.name, claim.formula) for claim in claims]
     _check_facts(certificate, deployment, source)
     _check_agents(certificate, deployment, source)
     _check_named(certificate, deployment, source)
     _check_domain(certificate, deployment, specs)
-    claims = ((s.formula, c.verdict == "holds") for s, c in zip(specs, certificate.claims, strict=True))
-    return Statement(deployment, tuple(claims))
+    return Statement(deployment, claims)
+
+
+def _sentence(claim: Claim, deployment: Deployment, source: str) -> Sentence:
+    """The claim, if its name means its formula; `InputError` otherwise."""
+    text, formula = _formula(claim.formula, "formula", deployment, source)
+    own = {spec.name: spec.formula for spec in deployment.specs}
+    if claim.spec in own:
+        named = own[claim.spec]
+    elif is_name(claim.spec) and claim.spec not in ("true", "false"):
+        raise InputError(
+            f"{source}: {short(claim.spec)} is no specification of the deployment;"
+            " write the certificate again"
+        )
+    else:
+        _, named = _formula(claim.spec, "name", deployment, source)
+    if named != formula:
+        raise InputError(
+            f"{source}: {short(claim.spec)} is another formula than the claim's, {short(text)};"
+            " write the certificate again"
+        )
+    return Sentence(claim.spec, text, formula, claim.verdict == "holds")
+
+
+def _formula(text: str, what: str, deployment: Deployment, source: str) -> tuple[str, Expanded]:
+    """The formula of a claim, as printed and expanded. ``what`` says where in the claim it stands."""
+    if not is_plain(text):
+        raise InputError(
+            f"{source}: the {what} {short(text)} of a claim has characters that formulas do not have, or"
+            " blanks around it; write the certificate again"
+        )
+    try:
+        raw = parse_formula(text)
+        return str(raw), deployment.formula(raw)
+    except InputError as error:
+        raise InputError(
+            f"{source}: the {what} {short(text)} of a claim is no formula over the deployment"
+            f" ({cut(error.message)}); write the certificate again"
+        ) from None
 
 
 def _check_facts(certificate: Certificate, deployment: Deployment, source: str) -> None:
@@ -139,5 +187,5 @@ def _check_domain(certificate: Certificate, deployment: Deployment, specs: list[
         if len(set(names)) < len(names) or constants & set(names) or taken & set(names):
             raise CertificateRejected(f"the names of {sort} are new and differ", "domain")
         taken.update(names)
-        if any(not name.isidentifier() for name in names):
+        if not all(map(is_name, names)):
             raise CertificateRejected(f"the names of {sort} are identifiers", "domain")
