@@ -12,6 +12,8 @@ from hypothesis import strategies as hs
 import stead_sym as st
 from engine_pairs import examples
 from stead_sym.deepening.deepen import Deepening, Found, deepen
+from stead_sym.deepening.fragment import fragment, leaping
+from stead_sym.deployment.parts import Spec
 from stead_sym.errors import DefinitionError, InputError, Undecided
 from stead_sym.evidence.data import evidence_data, text_digest
 from stead_sym.evidence.reading import read_evidence
@@ -491,3 +493,61 @@ def test_finite_sorts_have_no_bound_to_raise() -> None:
 def test_the_limit_is_a_number() -> None:
     with pytest.raises(InputError, match="at least 1"):
         deepen(replace(st.load("refund")), limit=0)
+
+
+OPEN = """
+deployment open_start
+sort item
+relation Held(item)
+relation Full()
+bound item 2
+initially any Held
+tool take()
+  guard ~Full()
+  effect
+    fresh x: item
+    insert Held(x)
+    insert Full()
+tool drop(x: item)
+  guard Held(x)
+  effect
+    delete Held(x)
+tool wait()
+spec first atmost 1 x. Held(x)
+spec first_too ~(atmost 1 x. Held(x)) -> EX atleast 3 x. Held(x)
+spec next AX atmost 2 x. Held(x)
+spec never AG atmost 2 x. Held(x)
+spec three AG atmost 3 x. Held(x)
+spec empties AG EF ~exists x. Held(x)
+spec one_by_one forall x. Held(x) -> E[Held(x) U Full()]
+spec again forall x. AG (~Held(x) -> EF Held(x))
+spec kept exists x. EG Held(x)
+"""
+
+
+@pytest.mark.parametrize("fair", ["", "fair Full()\n"])
+@pytest.mark.parametrize("b", range(4))
+def test_an_initial_database_past_the_bounds(b: int, fair: str) -> None:
+    """Its fragment has it too, and nothing that is to come of it is sure there."""
+    deployment = st.parse_deployment(OPEN + fair)
+    wider = f"bound item 3\ninitially any Held where atmost 2 x: item. true\n{fair}"
+    exact = st.verify(st.parse_deployment(OPEN.replace("bound item 2\n", "") + wider), findings=False)
+    part = fragment(leaping(deployment), {"item": b})
+    specs = tuple(
+        Spec(f"{kind} {spec.name}", getattr(part, kind)(spec.formula))
+        for spec in deployment.specs
+        for kind in ("sure", "possible")
+    )
+    written = replace(part.deployment.written, specs=specs)
+    found = st.verify(replace(part.deployment, written=written), findings=False)
+    for spec in deployment.specs:
+        sure, possible = found[f"sure {spec.name}"].holds, found[f"possible {spec.name}"].holds
+        assert sure <= exact[spec.name].holds <= possible, spec.name
+        assert b < 3 or sure == possible, spec.name
+
+
+def test_bounds_for_the_file_leave_the_initial_databases_as_they_are() -> None:
+    found = deepen(st.parse_deployment(OPEN), specs=["never", "three"])
+    assert found.lines == ("bound item 3", "initially any Held where atmost 2 x: item. true")
+    written = OPEN.replace("bound item 2", "\n".join(found.lines))
+    assert st.verify(st.parse_deployment(written))["three"].holds

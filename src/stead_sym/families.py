@@ -1,8 +1,10 @@
 """Counter machines as deployments: why no program can decide every deployment, and one that can be run.
 
 Theorem "Undecidability" rests on an encoding of what is undecidable into a deployment with a single tool.
-Here what is encoded is a counter machine (Minsky): two counters suffice for every computable function, so
-that whether such a machine halts is undecidable, and with it whether `EF` holds in the deployment below.
+Here what is encoded is a counter machine: with two counters it is undecidable whether one halts (Minsky), and
+so whether its counters stay bounded, since a machine with bounded counters halts or repeats a configuration.
+With the first it is undecidable whether `EF` holds in the deployment below, with the second whether it has a
+bound.
 The one decision: a counter is a linked list of values of an unbounded sort. Its length is the number, the
 list of `zero` alone is 0, incrementing puts a fresh value in front, and every value that is counted is
 active: a bound on the sort is a bound on the sum of the counters.

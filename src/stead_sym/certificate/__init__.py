@@ -1,5 +1,6 @@
 """Certificates: what makes verdicts checkable without a fixpoint, and who checks it.
 
-`certificate.writer` takes the sets that the symbolic engine has found; `certificate.checker` is a model of
-its own, which shares no code with that engine but the file that imports `dd`.
+`certificate.write` takes the sets that the symbolic engine has found; `certificate.checker` is a model of
+its own. Of that engine it uses the file that imports `dd`; what else both share stands in
+`docs/certificates.md`.
 """

@@ -23,6 +23,7 @@ from stead_sym.deepening.fragment import (
     active_outside,
     asked_by_formulas,
     fragment,
+    initial_bounds,
     leaping,
 )
 from stead_sym.deepening.growth import Growth, growth
@@ -34,7 +35,7 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.replay import replay
-from stead_sym.logic.syntax import Future
+from stead_sym.logic.syntax import Future, conjunction
 from stead_sym.progress import Progress
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.symbolic.bdd.manager import Backend
@@ -127,9 +128,19 @@ class Deepening:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The bounds for the file, where they are established."""
-        most = self.rounds[-1].most if self.established else {}
-        return tuple(f"bound {sort} {b}" for sort, b in most.items() if b)
+        """The bounds for the file, where they are established. With `initially any` more bounds admit more
+        initial databases, so that a condition keeps these as they are."""
+        if not self.established:
+            return ()
+        d, most = self.deployment, self.rounds[-1].most
+        starting = tuple(
+            active_outside(d, sort, "atmost", b) for sort, b in initial_bounds(d).items() if most[sort] > b
+        )
+        bounds = (f"bound {sort} {b}" for sort, b in most.items() if b)
+        if d.initially is None or not starting:
+            return tuple(bounds)
+        kept = f"initially any {d.initially.relations[0]} where {conjunction(starting)}"
+        return (*bounds, kept)
 
     def __str__(self) -> str:
         said = [f"{self.deployment.name} under {self.agent}, bounds raised to {in_words(self.bounds)}"]
@@ -241,11 +252,7 @@ class _Run:
 
     def tried(self) -> Iterator[Bounds]:
         """The bounds to try, each after the fragment with the last has been seen."""
-        deployment = self._deployment
-        line = deployment.initially
-        chosen = () if line is None else line.relations
-        given = {sort for name in chosen for sort in deployment.schema.relation(name).sorts}
-        bounds = {sort: b if sort in given else 0 for sort, b in deployment.bounds.items()}
+        bounds = {**dict.fromkeys(self._deployment.bounds, 0), **initial_bounds(self._deployment)}
         level = 0
         while True:
             yield MappingProxyType(dict(bounds))

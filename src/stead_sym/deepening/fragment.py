@@ -11,7 +11,8 @@ event more, which is enabled where X_b holds and changes nothing. Its runs are t
 keep b, each followed for ever by the first state past b that it comes to. An effect draws at most f_S values
 of S, so that A_b has the bounds b_S + f_S by construction. Whether a formula in the place of an effect
 (`ensure`) leads further past b is undecidable: it is followed one value past b, and may also lead to a fact
-of its own, `leapt`, which stands for all states further away and counts as past b.
+of its own, `leapt`, which stands for all states further away and counts as past b. With `initially any` a D0
+may lie past b: A_b has it too, and stays in it, so that A_b has the bounds of A where these are more.
 
 Definition "Sure and possible". Over A_b, with W = ~X_b, for a formula f of A
 
@@ -125,8 +126,8 @@ def leaping(deployment: Deployment) -> Leaping:
 def fragment(given: Leaping, bounds: Bounds) -> Fragment:
     """A_b for bounds b, one for each unbounded sort.
 
-    Where D0 may be any database (`initially any`), it has at most as many values as the bounds of the
-    deployment say, whatever b.
+    Where D0 may be any database (`initially any`) it is one that the bounds of the deployment admit, whatever
+    b: fewer values than b_S or more.
     """
     deployment = given.deployment
     leaps = None if given.leapt is None else Atom(given.leapt, ())
@@ -136,10 +137,12 @@ def fragment(given: Leaping, bounds: Bounds) -> Fragment:
     within = partial(_within, deployment, bounds, past, leaps)
     tools = (*map(within, written.tools), Tool(stay, (), guard=past, effects=(Effect(),), event=True))
     starting = Not(exceeding(deployment, deployment.bounds))
-    drawn = _most_drawn(deployment)
+    drawn, initial = _most_drawn(deployment), initial_bounds(deployment)
     fragment_ = replace(
         deployment,
-        bounds=MappingProxyType({sort: b + drawn.get(sort, 0) for sort, b in bounds.items()}),
+        bounds=MappingProxyType(
+            {sort: max(b + drawn.get(sort, 0), initial.get(sort, 0)) for sort, b in bounds.items()}
+        ),
         written=replace(
             written,
             tools=tools,
@@ -151,6 +154,14 @@ def fragment(given: Leaping, bounds: Bounds) -> Fragment:
     )
     whole = replace(deployment, bounds=MappingProxyType(dict(bounds)))
     return Fragment(whole, fragment_, bounds, past, stay, leaps)
+
+
+def initial_bounds(deployment: Deployment) -> Bounds:
+    """How many values outside C a D0 may have: the bounds of the sorts that `initially any` leaves open."""
+    line = deployment.initially
+    chosen = () if line is None else line.relations
+    sorts = {sort for name in chosen for sort in deployment.schema.relation(name).sorts}
+    return {sort: b for sort, b in deployment.bounds.items() if sort in sorts}
 
 
 def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
