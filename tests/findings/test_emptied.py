@@ -1,4 +1,4 @@
-"""A specification holds of nothing where nothing ever comes of what it asks, and nothing else of it is left."""
+"""A specification holds of nothing where nothing comes of what it asks, and nothing else of it is left."""
 
 from __future__ import annotations
 
