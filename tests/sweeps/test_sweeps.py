@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from sweeping import expected, runs, write_killer
 
 import stead_sym as st
@@ -22,6 +23,7 @@ from stead_sym.cli.main import main
 from stead_sym.sweeps.plan import read_plan
 from stead_sym.sweeps.results import results_in
 from stead_sym.sweeps.run import Job
+from stead_sym.sweeps.table import print_sweep
 from stead_sym.sweeps.work import Result, carry_out
 
 
@@ -364,3 +366,25 @@ def test_a_store_in_a_variable_is_on_no_command_line(tmp_path: Path, monkeypatch
     (tmp_path / "killed").touch()
     assert carry_out(runs(tmp_path, 4)[3].job("env STORE")).outcome == "done"
     assert (tmp_path / "one.sqlite").exists()
+
+
+def test_each_name_in_the_table_stands_behind_its_verdict(tmp_path: Path) -> None:
+    words = {
+        "one_patient_per_bed": "holds",
+        "confirmed": "holds",
+        "answered": "holds",
+        "isolated": "fails",
+        "cleaned_in_between": "unknown",
+    }
+    done = Result("done", words, {"states": 46163}, seconds=1.0)
+    stopped = Result("stopped", {"isolated": "fails"}, error="at the limit")
+    scripted = Scripted(done, stopped)
+    found = st.sweep(runs(tmp_path, 2), results=tmp_path / "r.jsonl", executor=lambda: scripted)
+    out = io.StringIO()
+    print_sweep(found, Console(file=out, width=80, highlight=False, color_system=None))
+    header, *lines = out.getvalue().split("\n\n")[0].splitlines()
+    column = slice(header.index("verdicts"), header.index("states"))
+    assert " ".join(line[column].strip() for line in lines) == (
+        "fails: isolated unknown: cleaned_in_between holds: one_patient_per_bed, confirmed, answered"
+        " stopped fails: isolated"
+    )

@@ -8,13 +8,13 @@ import sys
 from dataclasses import asdict
 
 from rich.padding import Padding
-from rich.table import Table
 
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CheckedCertificate
 from stead_sym.errors import InputError
 from stead_sym.files import load
 from stead_sym.report.streams import console_on
+from stead_sym.report.wrapping import Table
 
 
 def add_check_certificate(parser: argparse.ArgumentParser) -> None:

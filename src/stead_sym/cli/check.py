@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from rich.console import Console, Group
-from rich.table import Table
-from rich.text import Text
 
 from stead_sym import __version__
 from stead_sym.cli.located import prepare_sarif, write_sarif
@@ -29,6 +27,7 @@ from stead_sym.findings.static import lint
 from stead_sym.report.sarif import sarif_error, sarif_findings
 from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import indented
+from stead_sym.report.wrapping import Table, Text
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:

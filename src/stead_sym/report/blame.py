@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from stead_sym.blaming import Blame, Decision, Mend
 from stead_sym.evidence.data import Json
 from stead_sym.report.terminal import indented
+from stead_sym.report.wrapping import Table, Text
 from stead_sym.verification import Verification
 
 

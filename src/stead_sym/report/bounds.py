@@ -6,13 +6,12 @@ One decision: what can be pasted into the file stands last, as it is to be writt
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from stead_sym.bounds import Bounds, SortBound
 from stead_sym.evidence.data import Json
 from stead_sym.report.data import run_data
 from stead_sym.report.terminal import indented, print_trace
+from stead_sym.report.wrapping import Table, Text
 
 
 def print_bounds(name: str, agent: str, bounds: Bounds, console: Console) -> None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from stead_sym.evidence.data import Json
 from stead_sym.report.diff import Change, DecisionChange, Difference, Parting, VerdictChange
 from stead_sym.report.recorded import Choice, Context, RecordedStep
 from stead_sym.report.terminal import indented
+from stead_sym.report.wrapping import Table, Text
 
 _MOST = 3
 """So many contexts that are new, and so many that are gone, are listed."""

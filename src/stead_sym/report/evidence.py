@@ -13,8 +13,6 @@ from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from stead_sym.agent.records.weight import freedom_words, weight_words
 from stead_sym.agent.wrapper import Decision
@@ -30,6 +28,7 @@ from stead_sym.logic.syntax import Formula
 from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
+from stead_sym.report.wrapping import Table, Text
 from stead_sym.verification import Verification
 
 MOST_FACTS = 60

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from stead_sym.evidence.data import Json
 from stead_sym.report.data import derivation_data
 from stead_sym.report.terminal import indented
+from stead_sym.report.wrapping import Table, Text
 from stead_sym.symbolic.plan.explain import ExplainedFresh, ExplainedRelation, Explanation
 
 

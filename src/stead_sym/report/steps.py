@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rich.table import Table
-from rich.text import Text
+from rich.console import RenderableType
 
 from stead_sym.agent.records.weight import is_weighed, weight_words
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.moves import Move
 from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
-
-_MOST_ROOM = 24
+from stead_sym.report.wrapping import Table, Text
 
 MovesOf = Callable[[Instance, Step], Move | None]
 """What is known of a step from a state, None where nothing is."""
@@ -49,12 +47,10 @@ def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
     table.add_column("step", justify="right", no_wrap=True)
     if by_whom:
         table.add_column("by", overflow="fold")
-    names = [f"{row.step.call.tool}(" for row in rows]
-    table.add_column("call", overflow="fold", min_width=_room(names))
+    table.add_column("call", overflow="fold")
     if own_column:
         table.add_column("branched", overflow="fold")
-    signed = [f"+ {fact.relation}(" for row in rows for fact in (*row.added, *row.removed)]
-    table.add_column("facts", overflow="fold", min_width=_room(signed))
+    table.add_column("facts", overflow="fold")
     for number, (row, words) in enumerate(zip(rows, branched, strict=True), 1):
         cells = [Text(("*" if ascii_only else "↺") if row.repeats else "")]
         cells += [Text(row.check)] * checked
@@ -65,11 +61,6 @@ def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
         cells += [Text(words, "dim")] * own_column
         table.add_row(*cells, _changes(row))
     return table
-
-
-def _room(names: Sequence[str]) -> int:
-    """The width in which no name is broken, within limits."""
-    return min(max(map(len, names), default=0), _MOST_ROOM)
 
 
 def actor_word(step: Step) -> str:
@@ -87,7 +78,7 @@ def _branched(move: Move | None) -> str:
     return "\n".join(words)
 
 
-def _changes(row: StepRow) -> Text:
+def _changes(row: StepRow) -> RenderableType:
     """The facts that a step adds and removes, one per line."""
     lines = [Text(f"+ {printable(fact)}", "green") for fact in row.added]
     lines += [Text(f"- {printable(fact)}", "red") for fact in row.removed]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from stead_sym.deployment.tool import Call
 from stead_sym.evidence.data import Json
 from stead_sym.report.terminal import indented
+from stead_sym.report.wrapping import Table, Text
 from stead_sym.symmetries import SingleChoice, Symmetric, Symmetry
 
 _SHOWN = 12  # calls, facts or values of a long list

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.repeated import Repeated, repeated
@@ -23,6 +21,7 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.outline import outline
 from stead_sym.hypotheses import Hypotheses
 from stead_sym.report.steps import MovesOf, StepRow, step_table
+from stead_sym.report.wrapping import Table, Text
 from stead_sym.verification import OF_NOTHING, AgentRun, Domain, Verdict, Verification
 
 _CLOSEST = 3

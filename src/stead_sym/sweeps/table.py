@@ -6,14 +6,15 @@ import csv
 import io
 
 from rich.console import Console
-from rich.table import Table
 
 from stead_sym.evidence.data import Json
+from stead_sym.report.wrapping import Table
 from stead_sym.sweeps.sweep import Row, Sweep
 
 _ABOUT = ("deployment", "size", "bounds", "agent", "prompts", "engine", "domain")
 _COUNTS = ("states", "transitions", "contexts", "queries")
-_SIGNS = {"holds": "✔", "fails": "✘", "unknown": "?"}
+_FIRST = ("fails", "unknown")
+"""The verdicts that a reader looks for, in this order; others stand below them."""
 
 
 def columns(found: Sweep) -> tuple[str, ...]:
@@ -44,16 +45,22 @@ def print_sweep(found: Sweep, console: Console) -> None:
         shown.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in found.rows:
         of = dict(zip(columns(found), cells(found, row), strict=True))
-        verdicts = "  ".join(f"{_SIGNS[word]} {spec}" for spec, word in row.result.specs.items())
-        if row.result.outcome != "done":
-            verdicts = f"{row.result.outcome}  {verdicts}".strip()
-        shown.add_row(*(of[name] for name in names[:-3]), verdicts, *(of[name] for name in names[-3:]))
+        shown.add_row(*(of[name] for name in names[:-3]), _verdicts(row), *(of[name] for name in names[-3:]))
     console.print(shown)
     console.print()
     console.print(str(found))
     for row in found.rows:
         if row.result.error:
             console.print(f"  {label(row)}: {row.result.error}", soft_wrap=True)
+
+
+def _verdicts(row: Row) -> str:
+    """What became of a run that is not done, and a line for each verdict with the specifications that have
+    it: "fails: auth, prog"."""
+    specs = row.result.specs
+    words = sorted({*specs.values()}, key=lambda word: (*(word != first for first in _FIRST), word))
+    lines = [f"{word}: {', '.join(spec for spec in specs if specs[spec] == word)}" for word in words]
+    return "\n".join([row.result.outcome] * (row.result.outcome != "done") + lines)
 
 
 def label(row: Row) -> str:
