@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from itertools import product
@@ -61,6 +62,32 @@ def test_a_function_is_its_table(backend):
         assert table_of(m, function(m, table)) == table
 
     check()
+
+
+@pytest.mark.parametrize("referring", ["the manager", "a diagram"])
+def test_a_search_for_cycles_that_finds_a_manager_says_nothing(backend, referring, monkeypatch):
+    """It takes objects apart in any order: `dd` would miss the diagrams that are still there."""
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    for _ in range(3):
+        manager = fresh(backend)
+        cycle = [manager if referring == "the manager" else manager.var("a") & manager.var("b")]
+        cycle.append(cycle)
+        del manager, cycle
+        gc.collect()
+    assert said == []
+
+
+def test_a_manager_in_a_cycle_at_the_end_of_the_process(backend):
+    program = f"""
+from stead_sym.symbolic.bdd.manager import Manager
+manager = Manager({backend!r})
+manager.declare_bottom("ab")
+cycle = [manager, manager.var("a") & manager.var("b")]
+cycle.append(cycle)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stderr == ""
 
 
 def test_connectives(backend):

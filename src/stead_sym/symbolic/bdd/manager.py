@@ -7,6 +7,7 @@ have: exact counting, insertion of a variable at a level, and quantification by 
 
 from __future__ import annotations
 
+import gc
 import logging
 import math
 import sys
@@ -17,6 +18,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
 import dd.autoref
+import dd.bdd
 
 from stead_sym.collecting import seldom_collecting
 from stead_sym.symbolic.bdd.counting import models
@@ -87,6 +89,33 @@ class _Prebuilt:
         self.function = function
 
 
+class _Searches:
+    """Keeps managers that Python's search for cycles has found until the search is over, or the process is.
+
+    A search takes the objects of a cycle apart in any order. A manager whose turn came before that of its
+    diagrams would say so on stderr (`Still 6 nodes referenced upon shutdown`) and lose its memory for good.
+    """
+
+    def __init__(self) -> None:
+        self._running = False
+        self._kept: list[object] = []
+        self._ending = sys.is_finalizing  # at the end of the process this module's names are gone
+
+    def __call__(self, phase: str, _: object) -> None:
+        self._running = phase == "start"
+        if not self._running:
+            self._kept.clear()
+
+    def keep(self, manager: object) -> None:
+        """To be called by a finalizer: where no search runs, nothing refers to a diagram any more either."""
+        if self._running or self._ending():
+            self._kept.append(manager)
+
+
+_searches = _Searches()
+gc.callbacks.append(_searches)
+
+
 def _cudd() -> Any:
     """A manager of CUDD that takes `_Prebuilt` cubes. `dd` makes the cube of an `and_exists` and of a
     cofactor anew at each call, in time linear in the number of all variables: at 20,000 of them it takes
@@ -97,7 +126,25 @@ def _cudd() -> Any:
             first = next(iter(dvars), None)
             return first.function if isinstance(first, _Prebuilt) else super().cube(dvars)
 
+        def __del__(self, keep: Callable[[object], None] = _searches.keep) -> None:
+            keep(self)
+
     return Cudd()
+
+
+def _autoref() -> Any:
+    """A manager in Python, which has nothing to free: where it goes before its diagrams, nothing is wrong."""
+
+    plain: Any = dd.bdd.BDD  # `dd` has no usable types
+
+    class Plain(plain):  # type: ignore[misc]
+        def __del__(self) -> None:
+            """Without looking for diagrams that are left."""
+
+    manager: Any = dd.autoref.BDD()
+    manager._bdd = Plain()
+    manager.vars = manager._bdd.vars
+    return manager
 
 
 class Manager:
@@ -113,8 +160,7 @@ class Manager:
         elif backend == "cudd" and not HAS_CUDD:
             raise ImportError("dd was installed without CUDD; use the backend `autoref`")
         self.backend: Backend = backend
-        autoref: Any = dd.autoref  # `dd` has no usable types
-        self._bdd = _cudd() if backend == "cudd" else autoref.BDD()
+        self._bdd = _cudd() if backend == "cudd" else _autoref()
         # The order of `encode.variable_order` beats sifting: refunds, b = 3 over 7 values, took 11 s without
         # and 30 s with it, desks of 16 4 s and 20 s.
         self._bdd.configure(reordering=False)
