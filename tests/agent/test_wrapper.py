@@ -300,6 +300,29 @@ def test_a_call_may_name_what_no_shown_fact_holds():
     assert len(decision.calls) == 1
 
 
+def test_a_pair_without_symmetry_is_asked_about_once_where_its_view_has_one():
+    """Labellings of the view alone would put two questions, and select what either answer says."""
+    escalate = Tool("escalate", (Binder("t", "ticket"),))
+    view = Instance.of(TICKETS, [("Is", ("t1", "open")), ("Is", ("t2", "open"))])
+    offered = frozenset({Call("close", ("t1",)), Call("escalate", ("t2",))})
+    asked = []
+
+    def first_ticket(context):
+        asked.append(context)
+        return min(context.calls, key=lambda call: call.args)
+
+    wrapper = CanonicalWrapper(FunctionAgent(first_ticket), TICKETS, [CLOSE, escalate])
+    (decision,) = wrapper.decide([DecisionContext(view, offered)])
+    assert decision.action_rigid
+    assert (len(asked), len(decision.calls)) == (1, 1)
+    labellings = ({"t1": "TICKET_1", "t2": "TICKET_2"}, {"t1": "TICKET_2", "t2": "TICKET_1"})
+    joined = set()
+    for sigma in labellings:
+        context = DecisionContext(view.rename(sigma), frozenset(call.rename(sigma) for call in offered))
+        joined.add(first_ticket(context).rename({v: k for k, v in sigma.items()}))
+    assert joined == offered
+
+
 @dataclass
 class Recorder:
     """An agent that keeps the batches it was asked."""
