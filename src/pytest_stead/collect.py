@@ -114,7 +114,7 @@ class SteadItem(pytest.Item):
         self.user_properties.append(("stead_states", result.states))
         first = self.spec is None or self.spec == next(iter(result.verdicts))
         findings = [f for f in result.findings if f.spec == self.spec or (f.spec is None and first)]
-        tell(findings)
+        refused = tell(findings)
         if self.spec is not None:
             verdict = result[self.spec]
             self.user_properties.append(("stead_verdict", verdict.said))
@@ -122,7 +122,9 @@ class SteadItem(pytest.Item):
                 raise SteadFailure(
                     failure(result, verdict, self.span, width_of(self.config), self._command())
                 )
-            tell_scope(verdict, self.span)
+            refused += tell_scope(verdict, self.span)
+        if refused:
+            raise SteadFailure("\n".join(refused))
         if findings and parse(self.line.words, self.line.root).strict:
             raise SteadFailure("\n".join(["findings, which --strict does not allow", *map(str, findings)]))
 

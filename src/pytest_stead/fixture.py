@@ -50,13 +50,8 @@ class Stead:
 
         Raises what `stead_sym.verify` raises, and `StoreError` where decisions are not recorded.
         """
-        source = deployment if isinstance(deployment, Deployment) else self._source(deployment)
-        beside = source if isinstance(source, str) and Path(source).is_file() else str(self._folder)
-        key = (_key(source), beside, _key(agent), specs, _key(settings))
-        result = runs_of(self._config)(key, lambda: self._verify(source, agent, specs, settings))
-        tell(result.findings)
-        for spec, verdict in result.verdicts.items():
-            tell_scope(verdict, result.deployment.spec(spec).span)
+        result = self._result(deployment, agent, specs, settings)
+        _fail(_told(result))
         return result
 
     def holds(
@@ -67,16 +62,27 @@ class Stead:
         **settings: Any,
     ) -> Verification:
         """`verify`; the test fails, with the runs, unless every specification holds."""
-        result = self.verify(deployment, agent, *specs, **settings)
+        result = self._result(deployment, agent, specs, settings)
         width = width_of(self._config)
         failed = [
             failure(result, verdict, result.deployment.spec(name).span, width)
             for name, verdict in result.verdicts.items()
             if not verdict.holds
         ]
-        if failed:
-            pytest.fail("\n\n".join(failed), pytrace=False)
+        _fail([*failed, *_told(result)])
         return result
+
+    def _result(
+        self,
+        deployment: str | Path | Deployment,
+        agent: AgentLike | Mapping[str, AgentLike],
+        specs: tuple[str, ...],
+        settings: Mapping[str, Any],
+    ) -> Verification:
+        source = deployment if isinstance(deployment, Deployment) else self._source(deployment)
+        beside = source if isinstance(source, str) and Path(source).is_file() else str(self._folder)
+        key = (_key(source), beside, _key(agent), specs, _key(settings))
+        return runs_of(self._config)(key, lambda: self._verify(source, agent, specs, settings))
 
     def _source(self, deployment: str | Path) -> str:
         beside = self._folder / deployment
@@ -101,6 +107,19 @@ class Stead:
         result = verify(deployment, agents, specs or None, **settings)
         recordings.keep(result)
         return result
+
+
+def _told(result: Verification) -> list[str]:
+    """Findings and scopes as warnings; the lines of those that are errors."""
+    told = tell(result.findings)
+    for spec, verdict in result.verdicts.items():
+        told += tell_scope(verdict, result.deployment.spec(spec).span)
+    return told
+
+
+def _fail(texts: list[str]) -> None:
+    if texts:
+        pytest.fail("\n\n".join(texts), pytrace=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

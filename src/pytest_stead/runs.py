@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
+import pytest
 from rich.console import Console
 
 from pytest_stead import SteadFinding, SteadScope
@@ -60,26 +61,32 @@ def fault(error: SteadError, width: int) -> str:
     return text
 
 
-def tell(findings: Iterable[Finding]) -> None:
-    """Each finding as a warning at its place in the file."""
-    for finding in findings:
-        text = f"{finding.kind}: {finding.text}; {finding.remedy}"
-        place = finding.place
+def tell(findings: Iterable[Finding]) -> list[str]:
+    """Each finding as a warning at its place in the file; the lines of those that a filter of warnings makes
+    errors, for the caller to fail with."""
+    told = (
+        _warn(SteadFinding(printable(f"{found.kind}: {found.text}; {found.remedy}")), found.place)
+        for found in findings
+    )
+    return [line for line in told if line]
+
+
+def tell_scope(verdict: Verdict, place: Span | None) -> list[str]:
+    """The scope of a verdict as a warning at the specification's place, answered like `tell`."""
+    line = _warn(SteadScope(printable(str(verdict))), place) if verdict.scope else ""
+    return [line] if line else []
+
+
+def _warn(said: pytest.PytestWarning, place: Span | None) -> str:
+    """Warn. The line of the warning where it is an error, else nothing."""
+    try:
         if place is None:
-            warnings.warn(SteadFinding(printable(text)), stacklevel=2)
+            warnings.warn(said, stacklevel=3)
         else:
-            warnings.warn_explicit(SteadFinding(printable(text)), None, place.source, place.line)
-
-
-def tell_scope(verdict: Verdict, place: Span | None) -> None:
-    """The scope of a verdict as a warning at the specification's place."""
-    if not verdict.scope:
-        return
-    said = SteadScope(printable(str(verdict)))
-    if place is None:
-        warnings.warn(said, stacklevel=2)
-    else:
-        warnings.warn_explicit(said, None, place.source, place.line)
+            warnings.warn_explicit(said, None, place.source, place.line)
+    except type(said):
+        return f"{place}: {said}" if place else str(said)
+    return ""
 
 
 def _drawn(width: int, draw: Callable[[Console], None]) -> str:

@@ -102,7 +102,16 @@ def test_findings_are_warnings_at_their_lines(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(
         ["*refund.stead:39: SteadFinding: never selected: obtain_approval is offered*"]
     )
-    project.runpytest("-W", "error::pytest_stead.SteadFinding").assert_outcomes(failed=1)
+    refused = project.runpytest("-W", "error::pytest_stead.SteadFinding")
+    refused.assert_outcomes(failed=1)
+    failures = refused.stdout.str().split("= FAILURES =")[1].split("short test summary")[0]
+    assert [line for line in failures.splitlines() if line.strip("_= ") not in ("", "prog")] == [
+        "refund.stead:39:6: never selected: obtain_approval is offered, but baseline never selects it; the "
+        "verdicts say nothing about what it does; verify another agent (`--agent any`) for that"
+    ]
+    settings(project, "refund.stead --policy baseline --spec auth")
+    failing = project.runpytest("-W", "error::pytest_stead.SteadFinding")
+    failing.stdout.fnmatch_lines(["refund.stead:*: auth fails under baseline"])
     settings(project, "refund.stead --policy baseline --spec prog --strict")
     strict = project.runpytest()
     strict.assert_outcomes(failed=1, warnings=1)

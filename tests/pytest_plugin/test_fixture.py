@@ -62,6 +62,9 @@ def test_it(stead):
     )
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*prog fails*")
+    refused = project.runpytest("-W", "error::pytest_stead.SteadFinding")
+    refused.stdout.fnmatch_lines(["auth fails", "*desk.stead:68:6: auth fails*", "*: never selected: *"])
+    refused.stdout.no_fnmatch_line("*warnings.warn*")
 
 
 def test_what_is_asked_alike_is_verified_once(
