@@ -14,6 +14,7 @@ from engine_pairs import examples
 from stead_sym.deepening.deepen import Deepening, Found, deepen
 from stead_sym.deepening.fragment import fragment, leaping
 from stead_sym.deployment.parts import Spec
+from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import DefinitionError, InputError, Undecided
 from stead_sym.evidence.data import evidence_data, text_digest
 from stead_sym.evidence.reading import read_evidence
@@ -158,6 +159,13 @@ def agree(deployment: st.Deployment, agent: str, limit: int = 6) -> Deepening:
         leaps = any(e.is_ensure for tool in deployment.tools_and_events for e in tool.effects)
         if found.established and truth is not None and not leaps:
             assert one.decided, name
+    if found.established:
+        text = print_deployment(deployment).splitlines()
+        written = [line for line in text if not line.startswith("bound ")]
+        kept = st.verify(st.parse_deployment("\n".join([*written, *found.lines])), agent, findings=False)
+        assert {name: v.holds for name, v in kept.verdicts.items()} == {
+            n: v.holds for n, v in exact.verdicts.items()
+        }
     return found
 
 
