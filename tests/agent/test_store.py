@@ -6,12 +6,13 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 
 import pytest
@@ -287,6 +288,58 @@ def test_files_that_are_no_store(tmp_path):
         Store(other)
     with pytest.raises(StoreError, match="unable to open database file"):
         Store(tmp_path / "no such folder" / "x.sqlite")
+
+
+def test_a_store_of_a_newer_version_says_so(path):
+    filled(path)
+    newer = "COMMENT ON TABLE decision IS 'stead-sym 3'" if "://" in str(path) else "PRAGMA user_version = 3"
+    execute(str(path), newer)
+    with pytest.raises(
+        StoreError, match=r"a store of version 3, which a newer version of this program wrote; "
+    ):
+        Store(path)
+
+
+@pytest.mark.parametrize("left_open", [False, True])
+def test_a_store_that_cannot_be_written_is_read(tmp_path, left_open, monkeypatch):
+    path = tmp_path / "a?b%20#c.sqlite"
+    answers = filled(path)
+    with Store(path) if left_open else nullcontext() as other:
+        if other is not None:
+            ModelAgent(ByteModel(), prompt, other).select(CONTEXTS[3:5])
+        monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+        before = sorted((file.name, file.read_bytes()) for file in tmp_path.iterdir() if left_open is False)
+        with Store(path) as store:
+            assert [answer for _, answer in store.answers()][:3] == answers
+            agent = ModelAgent(ByteModel(), prompt, store)
+            agent.select(CONTEXTS[: 5 if left_open else 3])
+            assert agent.queries == 0
+            with pytest.raises(
+                StoreError, match="can be read here and not be written, and something has to be"
+            ):
+                agent.select(CONTEXTS[5:])
+            assert agent.requests == 0, "the model is not asked for what cannot be kept"
+        assert before == sorted((f.name, f.read_bytes()) for f in tmp_path.iterdir() if left_open is False)
+
+
+def test_a_store_on_a_read_only_mount(tmp_path):
+    """SQLite can make no files beside it there."""
+    (tmp_path / "s").mkdir()
+    filled(tmp_path / "s" / "d.sqlite")
+    program = f"import sys; from stead_sym.cli.main import main; sys.exit(main({LIST!r}))"
+    script = 'mount --bind s s && mount -o remount,ro,bind s && exec "$0" -c "$1"'
+    command = ["unshare", "-rm", "sh", "-c", script, sys.executable, program]
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*command[:3], "-c", script.split(" &&")[0]], cwd=tmp_path).returncode
+    ):
+        pytest.skip("nothing can be mounted here")
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.count("\n") == 3
+
+
+LIST = ["decisions", "list", "--store", "s/d.sqlite"]
 
 
 def test_a_store_that_is_cut_off_says_how_to_keep_what_is_sound(tmp_path):

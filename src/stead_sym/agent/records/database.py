@@ -9,11 +9,13 @@ sees to that. `import sqlalchemy` takes a quarter of a second: this module is im
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -91,6 +93,7 @@ class Database:
     def __init__(self, place: str | None, *, create: bool = True) -> None:
         self._create = create
         self._closed = False
+        self.is_read_only = False
         self._secrets: tuple[str, ...] = ()
         self._reading: AbstractContextManager[object] = nullcontext()
         self._writing: AbstractContextManager[object] = nullcontext()
@@ -122,6 +125,11 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A connection in a transaction: all of it is done in the end, or nothing after an error."""
+        if self.is_read_only:
+            raise StoreError(
+                f"{self.name}: the store can be read here and not be written, and something has to be"
+                " written; make the file and its folder writable, or go on with a copy"
+            )
         with self.reporting(), self._writing, self._writer.begin() as connection:
             yield connection
 
@@ -216,8 +224,12 @@ class Database:
             self._reading = self._writing
             self._engine = sa.create_engine("sqlite://", poolclass=StaticPool, connect_args=options)
         else:
+            uri = _read_only_uri(path)
+            self.is_read_only = uri is not None
+            place = {} if uri is None else {"creator": lambda: sqlite3.connect(uri, uri=True, **options)}
             self._engine = sa.create_engine(
                 sa.URL.create("sqlite", database=os.path.abspath(path)),
+                **place,
                 poolclass=QueuePool,
                 pool_size=16,
                 max_overflow=-1,
@@ -292,9 +304,10 @@ class Database:
             # is read last, so that there are never tables and nothing said.
             empty = connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is None
             found = pragma(connection, "application_id"), pragma(connection, "user_version")
-            if empty and not found[0]:
+            new = empty and not found[0] and not self.is_read_only
+            if new:
                 connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-        if empty and not found[0]:
+        if new:
             with self._writer.begin() as connection:
                 # Another process may have made the tables since this one looked.
                 if not pragma(connection, "application_id"):
@@ -303,12 +316,20 @@ class Database:
                     connection.exec_driver_sql(f"PRAGMA user_version = {VERSION}")
                 found = pragma(connection, "application_id"), pragma(connection, "user_version")
         application, version = found
+        if application == APPLICATION and version > VERSION:
+            raise self._newer(version, "file")
         if application != APPLICATION or version not in _READ:
             raise StoreError(
                 f"{self.name}: an SQLite file, but no store of decisions of version {VERSION}; name "
                 "another file"
             )
         return version
+
+    def _newer(self, version: int, kind: str) -> StoreError:
+        return StoreError(
+            f"{self.name}: a store of version {version}, which a newer version of this program wrote; this"
+            f" one reads version {VERSION}: use the newer program, or name another {kind}"
+        )
 
     def _make_tables(self, connection: sa.Connection, tables: Sequence[sa.Table]) -> None:
         """Make tables in an SQLite file, unless they are there."""
@@ -341,6 +362,9 @@ class Database:
                     )
                 connection.exec_driver_sql(f"COMMENT ON TABLE decision IS 'stead-sym {VERSION}'")
             said = connection.exec_driver_sql("SELECT obj_description(to_regclass('decision'))").scalar()
+            newer = re.fullmatch(r"stead-sym ([0-9]{1,9})", str(said))
+            if newer and int(newer[1]) > VERSION:
+                raise self._newer(int(newer[1]), "database")
             if said != f"stead-sym {VERSION}":
                 raise StoreError(
                     f"{self.name}: a database, but no store of decisions of version {VERSION}; name another "
@@ -364,6 +388,25 @@ def parts(keys: Iterable[str]) -> Iterator[list[str]]:
 def is_there(path: str) -> bool:
     """Whether a file that is not empty lies there."""
     return _is_path(path) and os.path.exists(path) and os.path.getsize(path) > 0
+
+
+def _read_only_uri(path: str) -> str | None:
+    """What SQLite opens of a file that cannot be written, or whose folder cannot; None where both can, and
+    where there is no file.
+
+    To read a file with a write-ahead log SQLite makes others beside it, unless the file is said never to
+    change. That is not said while somebody has it open, and not where the log has what the file lacks.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if not is_there(path) or (os.access(path, os.W_OK) and os.access(folder, os.W_OK)):
+        return None
+    if is_there(f"{path}-wal") and not os.path.exists(f"{path}-shm"):
+        raise StoreError(
+            f"{path}: the store cannot be written, and its last decisions are in {path}-wal; open it once"
+            " where it can be written"
+        )
+    how = "mode=ro" if os.path.exists(f"{path}-shm") else "immutable=1"
+    return f"file:{quote(os.path.abspath(path))}?{how}"
 
 
 def _is_path(path: str) -> bool:
