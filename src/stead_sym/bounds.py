@@ -16,7 +16,8 @@ from types import MappingProxyType
 from stead_sym.agent.roles import ANY, AgentLike, wrap_all
 from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import BoundExceeded, InputError
+from stead_sym.errors import BoundExceeded, InputError, Undecided
+from stead_sym.hypotheses import leaps_in_words
 from stead_sym.progress import Progress
 from stead_sym.symbolic.bdd.manager import Backend
 from stead_sym.verification import verify
@@ -101,7 +102,8 @@ def least_bounds(
     to `verify`.
 
     The bounds grow from 0, but where `initially any` admits every database up to a bound: there from the
-    deployment's. Raises what `verify` raises, `BoundExceeded` aside.
+    deployment's. Raises what `verify` raises, `BoundExceeded` aside, and
+    `Undecided` where it is not decided whether an `ensure` exceeds a bound.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -127,6 +129,8 @@ def least_bounds(
             grown = {s: max(now[s], min(limit, 2 * b)) for s, b in bounds.items() if now[s] > b}
             bounds.update(grown)
         else:
+            if result.engine.open_leaps:
+                raise Undecided(f"unknown: {leaps_in_words(result.engine.open_leaps)}")
             most = result.engine.most_active
             sorts = {s: _sort_bound(deployment, s, most[s], most[s], s in chosen) for s in bounds}
             return Bounds(MappingProxyType(sorts), limit, states=result.states)

@@ -104,13 +104,14 @@ def audit(
     *,
     wrapped: bool,
     beyond: Iterable[Value],
+    open_leaps: Mapping[tuple[str, int], str],
     min_mass: float | None = None,
 ) -> Hypotheses:
     """The hypotheses of a verification that has come to its end: what the engines check on the way is
     established.
 
-    ``beyond`` is B minus C, ``most_active`` as an `Engine` has it, ``min_mass`` what the offered calls should
-    have of a language model's probability.
+    ``beyond`` is B minus C, ``most_active`` and ``open_leaps`` as an `Engine` has them, ``min_mass`` what the
+    offered calls should have of a language model's probability.
     """
     outside = sorted(beyond)
     carries_over = restriction.exact and not outside
@@ -121,7 +122,7 @@ def audit(
                 hypothesis
                 if carries_over
                 else replace(hypothesis, status="not established", how=f"as explored: {hypothesis.how}")
-                for hypothesis in (_bounded(deployment, activity), _serial(deployment), _keys(deployment))
+                for hypothesis in (_bounded(activity, open_leaps), _serial(deployment), _keys(deployment))
             ),
             Hypothesis(
                 "offer and effects are equivariant",
@@ -148,13 +149,18 @@ def audit(
     )
 
 
-def _bounded(deployment: Deployment, activity: Mapping[str, Activity]) -> Hypothesis:
+def _bounded(activity: Mapping[str, Activity], open_leaps: Mapping[tuple[str, int], str]) -> Hypothesis:
     seen = ", ".join(f"{sort} {a.most} of {a.bound}" for sort, a in activity.items())
     how = f"in every reachable state; most active outside C: {seen}" if seen else "every sort is finite"
-    tools = [t.name for t in deployment.tools_and_events if any(effect.is_ensure for effect in t.effects)]
-    if seen and tools:
-        how += f"; of {', '.join(tools)}, written as `ensure`, only steps to one value past a bound are seen"
+    if open_leaps:
+        return Hypothesis("bounded", "not established", leaps_in_words(open_leaps))
     return Hypothesis("bounded", "established", how)
+
+
+def leaps_in_words(open_leaps: Mapping[tuple[str, int], str]) -> str:
+    """Why it is not decided whether the bounds are kept."""
+    (name, _), why = next(iter(open_leaps.items()))
+    return f"whether {name} exceeds a bound is not decided: {why}"
 
 
 def _serial(deployment: Deployment) -> Hypothesis:

@@ -37,7 +37,7 @@ from stead_sym.findings.finding import Finding, in_order
 from stead_sym.findings.reached import Examined, nowhere_fair, reached_findings
 from stead_sym.findings.static import lint
 from stead_sym.html import Displayed, code, paragraph, table
-from stead_sym.hypotheses import Hypotheses, audit
+from stead_sym.hypotheses import Hypotheses, audit, leaps_in_words
 from stead_sym.logic.names import check_known, nearest
 from stead_sym.logic.syntax import Raw, Resolved, free_variables
 from stead_sym.progress import Progress
@@ -354,7 +354,11 @@ def verify(
         for value, sort in wrapper.known.items()
         if value not in deployment.schema.rigid and constants.get(value) != sort
     )
-    doubts = (*_unsteady(wrappers), *(() if min_mass is None else _light(wrappers, min_mass)))
+    doubts = (
+        *_past_bounds(built),
+        *_unsteady(wrappers),
+        *(() if min_mass is None else _light(wrappers, min_mass)),
+    )
     written = {spec.name: spec.formula for spec in deployment.written.specs}
     unfair = nowhere_fair(deployment, built)
     moves = Moves(deployment, wrappers, built.restriction)
@@ -398,6 +402,7 @@ def verify(
             built.most_active,
             wrapped=wrapped,
             beyond=beyond,
+            open_leaps=built.open_leaps,
             min_mass=min_mass,
         ),
         findings=examined.findings,
@@ -460,6 +465,12 @@ def _reporting(wrappers: Wrappers, progress: Progress | None) -> Iterator[None]:
             agent.report_to(None)
 
 
+def _past_bounds(engine: Engine) -> Iterator[str]:
+    """A doubt where it is not decided whether an `ensure` leads past a bound."""
+    if engine.open_leaps:
+        yield f"within the bounds; {leaps_in_words(engine.open_leaps)}"
+
+
 def _light(wrappers: Wrappers, mass: float) -> Iterator[str]:
     """A doubt where in some decisions less than ``mass`` of the probability is on the offered calls."""
     weighed = (
@@ -516,7 +527,7 @@ def _verdict(
     doubts: Sequence[str],
 ) -> Verdict:
     """The verdict; ``beyond`` is B minus C, which the theorem wants empty, ``doubts`` are why the decisions
-    bear too little weight."""
+    bear too little weight, or the bounds are not established."""
     holds = engine.holds(spec.formula)
     evidence = engine.evidence(spec.formula, holds)
     found = "holds" if holds else "fails"

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import count, product
 from typing import TypeAlias, TypeVar, assert_never
 
+from stead_sym.errors import Undecided
 from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
 from stead_sym.logic.syntax import (
     And,
@@ -112,8 +113,12 @@ def assign(proposition: Proposition, truth: Mapping[int, bool]) -> Proposition:
     return at_least(proposition.number, tuple(assign(part, truth) for part in proposition.parts))
 
 
-def models(proposition: Proposition, atoms: Sequence[int]) -> Iterator[frozenset[int]]:
-    """Every set M ⊆ ``atoms`` that satisfies the proposition, each once: unit literals, then a branch."""
+def models(
+    proposition: Proposition, atoms: Sequence[int], most: int | None = None
+) -> Iterator[frozenset[int]]:
+    """Every set M ⊆ ``atoms`` that satisfies the proposition, each once: unit literals, then a branch. Raises
+    `Undecided` after ``most`` branches."""
+    branches = count(1)
 
     def search(rest: Proposition, truth: Mapping[int, bool]) -> Iterator[frozenset[int]]:
         while units := _units(rest):
@@ -130,6 +135,8 @@ def models(proposition: Proposition, atoms: Sequence[int]) -> Iterator[frozenset
             for choice in product((True, False), repeat=len(free)):
                 yield frozenset(true.union(atom for atom, value in zip(free, choice, strict=True) if value))
             return
+        if next(branches) == most:
+            raise Undecided(f"unknown: {most:,} branches of the search for a model are not enough")
         atom = _branching_atom(rest)
         for value in (True, False):
             yield from search(assign(rest, {atom: value}), {**truth, atom: value})

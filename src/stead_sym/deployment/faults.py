@@ -86,6 +86,11 @@ def no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
     )
 
 
+def effect_undecided(call: Call, why: str) -> Undecided:
+    """No fault: whether a call has an effect is not decided (`deployment.leaps`)."""
+    return Undecided(f"unknown: it is not decided whether {call} has an effect: {why}")
+
+
 def no_successor_within(restriction: Restriction, run: Trace) -> Undecided:
     """No fault of the deployment: a forced domain has too few values for a step from the last state."""
     sizes = ", ".join(f"{sort}={size}" for sort, size in restriction.sizes.items())

@@ -143,17 +143,16 @@ def outcomes(
       outcome itself, also where a `fresh` value that D' does not hold had to come from beyond U_f;
     * for `ensure`, one. At the theorem's sizes U_f has at least 2·b_S values outside C, and D at most b_S:
       with one more value each D' with up to b_S + 1 active values outside C is among the outcomes up to
-      renaming, so that the first step past a bound shows. A formula that only allows a leap from b_S to
-      b_S + 2 values or more is not seen through; for arbitrary formulas that question is undecidable.
+      renaming. Whether a formula leads past a bound only further than that is asked in `deployment.leaps`.
 
     An outcome outside U_f but within the bounds needs no following at the theorem's sizes: D ⊕ D' has at
     most 2·b_S values outside C, so some renaming that fixes ad(D) ∪ C takes D' to an outcome over U_f.
     """
-    sigma = _given(deployment, call)
+    sigma = given(deployment, call)
     for effect in _enabled(deployment, call, state, sigma):
         if effect.is_ensure:
             domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
-            yield from ensured(_postcondition(effect), state, domain, sigma)
+            yield from ensured(postcondition(effect), state, domain, sigma)
         else:
             for draft in _drafts(deployment, state, restriction, effect, sigma):
                 yield Instance(state.schema, (state.facts - draft.deleted) | draft.inserted)
@@ -168,10 +167,10 @@ def leads_to(
     outcomes as there are instances, is only asked about this one; and of statements it is only looked at what
     they change, not at all facts of each outcome.
     """
-    sigma, come, gone = _given(deployment, call), after.facts - state.facts, state.facts - after.facts
+    sigma, come, gone = given(deployment, call), after.facts - state.facts, state.facts - after.facts
     for effect in _enabled(deployment, call, state, sigma):
         if effect.is_ensure:
-            if allows(_postcondition(effect), state, after, restriction.values, sigma):
+            if allows(postcondition(effect), state, after, restriction.values, sigma):
                 return True
         elif any(
             come <= draft.inserted <= after.facts
@@ -196,7 +195,7 @@ def breaks_claim(deployment: Deployment, state: Instance) -> bool:
     return exceeded(deployment, state) is not None or any(broken_keys(deployment.schema, state.facts))
 
 
-def _given(deployment: Deployment, call: Call) -> Mapping[str, Value]:
+def given(deployment: Deployment, call: Call) -> Mapping[str, Value]:
     """What a call gives to the parameters of its tool."""
     params = deployment.tool(call.tool).params
     return {param.name: value for param, value in zip(params, call.args, strict=True)}
@@ -207,11 +206,15 @@ def _enabled(
 ) -> Iterator[Effect]:
     """The alternatives of a call whose `when` holds; none where the guard does not."""
     tool = deployment.tool(call.tool)
-    if holds(tool.guard, state, sigma):
-        yield from (effect for effect in tool.effects if holds(effect.when, state, sigma))
+    return (effect for effect in tool.effects if takes(tool, effect, state, sigma))
 
 
-def _postcondition(effect: Effect) -> Formula:
+def takes(tool: Tool, effect: Effect, state: Instance, sigma: Mapping[str, Value]) -> bool:
+    """Whether an alternative may be taken in D: the guard of its tool and its `when` hold."""
+    return holds(tool.guard, state, sigma) and holds(effect.when, state, sigma)
+
+
+def postcondition(effect: Effect) -> Formula:
     """The conjunction of the formulas of an effect in the paper's form."""
     formulas: list[Formula] = []
     for statement in effect.statements:

@@ -70,6 +70,11 @@ class ExplicitEngine:
         }
 
     @property
+    def open_leaps(self) -> Mapping[tuple[str, int], str]:
+        """The `ensure` alternatives of which it is not decided whether they exceed a bound."""
+        return self._graph.open_leaps
+
+    @property
     def statistics(self) -> Mapping[str, int]:
         """What the answer took: calls on the edges."""
         return {"edges": sum(map(len, self._graph.edges))}

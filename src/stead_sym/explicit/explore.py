@@ -12,8 +12,15 @@ from functools import cached_property
 
 from stead_sym.agent.selection import Wrapper, selection
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.faults import claim_broken, no_effect, no_successor_within, nothing_offered
+from stead_sym.deployment.faults import (
+    claim_broken,
+    effect_undecided,
+    no_effect,
+    no_successor_within,
+    nothing_offered,
+)
 from stead_sym.deployment.initial import initial_states
+from stead_sym.deployment.leaps import Questions, left_open, past_a_bound, questions
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import breaks_claim, outcomes, possible, within
 from stead_sym.deployment.tool import Call
@@ -30,7 +37,8 @@ class Graph:
     ``states`` stand in breadth-first order, the first ``initial`` of them are the initial ones. ``edges[i]``
     are the pairs (call, target) of state i; ``offered[i]`` are the calls offered and the events enabled
     there. ``actors[i]`` has those of them that may happen, each with the agent that may select it (the
-    first, where several may), None for an event.
+    first, where several may), None for an event. ``open_leaps`` are the alternatives, by tool and number,
+    that are taken in some state and of which it is not decided whether they exceed a bound, each with why.
     """
 
     deployment: Deployment
@@ -39,6 +47,7 @@ class Graph:
     edges: tuple[tuple[tuple[Call, int], ...], ...]
     offered: tuple[frozenset[Call], ...]
     actors: tuple[Mapping[Call, str | None], ...]
+    open_leaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     @cached_property
     def index(self) -> Mapping[Instance, int]:
@@ -94,6 +103,11 @@ class _Search:
     edges: list[tuple[tuple[Call, int], ...]] = field(default_factory=list)
     offered: list[frozenset[Call]] = field(default_factory=list)
     actors: list[Mapping[Call, str | None]] = field(default_factory=list)
+    open_leaps: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    @cached_property
+    def questions(self) -> Questions:
+        return questions(self.deployment)
 
     def graph(self) -> Graph:
         most = (
@@ -113,6 +127,7 @@ class _Search:
             tuple(self.edges),
             tuple(self.offered),
             tuple(self.actors),
+            self.open_leaps,
         )
 
     def _report(self) -> None:
@@ -147,6 +162,8 @@ class _Search:
                         continue
                     self._add(after, (source, call))
                 out[call, self.number[after]] = None
+            if self.questions and (call in actors or not effective):
+                effective = self._leaps(source, call, actors, effective)
             if not effective:
                 raise no_effect(self.deployment, call, self._trace(source))
         if not out:
@@ -154,6 +171,19 @@ class _Search:
         self.edges.append(tuple(out))
         self.offered.append(offered)
         self.actors.append(actors)
+
+    def _leaps(self, source: int, call: Call, actors: Mapping[Call, str | None], effective: bool) -> bool:
+        """Whether the call has an effect, of which its `outcomes` show whether it is ``effective`` or may
+        lead past a bound only. A selected one must not."""
+        state = self.states[source]
+        after = past_a_bound(self.deployment, self.questions, call, state, self.restriction)
+        if after is not None and call in actors:
+            self._check(source, Step(call, after, actors[call]))
+        for key in left_open(self.deployment, self.questions, call, state):
+            if not effective:
+                raise effect_undecided(call, self.questions[key].open)
+            self.open_leaps[key] = self.questions[key].open
+        return effective or after is not None
 
     def _check(self, source: int, step: Step) -> None:
         """The state after a step keeps the bounds and the keys."""

@@ -22,7 +22,7 @@ Kind: TypeAlias = Literal[
     "unsteady agent", "changed agent",
     # of what is written
     "hidden relation", "exists implies", "reaching negation", "inactive values", "identifiers return",
-    "unused define", "unused variable", "shadowed constant", "known constant", "leap unseen",
+    "unused define", "unused variable", "shadowed constant", "known constant",
     "key at risk", "no room initially",
 ]  # fmt: skip
 

@@ -51,7 +51,6 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
     - a negated quantifier that takes in a connective without parentheses (`~exists x. f & g`);
     - a quantifier over a finite sort whose inactive values would make a difference (`ranges`);
     - a specification that reads like "never again" of values that may come back (`ranges`);
-    - an `ensure` over an unbounded sort, which no engine follows arbitrarily far past its bound;
     - an event that may happen for ever, where a specification asks for something to come (`events`);
     - an insertion into a relation with a key that may add a second fact with the same one (`events`);
     - `initially any` of a relation over a sort whose bound is 0 (`events`).
@@ -67,26 +66,11 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
             *_reaching_negations(deployment),
             *misses_inactive(deployment),
             *reads_once_ever(deployment),
-            *_unseen_leaps(deployment),
             *endless_events(deployment),
             *keys_at_risk(deployment),
             *no_room_initially(deployment),
         )
     )
-
-
-def _unseen_leaps(d: Deployment) -> Iterator[Finding]:
-    """Tools whose effect is a formula: it may allow only states far past a bound, which go unnoticed."""
-    for tool in d.tools_and_events:
-        if d.bounds and any(effect.is_ensure for effect in tool.effects):
-            yield Finding(
-                "leap unseen",
-                tool.span,
-                f"the effect of {tool.name} is a formula, which is followed one value past a bound: where it"
-                " allows only states further past, the verdicts leave these out",
-                "write the effect as `insert` and `delete` statements, or make sure that it brings in no more"
-                " than one value at a time",
-            )
 
 
 def _tool_formulas(tool: Tool) -> Iterator[Formula]:

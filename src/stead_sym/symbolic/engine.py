@@ -102,6 +102,11 @@ class SymbolicEngine:
         }
 
     @property
+    def open_leaps(self) -> Mapping[tuple[str, int], str]:
+        """The `ensure` alternatives of which it is not decided whether they exceed a bound."""
+        return self._model.open_leaps
+
+    @property
     @at_work()
     def statistics(self) -> Mapping[str, int]:
         """What the answer took: BDD variables and nodes, the actions in the transition relation, sweeps, the

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from stead_sym.certificate.checker.bounds import Address, Bounding, Fairness
 from stead_sym.certificate.checker.decisions import Decisions, known_values
-from stead_sym.certificate.checker.ensured import Ensuring
+from stead_sym.certificate.checker.ensured import Ensuring, Leaping
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.grounding import Grounding, Leaf
 from stead_sym.certificate.checker.held import Steps
@@ -179,7 +179,7 @@ class Checker:
         what = "a call is offered or an event enabled"
         self.ledger.empty(self.reached & ~anything, what, "reached states")
         selected = self._selected(grounding, offered)
-        ensuring = None
+        ensuring, leaping = None, Leaping(grounding)
         if any(e.is_ensure for tool in self.deployment.tools_and_events for e in tool.effects):
             ensuring = Ensuring(grounding)
         idle = self._idle()
@@ -193,10 +193,11 @@ class Checker:
                     dead = dead & ~leaf.where
                 parts += self._written(grounding, leaves, taken, idle)
                 if ensuring is not None:
-                    for effect in tool.effects:
+                    for number, effect in enumerate(tool.effects):
                         if effect.is_ensure:
                             made = ensuring.relation(tool, effect, call, where)
                             dead = dead & ~m.exist(ensuring.all_bits, made)
+                            dead = leaping.check(tool, number, call, taken, dead)
                             parts.append(ensuring.inside(made & taken, f"steps of {tool.name}"))
                 self.ledger.empty(dead, f"{call} has a successor", f"steps of {tool.name}")
             yield m.disj(parts)

@@ -3,7 +3,8 @@
 Facts of D' that the certificate gives no bit get one here, so that it shows whether some step inserts them.
 In mode `theorem` there is one value more per unbounded sort: D holds b_S values at most, and with it every
 D' of up to b_S + 1 is there up to renaming, so that a step past a bound shows. In mode `normal` the new
-values of D' have the first unused names.
+values of D' have the first unused names. Where a step may only lead further past a bound than that, D' is
+read over as many more names as decide it (`deployment.leaps`): `Leaping`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from math import prod
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.grounding import Grounding
 from stead_sym.certificate.checker.space import copy_of
-from stead_sym.deployment.tool import Call, Effect, Ensure, Tool
+from stead_sym.deployment.leaps import questions
+from stead_sym.deployment.semantics import postcondition
+from stead_sym.deployment.tool import Call, Effect, Tool
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import conjunction
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -31,20 +33,22 @@ _BEYOND = "?"
 class Ensuring:
     """The `ensure` alternatives of a deployment over the states of a grounding."""
 
-    def __init__(self, grounding: Grounding) -> None:
+    def __init__(self, grounding: Grounding, beyond: Mapping[str, int] | None = None) -> None:
+        """``beyond``: so many values more than those of the certificate; by default as many as the mode
+        asks."""
         self.grounding = grounding
         self.space = grounding.space
         self.manager = grounding.space.manager
         self.deployment = grounding.deployment
         schema = self.deployment.schema
+        more = {sort: int(grounding.literal) for sort in self.deployment.bounds} if beyond is None else beyond
         self.values: Mapping[str, tuple[Value, ...]] = {
-            sort: (*values, f"{sort}{_BEYOND}")
-            if grounding.literal and schema.sort(sort).values is None
-            else values
+            sort: (*values, *(f"{sort}{k}{_BEYOND}" for k in range(more.get(sort, 0))))
             for sort, values in self.space.domain.items()
         }
         facts = all_facts(schema.relations, self.values, "an `ensure`")
-        self.extra = {fact: f"{fact}''" for fact in facts if fact not in self.space.atoms}
+        mark = "''" if beyond is None else f"'{beyond}"
+        self.extra = {fact: f"{fact}{mark}" for fact in facts if fact not in self.space.atoms}
         self.manager.declare_bottom(self.extra.values())
         self.after = Facts(
             schema,
@@ -61,8 +65,9 @@ class Ensuring:
     def relation(self, tool: Tool, effect: Effect, call: Call, offered: Bdd) -> Bdd:
         """D → D' over the bits of D, their copies and the extra ones."""
         sigma = {p.name: u for p, u in zip(tool.params, call.args, strict=True)}
-        asked = conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
-        made = offered & self.grounding.formulas(effect.when, sigma) & self.joint(asked, sigma)
+        made = (
+            offered & self.grounding.formulas(effect.when, sigma) & self.joint(postcondition(effect), sigma)
+        )
         return made & self.manager.conj(self._first_names())
 
     def _first_names(self) -> Iterator[Bdd]:
@@ -90,10 +95,7 @@ class Ensuring:
         """
         m, ledger = self.manager, self.grounding.ledger
         here = self.grounding.reached & made
-        for sort, bound in self.deployment.bounds.items():
-            outside = self.deployment.outside(sort, self.values[sort])
-            over = m.at_least(bound + 1, [self.later.active(sort, value) for value in outside])
-            ledger.empty(here & over, f"the bound of {sort} is kept", place)
+        self.keeping_bounds(made, place)
         beyond = m.false
         for fact, bit in self.extra.items():
             if any(value.endswith(_BEYOND) for value in fact.args):
@@ -109,6 +111,53 @@ class Ensuring:
             what = f"no step {'deletes' if static else 'inserts'} {fact}"
             ledger.empty(here & wrong, what, place)
         return m.cofactor(made, constant)
+
+    def keeping_bounds(self, made: Bdd, place: str) -> None:
+        """Obligations: no step of ``made`` from R exceeds a bound."""
+        here = self.grounding.reached & made
+        for sort, bound in self.deployment.bounds.items():
+            outside = self.deployment.outside(sort, self.values[sort])
+            over = self.manager.at_least(bound + 1, [self.later.active(sort, value) for value in outside])
+            self.grounding.ledger.empty(here & over, f"the bound of {sort} is kept", place)
+
+
+class Leaping:
+    """The `ensure` alternatives of which the values of the certificate do not show whether they exceed a
+    bound, read over the names that do."""
+
+    def __init__(self, grounding: Grounding) -> None:
+        self.grounding = grounding
+        self.questions = questions(grounding.deployment)
+        self._over: dict[tuple[str, int], Ensuring] = {}
+
+    def check(self, tool: Tool, number: int, call: Call, taken: Bdd, dead: Bdd) -> Bdd:
+        """What is left of ``dead``, states in which nothing shows yet that the call has an effect.
+
+        Obligations: the question can be answered, and no step from the states ``taken`` exceeds a bound.
+        """
+        key = tool.name, number
+        if key not in self.questions:
+            return dead
+        place, effect, manager = f"steps of {tool.name}", tool.effects[number], self.grounding.space.manager
+        self.grounding.ledger.true(
+            not self.questions[key].open, "it can be decided whether its `ensure` exceeds a bound", place
+        )
+        if key not in self._over:
+            self._over[key] = Ensuring(self.grounding, self._beyond(self.questions[key].names))
+        wide = self._over[key]
+        wide.keeping_bounds(wide.relation(tool, effect, call, taken), place)
+        if dead != manager.false:
+            dead = dead & ~manager.exist(wide.all_bits, wide.relation(tool, effect, call, dead))
+        return dead
+
+    def _beyond(self, names: Mapping[str, int]) -> Mapping[str, int]:
+        """So many more values than those of the certificate that there are enough besides those of a
+        state."""
+        deployment, domain = self.grounding.deployment, self.grounding.space.domain
+        return {
+            sort: max(0, number + deployment.bounds[sort] - len(deployment.outside(sort, domain[sort])))
+            for sort, number in names.items()
+        }
 
 
 def all_facts(

@@ -16,11 +16,13 @@ from stead_sym.agent.selection import selection
 from stead_sym.deployment.faults import (
     bound_exceeded,
     claim_broken,
+    effect_undecided,
     key_broken,
     no_effect,
     no_successor_within,
     nothing_offered,
 )
+from stead_sym.deployment.leaps import left_open, past_a_bound, questions
 from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
 from stead_sym.deployment.tool import Call
@@ -36,6 +38,7 @@ from stead_sym.symbolic.explore.initial import initial_set
 from stead_sym.symbolic.explore.offers import Offers
 from stead_sym.symbolic.plan.guess import Broken
 from stead_sym.symbolic.plan.planner import Plan
+from stead_sym.symbolic.step.leaps import Leap
 from stead_sym.symbolic.step.transitions import Transitions
 
 
@@ -82,6 +85,8 @@ class ReachableStates:
         self.initial = initial_set(plan)
         self.reached = self.initial
         self.sweeps = 0
+        self.questions = questions(self.deployment)
+        self.open_leaps: dict[tuple[str, int], str] = {}
 
     # exploration
 
@@ -106,6 +111,8 @@ class ReachableStates:
             todo, self.reached = found & ~self.reached, found
         if not self.restriction.exact:
             self._check_steps()
+        for name, number in self.questions:
+            self._check_leaps(name, number)
         return Broken()
 
     @cached_property
@@ -199,6 +206,31 @@ class ReachableStates:
         if stuck != self.manager.false:
             raise no_successor_within(self.restriction, self.trace_to(stuck))
 
+    def _check_leaps(self, name: str, number: int) -> None:
+        """No selected call or event leads past a bound by this `ensure` alternative, also not further than
+        the values of the encoding show."""
+        m, tool, about = self.manager, self.tools[name].interface, self.questions[name, number]
+        effect = tool.tool.effects[number]
+        taken = self.reached & self.transitions.selected[name] & self.offers.condition(name, effect.when)
+        if about.open:
+            if taken != m.false:
+                self.open_leaps[name, number] = about.open
+            return
+        leap = Leap(self.deployment, self.restriction, self.encoding, effect, about)
+        self.report("reach", **{f"names asked of {name}": sum(about.names.values())})
+        for args in self.encoding.tuples(m.exist(self.encoding.state_bits, taken), tool.selectors):
+            chosen = (self.encoding.is_value(s, u) for s, u in zip(tool.selectors, args, strict=True))
+            here = m.exist(self.offers.selectors(name), m.conj([taken, *chosen]))
+            pairs = leap.beyond(here, dict(zip((p.name for p in tool.tool.params), args, strict=True)))
+            if pairs != m.false:
+                run, call = self.trace_to(m.exist(leap.bits, pairs)), Call(name, args)
+                after = leap.some(pairs, run.last)
+                assert leads_to(self.deployment, call, run.last, after, self.restriction), (
+                    f"{call} leads to {after}"
+                )
+                step = Step(call, after, self.selection(run.last)[call])
+                raise claim_broken(self.deployment, replace(run, steps=(*run.steps, step)))
+
     def _with_last_step(self, trace: Trace, name: str) -> Trace:
         """The trace with a call of the tool at its end that exceeds a bound, inside U_f or beyond it, or
         breaks a key."""
@@ -217,6 +249,10 @@ class ReachableStates:
             if call.tool == name:
                 after = next(outcomes(self.deployment, call, run.last, self.restriction), None)
                 if after is None:
+                    after = past_a_bound(self.deployment, self.questions, call, run.last, self.restriction)
+                if after is None:
+                    for key in left_open(self.deployment, self.questions, call, run.last):
+                        raise effect_undecided(call, self.questions[key].open)
                     raise no_effect(self.deployment, call, run)
                 may = self.selection(run.last)
                 if call in may and breaks_claim(self.deployment, after):

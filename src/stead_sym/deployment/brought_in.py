@@ -1,0 +1,237 @@
+"""How many new values an `ensure` formula admits in D', as far as the shape of its conjuncts shows.
+
+A value is new if it is neither in ad(D) nor in C. In each column of each relation the new values come from
+sources, each with a number of values:
+
+    same(P), empty(P)              no source in any column of P;
+    ∀x̄. P'(x̄) → f                  in column i, if each alternative of f puts x_i into ad(D) ∪ C, which is no
+                                   source, or makes it a variable y of an ∃ around: y, one value;
+    atmost n x. f, exactly n x. f  in each column (P, i) such that P'(…, x, …) implies f: n values.
+
+One decision: a source has an identity, so that an ∃ whose value stands in several columns counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from stead_sym.deployment.witnesses import is_old
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Const,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Same,
+    Truth,
+    Var,
+)
+from stead_sym.relational.schema import Schema
+
+Column: TypeAlias = tuple[str, int]
+"""A relation and a place in its tuples."""
+
+Sources: TypeAlias = Mapping[Formula | str, int]
+"""Where new values of a column come from, each with how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The variables with values in ad(D), and those of an ∃, each with its source."""
+
+    old: frozenset[str]
+    some: Mapping[str, str]
+
+    def without(self, name: str) -> _Scope:
+        return _Scope(self.old - {name}, {known: s for known, s in self.some.items() if known != name})
+
+
+def columns_bounded(formula: Formula, old: frozenset[str], schema: Schema) -> Mapping[Column, Sources]:
+    """The sources of new values in each column of D' for which the formula bounds them; ``old`` are the free
+    variables with values in ad(D)."""
+    return _Shape(schema).columns(formula, _Scope(old, {}))
+
+
+class _Shape:
+    def __init__(self, schema: Schema) -> None:
+        self._sorts = {relation.name: relation.sorts for relation in schema.relations}
+        self._count = 0
+
+    def columns(self, f: Formula, scope: _Scope) -> Mapping[Column, Sources]:
+        """What f bounds; nothing is said of shapes that are not listed."""
+        match f:
+            case Not(Not(body)):
+                return self.columns(body, scope)
+            case Not(Or(parts)):
+                return self.columns(And(tuple(map(Not, parts))), scope)
+            case Not(Exists(binder, body)):
+                return self.columns(Forall(binder, Not(body)), scope)
+            case Not(Count("atleast", number, binder, body)):
+                return self.columns(Count("atmost", number - 1, binder, body), scope)
+            case And(parts):
+                return _least(self.columns(part, scope) for part in parts)
+            case Implies(left, right):
+                return self.columns(Or((Not(left), right)), scope)
+            case Or(parts):
+                found = [self.columns(part, scope) for part in parts]
+                common = set(found[0]).intersection(*found[1:]) if found else set[Column]()
+                return {column: _union(one[column] for one in found) for column in common}
+            case Same(relation) | Empty(relation):
+                return {(relation, place): {} for place in range(len(self._sorts[relation]))}
+            case Exists(binder, body):
+                inner = scope.without(binder.name)
+                if is_old(body, binder.name, inner.old):
+                    return self.columns(body, replace(inner, old=inner.old | {binder.name}))
+                self._count += 1
+                source = f"{binder.name} {self._count}"
+                return self.columns(body, replace(inner, some={**inner.some, binder.name: source}))
+            case Forall():
+                return _least(self._clause(names, part, scope) for names, part in _clauses(f))
+            case Count("atmost" | "exactly", number, binder, body):
+                self._count += 1
+                return {column: {f"atmost {self._count}": number} for column in self._held(body, binder)}
+            case _:
+                return {}
+
+    def _clause(self, names: frozenset[str], clause: Formula, scope: _Scope) -> Mapping[Column, Sources]:
+        """∀ names. clause"""
+        for name in names:
+            scope = scope.without(name)
+        parts = list(_disjuncts(clause))
+        found: dict[Column, Sources] = {}
+        for number, part in enumerate(parts):
+            match part:
+                case Not(Atom(relation, args, True)):
+                    variables = {term.name for term in args if isinstance(term, Var)}
+                    if len(variables) < len(args) or not variables <= names:
+                        continue
+                    rest = parts[:number] + parts[number + 1 :]
+                    for place, term in enumerate(args):
+                        assert isinstance(term, Var)
+                        sources = _every(_located(other, term.name, scope) for other in rest)
+                        if sources is not None:
+                            found[relation, place] = sources
+        return found
+
+    def _held(self, f: Formula, binder: Binder) -> frozenset[Column]:
+        """The columns of which a new value x in D' satisfies f."""
+        if _spares_new(f, binder):
+            columns = ((name, k, own) for name, sorts in self._sorts.items() for k, own in enumerate(sorts))
+            return frozenset((name, place) for name, place, own in columns if own == binder.sort)
+        inner: set[str] = set()
+        while isinstance(f, Exists) and not f.binder.declared and f.binder.name != binder.name:
+            inner.add(f.binder.name)
+            f = f.body
+        match f:
+            case Atom(relation, args, True) if Var(binder.name) in args:
+                place = args.index(Var(binder.name))
+                others = [term.name for k, term in enumerate(args) if k != place and isinstance(term, Var)]
+                if len(set(others)) == len(args) - 1 and inner.issuperset(others):
+                    return frozenset({(relation, place)})
+            case Or(parts) if not inner:
+                return frozenset[Column]().union(*(self._held(part, binder) for part in parts))
+            case And(parts) if parts and not inner:
+                return frozenset.intersection(*(self._held(part, binder) for part in parts))
+            case _:
+                pass
+        return frozenset()
+
+
+def _clauses(f: Formula) -> Iterator[tuple[frozenset[str], Formula]]:
+    """∀x̄. (f ∧ g ∧ …) as ∀x̄. f, ∀x̄. g, …; declared variables stand for constants, which are not new."""
+    names: set[str] = set()
+    while isinstance(f, Forall) and not f.binder.declared:
+        names.add(f.binder.name)
+        f = f.body
+    todo = [f]
+    while todo:
+        match part := todo.pop():
+            case And(parts):
+                todo += parts
+            case Iff(left, right):
+                todo += (Implies(left, right), Implies(right, left))
+            case _:
+                yield frozenset(names), part
+
+
+def _disjuncts(f: Formula, positive: bool = True) -> Iterator[Formula]:
+    """Formulas whose disjunction is f, or its negation."""
+    match f:
+        case Not(body):
+            yield from _disjuncts(body, not positive)
+        case Implies(left, right) if positive:
+            yield from _disjuncts(left, False)
+            yield from _disjuncts(right)
+        case Or(parts) if positive:
+            for part in parts:
+                yield from _disjuncts(part)
+        case And(parts) if not positive:
+            for part in parts:
+                yield from _disjuncts(part, False)
+        case _:
+            yield f if positive else Not(f)
+
+
+def _located(f: Formula, name: str, scope: _Scope) -> Sources | None:
+    """The sources that f leaves for the value of a variable; None where it leaves any value."""
+    if is_old(f, name, scope.old, constants=True):
+        return {}
+    match f:
+        case Equal(left, right):
+            for one, other in ((left, right), (right, left)):
+                if one == Var(name) and isinstance(other, Var) and other.name in scope.some:
+                    return {scope.some[other.name]: 1}
+        case And(parts):
+            known = [sources for part in parts if (sources := _located(part, name, scope)) is not None]
+            return min(known, key=lambda sources: sum(sources.values()), default=None)
+        case Or(parts):
+            return _every(_located(part, name, scope) for part in parts)
+        case Exists(binder, body) if binder.name != name:
+            return _located(body, name, scope.without(binder.name))
+        case _:
+            pass
+    return None
+
+
+def _every(sources: Iterable[Sources | None]) -> Sources | None:
+    """The sources of all alternatives; None where one of them leaves any value."""
+    known = list(sources)
+    return None if None in known else _union(one for one in known if one is not None)
+
+
+def _union(sources: Iterable[Sources]) -> Sources:
+    return {source: number for one in sources for source, number in one.items()}
+
+
+def _least(found: Iterable[Mapping[Column, Sources]]) -> Mapping[Column, Sources]:
+    """Of several bounds for one column the least."""
+    best: dict[Column, Sources] = {}
+    for columns in found:
+        for column, sources in columns.items():
+            if column not in best or sum(sources.values()) < sum(best[column].values()):
+                best[column] = sources
+    return best
+
+
+def _spares_new(f: Formula, binder: Binder) -> bool:
+    """f says of x only that it is not some constant, which no new value is."""
+    match f:
+        case Not(Equal(left, right)):
+            return {left, right} & {Var(binder.name)} != set() and any(
+                isinstance(term, Const) for term in (left, right)
+            )
+        case Truth(value):
+            return value
+        case _:
+            return False

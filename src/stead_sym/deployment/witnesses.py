@@ -1,0 +1,190 @@
+"""How many values an `ensure` formula needs D' to hold: its existential quantifiers, by sort.
+
+Read in negation normal form, a formula over D ⊕ D' is a Boolean combination of ∃^k ∀* sentences where
+
+    ∃x. f       needs a value, and what f needs;            ∀x. f   needs nothing if f needs nothing;
+    f ∧ g       needs what both need;                       f ∨ g   the larger of the two, sort by sort;
+    at least n  is ∃^n, `atmost n` is ∀^(n+1), `exactly n` both; `same(P)` and `empty(P)` are ∀.
+
+One decision: a quantifier over values that D or the schema already has is expanded. Its values are those of a
+finite sort, all of them for `x in s`, or those of ad(D) where the body says so (∃x. P(x) ∧ …, ∀x. P(x) → …
+with an unprimed atom): an ∃ over ad(D) needs no value of its own, and a ∀ needs what its body needs, once for
+each of the at most b_S + |C_S| values. Any other ∀ whose body needs a value is outside of this form.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TypeAlias, assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Same,
+    Term,
+    Truth,
+    Until,
+    Use,
+    Var,
+    unexpanded,
+)
+
+Needs: TypeAlias = Counter[tuple[str, str]]
+"""How many values of a sort, ("sort", S), that D' makes active and D does not, or facts of a relation,
+("fact", P)."""
+
+
+class OutsideForm(Exception):
+    """``formula``, a ∀ over values that D' may bring in, needs further values for each of them."""
+
+    def __init__(self, formula: Formula) -> None:
+        super().__init__(str(formula))
+        self.formula = formula
+
+
+class Witnesses:
+    """What the formulas of one deployment need."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._schema = deployment.schema
+        self._known: dict[tuple[int, frozenset[str], bool], tuple[Iff, Needs]] = {}
+        self._most = {
+            sort.name: len(sort.values)
+            if sort.values is not None
+            else deployment.bounds.get(sort.name, 0) + len(deployment.constants[sort.name])
+            for sort in deployment.schema.sorts
+        }
+
+    def needs(self, f: Formula, old: frozenset[str], positive: bool = True) -> Needs:
+        """What f needs, or its negation; ``old`` are the variables in scope whose values are in ad(D). Raises
+        `OutsideForm`."""
+        match f:
+            case Truth() | Equal() | Compare() | Atom():
+                return Counter()
+            case Not(body):
+                return self.needs(body, old, not positive)
+            case And(parts) | Or(parts):
+                total: Needs = Counter()
+                for part in parts:
+                    more = self.needs(part, old, positive)
+                    total = total + more if isinstance(f, And) is positive else total | more
+                return total
+            case Implies(left, right):
+                return self.needs(Or((Not(left), right)), old, positive)
+            case Iff():
+                return self._either(f, old, positive)
+            case Exists(binder, body) if positive:
+                return self._some(1, binder, body, old, True)
+            case Exists(binder, body):
+                return self._every(f, binder, body, old, False)
+            case Forall(binder, body) if positive:
+                return self._every(f, binder, body, old, True)
+            case Forall(binder, body):
+                return self._some(1, binder, body, old, False)
+            case Count("exactly"):
+                both = replace(f, comparison="atleast"), replace(f, comparison="atmost")
+                return self.needs(And(both), old, positive)
+            case Count("atleast", number, binder, body) if positive:
+                return self._some(number, binder, body, old, True)
+            case Count("atmost", number, binder, body) if not positive:
+                return self._some(number + 1, binder, body, old, True)
+            case Count(_, _, binder, body):  # all values but so many do not satisfy the body
+                return self._every(f, binder, body, old, False)
+            case Same(relation) | Empty(relation):
+                return Counter() if positive else Counter({("fact", relation): 1})
+            case Use():
+                raise unexpanded(f)
+            case Next() | Future() | Globally() | Until():
+                raise ValueError(f"temporal operator in a first-order formula: {f}")
+            case _:
+                assert_never(f)
+
+    def _either(self, f: Iff, old: frozenset[str], positive: bool) -> Needs:
+        """f ↔ g = (f ∧ g) ∨ (¬f ∧ ¬g), and ¬(f ↔ g) = (f ∧ ¬g) ∨ (¬f ∧ g). Each is looked at once: of nested
+        ones there are exponentially many occurrences."""
+        key = id(f), old, positive
+        if key not in self._known:
+            first, second = (
+                self.needs(f.left, old, side) + self.needs(f.right, old, side is positive)
+                for side in (True, False)
+            )
+            self._known[key] = f, first | second
+        return self._known[key][1]
+
+    def _some(self, number: int, binder: Binder, body: Formula, old: frozenset[str], positive: bool) -> Needs:
+        """So many values satisfy the body, or its negation."""
+        known = is_old(body, binder.name, old - {binder.name}, positive)
+        inner = self.needs(body, old | {binder.name} if known else old - {binder.name}, positive)
+        needed: Needs = Counter({key: number * each for key, each in inner.items()})
+        if not (known or binder.declared):
+            needed["sort", binder.sort] += number
+        return +needed
+
+    def _every(self, f: Formula, binder: Binder, body: Formula, old: frozenset[str], positive: bool) -> Needs:
+        """All values satisfy the body, or its negation, or all but some number of them."""
+        known = is_old(body, binder.name, old - {binder.name}, not positive)
+        inner = self.needs(body, old | {binder.name} if known else old - {binder.name}, positive)
+        if known or self._is_finite(binder.sort):
+            return Counter({key: self._most[binder.sort] * each for key, each in inner.items()})
+        if all(kind == "sort" and self._is_finite(name) for kind, name in inner):
+            # all values of these sorts that are active in D' are kept so: each ∃ over them is a disjunction
+            return Counter({key: self._most[key[1]] for key in inner})
+        raise OutsideForm(f)
+
+    def _is_finite(self, sort: str) -> bool:
+        return self._schema.sort(sort).values is not None
+
+
+def is_old(
+    f: Formula, name: str, old: frozenset[str], positive: bool = True, constants: bool = False
+) -> bool:
+    """Whether f, or its negation, implies that the value of the variable is in ad(D), as far as its shape
+    shows: by an unprimed atom, or an equality with a variable of ``old``. With ``constants``, that it is in
+    ad(D) ∪ C."""
+
+    def here(part: Formula, sign: bool = positive) -> bool:
+        return is_old(part, name, old, sign, constants)
+
+    def is_known(term: Term) -> bool:
+        return term.name in old if isinstance(term, Var) else constants
+
+    match f:
+        case Truth(value):
+            return value is not positive
+        case Atom(_, args, primed):
+            return positive and not primed and Var(name) in args
+        case Equal(left, right):
+            pairs = ((left, right), (right, left))
+            return positive and any(one == Var(name) and is_known(other) for one, other in pairs)
+        case Not(body):
+            return here(body, not positive)
+        case And(parts) | Or(parts):
+            return (any if isinstance(f, And) is positive else all)(map(here, parts))
+        case Implies(left, right):
+            return here(Or((Not(left), right)))
+        case Exists(binder, body) | Forall(binder, body):
+            inner = old - {binder.name}
+            return (
+                binder.name != name
+                and isinstance(f, Exists) is positive
+                and is_old(body, name, inner, positive, constants)
+            )
+        case _:
+            return False
