@@ -127,9 +127,8 @@ class HuggingFace:
             str(own.get("tokenizer", name)), None if "tokenizer" in own else revision
         )
         transformers.utils.logging.disable_progress_bar()
-        load = transformers.AutoModelForCausalLM.from_pretrained
         with refusing("transformers"):
-            model = reporting(name, lambda: load(name, **given))
+            model = reporting(name, lambda: transformers.AutoModelForCausalLM.from_pretrained(name, **given))
         if not {"device_map", "quantization_config"} & given.keys():  # these say where the weights go
             model = model.to(where)
         commit = getattr(model.config, "_commit_hash", None)

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any, TypeVar
 
 from stead_sym.agent.models.control_tokens import ControlTokens, HubVocabulary
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest
 from stead_sym.agent.records.possible import Tokens
+from stead_sym.agent.wording import one_line
 from stead_sym.errors import ModelError
 
 Loaded = TypeVar("Loaded")
+
+_UNUSED = ("torchvision", "torchaudio", "torchcodec")
+"""What comes along with engines, and does not load beside a torch of another build, such as the CPU's."""
 
 
 class ChatTokenizer:
@@ -52,8 +57,10 @@ class ChatTokenizer:
         ``extra`` is that of the package which has what the backend needs.
         """
         transformers = library("transformers", name, extra)
-        load = transformers.AutoTokenizer.from_pretrained
-        return cls(reporting(name, lambda: load(name, revision=revision)), name)
+        # What transformers gives on demand it imports then: that may fail, too.
+        return cls(
+            reporting(name, lambda: transformers.AutoTokenizer.from_pretrained(name, revision=revision)), name
+        )
 
     def prompt(self, messages: Sequence[Message]) -> Tokens:
         """The tokens of a chat up to where the model's answer begins. What a message spells is text, never a
@@ -85,15 +92,18 @@ class ChatTokenizer:
 
 
 def library(module: str, name: str, extra: str = "hf") -> Any:
-    """An imported library, of an extra of the package; `ModelError` where it is not installed."""
+    """An imported library, of an extra of the package; `ModelError` where it is not installed, and where it
+    does not load."""
     from importlib import import_module
 
     try:
         return import_module(module)
-    except ImportError:
-        raise ModelError(
-            f"{name} needs the library {module}, which is not installed; pip install 'stead-sym[{extra}]'"
-        ) from None
+    except Exception as error:  # noqa: BLE001 (whatever its code raises, or that of a library that it brings)
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            raise ModelError(
+                f"{name} needs the library {module}, which is not installed; pip install 'stead-sym[{extra}]'"
+            ) from None
+        raise _not_loading(name, f"the library {module}", error) from None
 
 
 def reporting(name: str, load: Callable[[], Loaded]) -> Loaded:
@@ -104,11 +114,33 @@ def reporting(name: str, load: Callable[[], Loaded]) -> Loaded:
         raise ModelError(f"{name}: no such folder; name a folder that has a model, or a model of the hub")
     try:
         return load()
+    except ImportError as error:
+        raise _not_loading(name, "a library that it needs", error) from None
     except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
+        if _comes_from(error, _UNUSED):
+            raise _not_loading(name, "a library that it needs", error) from None
         raise ModelError(
             f"{name}: no model can be loaded from there: {_reason(error)}; name a folder that has one, "
             "or a model of the hub"
         ) from None
+
+
+def _not_loading(name: str, what: str, error: Exception) -> ModelError:
+    mend = "install versions that go together"
+    if _comes_from(error, _UNUSED):
+        mend = f"pip uninstall {' '.join(_UNUSED)}, which are not used here and do not fit the torch that is"
+    return ModelError(f"{name}: {what} does not load: {one_line(_reason(error))}; {mend}")
+
+
+def _comes_from(error: BaseException | None, libraries: Sequence[str]) -> bool:
+    """Whether an error, or one that led to it, was raised in code of these libraries."""
+    while error is not None:
+        frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+        modules = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames}
+        if not modules.isdisjoint(libraries):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _reason(error: Exception) -> str:
