@@ -13,11 +13,12 @@ from stead_sym.agent.roles import wrap
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
-from stead_sym.deployment.trace import Trace
+from stead_sym.deployment.trace import Trace, as_changes
 from stead_sym.errors import Undecided
 from stead_sym.files import load
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Forall, Future, Globally, Next, Until, is_temporal
+from stead_sym.relational.instance import Fact
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import Signature, formulas
 from stead_sym.verification import verify
@@ -260,3 +261,31 @@ def test_replay_refuses_what_is_not_a_run():
         replay(deployment, restriction, None, headless)
     assert successors(deployment, trace.steps[0].call, trace.start, restriction).exist
     assert trace.steps[0].call in offer(deployment, trace.start)
+
+
+def test_a_row_that_is_replaced_is_told_by_its_key_and_what_differs():
+    deployment = parse_deployment(
+        "deployment d\nsort r\nsort s = { open, paid }\nsort n = 0..3\nrelation Order(r key, s)\n"
+        "relation Wide(r key, s, n, n)\nrelation Free(r, s)\nrelation Pair(r key, s key)\n"
+    )
+
+    def told(added, removed):
+        def facts(text):
+            return [
+                Fact(name, tuple(args.split()))
+                for name, args in (f.split(":") for f in text.split("; ") if f)
+            ]
+
+        return [str(change) for change in as_changes(deployment.schema, facts(added), facts(removed))]
+
+    assert told("Order:x paid", "Order:x open") == ["Order(x): open -> paid"]
+    assert told("Wide:x open 2 0", "Wide:x paid 1 0") == ["Wide(x): s paid -> open, column 3 1 -> 2"]
+    assert told("Order:x paid", "Order:y open") == ["+ Order(x, paid)", "- Order(y, open)"]
+    assert told("Free:x paid; Pair:x open", "Free:x open; Pair:x paid") == [
+        "+ Free(x, paid)",
+        "+ Pair(x, open)",
+        "- Free(x, open)",
+        "- Pair(x, paid)",
+    ]
+    # two rows of one key, on the way to an error, are told one by one
+    assert told("Order:x paid; Order:x open", "") == ["+ Order(x, open)", "+ Order(x, paid)"]

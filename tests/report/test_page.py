@@ -252,3 +252,13 @@ def test_markup_is_escaped_by_construction():
         '<a href="&quot;&gt;&lt;script&gt;" class="k" hidden>x</a>'
     )
     assert str(joined(Html("<b>"), "<b>")) == "<b>&lt;b&gt;"
+
+
+def test_the_script_finds_the_facts_of_a_replaced_row():
+    """It adds up states from these; the text tells a row that is replaced in one line."""
+    result = st.verify(st.load("returns_desk"), "generous", ["sound_only"], findings=False)
+    page = st.report_html(result)
+    assert (
+        '<li class="changed" data-relation="Request" data-added="Request(request1, refunded)" '
+        'data-removed="Request(request1, announced)"><span><code>Request(request1): announced -&gt; refunded'
+    ) in page

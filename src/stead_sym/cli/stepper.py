@@ -21,7 +21,7 @@ from textual.widgets.option_list import Option
 
 from stead_sym.agent.roles import named
 from stead_sym.cli.stepping import MOST_OUTCOMES, Choice, Stepper
-from stead_sym.deployment.trace import Step, Trace
+from stead_sym.deployment.trace import Step, Trace, as_changes
 from stead_sym.errors import SteadError
 from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
@@ -272,9 +272,8 @@ def _row(choice: Choice, *, several: bool) -> Text:
 
 def _changes(before: Instance, after: Instance) -> Text:
     """What one outcome changes."""
-    signed = [f"+ {fact}" for fact in sorted(after.facts - before.facts)]
-    signed += [f"- {fact}" for fact in sorted(before.facts - after.facts)]
-    return Text(printable(", ".join(signed) or "no change"))
+    changes = as_changes(after.schema, after.facts - before.facts, before.facts - after.facts)
+    return Text(printable(", ".join(map(str, changes)) or "no change"))
 
 
 def _run(run: Trace, position: int) -> Text:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from stead_sym.deployment.tool import Call
 from stead_sym.html import Displayed, paragraph, table
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Relation, Schema, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,70 @@ class Step:
         if self.actor is None:
             return f"{self.call}, an event"
         return f"{self.actor}: {self.call}" if self.actor else str(self.call)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a step changes, as people read it: a fact that it has ``added`` or ``removed``, or both for a row
+    of a relation with a key that it has replaced by another row of that key."""
+
+    added: Fact | None
+    removed: Fact | None
+    text: str
+
+    @property
+    def relation(self) -> str:
+        fact = self.added or self.removed
+        assert fact is not None
+        return fact.relation
+
+    @property
+    def sign(self) -> str:
+        """Nothing for a row that is replaced."""
+        return "-" if self.added is None else "+" if self.removed is None else ""
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.text}".lstrip()
+
+
+def as_changes(schema: Schema, added: Iterable[Fact], removed: Iterable[Fact]) -> tuple[Change, ...]:
+    """These facts, sorted, as changes. Where a key has one row before and one after it is told which of the
+    other columns differ: `Order(order1): open -> paid`, by their sorts where there are several."""
+    gone, new = _by_key(schema, removed), _by_key(schema, added)
+    replaced = [
+        (before[0], new[key][0])
+        for key, before in gone.items()
+        if len(before) == len(new.get(key, ())) == 1 and schema.relation(key[0]).keys
+    ]
+    whole = {fact for pair in replaced for fact in pair}
+    return (
+        *(Change(fact, None, str(fact)) for fact in sorted(added) if fact not in whole),
+        *(
+            Change(after, before, _replaced(schema.relation(before.relation), before, after))
+            for before, after in sorted(replaced)
+        ),
+        *(Change(None, fact, str(fact)) for fact in sorted(removed) if fact not in whole),
+    )
+
+
+def _by_key(schema: Schema, facts: Iterable[Fact]) -> Mapping[tuple[str, tuple[Value, ...]], Sequence[Fact]]:
+    found: dict[tuple[str, tuple[Value, ...]], list[Fact]] = {}
+    for fact in facts:
+        found.setdefault((fact.relation, schema.relation(fact.relation).key(fact.args)), []).append(fact)
+    return found
+
+
+def _replaced(relation: Relation, before: Fact, after: Fact) -> str:
+    others = [column for column in range(relation.arity) if column not in relation.keys]
+    sorts = [relation.sorts[column] for column in others]
+    parts = []
+    for column, sort in zip(others, sorts, strict=True):
+        if before.args[column] != after.args[column]:
+            which = (
+                f"column {column + 1} " if sorts.count(sort) > 1 else f"{sort} " if len(others) > 1 else ""
+            )
+            parts.append(f"{which}{before.args[column]} -> {after.args[column]}")
+    return f"{Fact(relation.name, relation.key(before.args))}: {', '.join(parts)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +144,8 @@ class Trace(Displayed):
         return tuple((label, text) for label, text in labelled if text)
 
     def _changes(self, index: int) -> str:
-        added, removed = self.changes(index)
-        lines = [*(f"+ {fact}" for fact in added), *(f"- {fact}" for fact in removed)]
-        return "\n".join(lines) or "(no change)"
+        changes = as_changes(self.start.schema, *self.changes(index))
+        return "\n".join(map(str, changes)) or "(no change)"
 
     def __str__(self) -> str:
         """The run in plain text: each call with the facts it adds and removes, then the remarks."""

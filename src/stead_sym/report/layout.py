@@ -7,13 +7,14 @@ are: lines between runs are routed between the columns, each on a track of its o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from rich.cells import cell_len, chop_cells
 
 from stead_sym.agent.records.weight import is_weighed, weight_words
+from stead_sym.deployment.trace import as_changes
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.outline import Numbered, Outline, Place
 from stead_sym.logic.syntax import Formula
@@ -35,6 +36,8 @@ _LOOP = 26.0  # room for a loop at the left of its boxes
 _START_FACTS, _CLAIM_LINES, _TITLE_FACTS = 14, 5, 40
 
 Kind: TypeAlias = Literal["head", "fact", "added", "removed", "quiet", "claim", "call", "who", "title"]
+_KIND: Mapping[str, Kind] = {"+": "added", "-": "removed", "": "fact"}
+"""Of a change, by its sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +210,9 @@ class _Layout:
             if run.loop is not None and steps == len(run.legs):
                 again = True
                 label += f" = {f'after step {run.loop}' if run.loop else states[0].label}"
-            added, removed = run.changes(steps - 1)
-            facts = (
-                *(_Text(f"+ {printable(fact)}", "added") for fact in added),
-                *(_Text(f"− {printable(fact)}", "removed") for fact in removed),
+            facts = tuple(
+                _Text(printable(str(change).replace("-", "−", int(change.sign == "-"))), _KIND[change.sign])
+                for change in as_changes(state.schema, *run.changes(steps - 1))
             )
             leg = run.legs[steps - 1]
             move = self.moves(run.states[steps - 1], leg.step)

@@ -34,13 +34,13 @@
   const steps = (run) => {
     const states = [...run.querySelectorAll(":scope > .timeline > .state")];
     if (states.length < 2) return;
-    const facts = (state, kind) => [...state.querySelectorAll(`li[data-relation]${kind}`)].map((item) => {
-      const text = item.querySelector("code").textContent;
+    const facts = (state, kind) => [...state.querySelectorAll(`li[data-${kind}]`)].map((item) => {
+      const text = kind === "relation" ? item.querySelector("code").textContent : item.dataset[kind];
       return { relation: item.dataset.relation, text };
     });
-    const added = states.map((state, k) => (k ? facts(state, ".added") : []));
-    const removed = states.map((state, k) => (k ? facts(state, ".removed") : []));
-    const first = facts(states[0], "");
+    const added = states.map((state, k) => (k ? facts(state, "added") : []));
+    const removed = states.map((state, k) => (k ? facts(state, "removed") : []));
+    const first = facts(states[0], "relation");
     const loop = run.dataset.loop === undefined ? -1 : Number(run.dataset.loop);
     const last = states.length - 1;
     const all = Number(run.dataset.steps).toLocaleString("en");

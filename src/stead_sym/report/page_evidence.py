@@ -7,9 +7,10 @@ whoever reads without the script reads the changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from stead_sym.agent.records.weight import is_weighed, weight_words
+from stead_sym.deployment.trace import Change, as_changes
 from stead_sym.evidence.moves import MOST_OUTCOMES, Move
 from stead_sym.evidence.outline import Numbered, Outline, outline
 from stead_sym.html import Content, Html, joined, tag
@@ -126,7 +127,7 @@ def _first(run: Numbered, anchor: str, met: str | None) -> Html:
 
 def _step(result: Verification, run: Numbered, k: int, anchor: str, met: str | None) -> Html:
     leg = run.legs[k]
-    added, removed = run.changes(k)
+    changes = as_changes(run.start.schema, *run.changes(k))
     move = result.moves(run.states[k], leg.step)
     repeats = run.loop is not None and k >= run.loop
     return tag(
@@ -139,19 +140,33 @@ def _step(result: Verification, run: Numbered, k: int, anchor: str, met: str | N
             href=f"#{anchor}-{k + 1}",
         ),
         tag("p", _who(result, leg.step.actor, actor_word(leg.step), move), class_="who"),
-        _changes(added, removed),
+        _changes(changes),
         _claims(run, k + 1, met),
         class_="state repeated" if repeats else "state",
         id=f"{anchor}-{k + 1}",
     )
 
 
-def _changes(added: Iterable[Fact], removed: Iterable[Fact]) -> Html:
-    changes = [
-        *(tag("li", tag("ins", _fact(f)), class_="added", data_relation=f.relation) for f in added),
-        *(tag("li", tag("del", _fact(f)), class_="removed", data_relation=f.relation) for f in removed),
-    ]
-    return tag("ul", changes, class_="changes") if changes else tag("p", "no change", class_="quiet")
+_SIGNED = {"+": ("ins", "added"), "-": ("del", "removed"), "": ("span", "changed")}
+"""The element and the class of a change, by its sign."""
+
+
+def _changes(changes: Sequence[Change]) -> Html:
+    if not changes:
+        return tag("p", "no change", class_="quiet")
+    items = (
+        tag(
+            "li",
+            tag(element, tag("code", change.text)),
+            class_=kind,
+            data_relation=change.relation,
+            data_added=change.added and str(change.added),
+            data_removed=change.removed and str(change.removed),
+        )
+        for change in changes
+        for element, kind in (_SIGNED[change.sign],)
+    )
+    return tag("ul", items, class_="changes")
 
 
 def _fact(fact: Fact) -> Html:

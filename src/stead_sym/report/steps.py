@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 
 from stead_sym.agent.records.weight import is_weighed, weight_words
-from stead_sym.deployment.trace import Step
+from stead_sym.deployment.trace import Step, as_changes
 from stead_sym.evidence.moves import Move
 from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
@@ -79,7 +79,8 @@ def _branched(move: Move | None) -> str:
 
 
 def _changes(row: StepRow) -> RenderableType:
-    """The facts that a step adds and removes, one per line."""
-    lines = [Text(f"+ {printable(fact)}", "green") for fact in row.added]
-    lines += [Text(f"- {printable(fact)}", "red") for fact in row.removed]
+    """What a step changes, one change per line."""
+    styles = {"+": "green", "-": "red"}
+    changes = as_changes(row.step.state.schema, row.added, row.removed)
+    lines = [Text(printable(change), styles.get(change.sign, "yellow")) for change in changes]
     return Text("\n").join(lines) if lines else Text("no change", "dim")

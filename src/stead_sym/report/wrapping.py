@@ -17,7 +17,7 @@ from rich.measure import Measurement
 from rich.padding import PaddingDimensions
 from rich.style import StyleType
 
-_SIGN = r"(?:^[+-] )?"  # of a fact that is added or removed; no line ends in it
+_SIGN = r"(?:^[+-] )?"  # before what a step changes; no line ends in it
 _WORD = re.compile(_SIGN + r"\s*\S+\s*")
 _PIECE = re.compile(_SIGN + r"\s*(?:[^\w\s]*\w+[^\w\s]*|[^\w\s]+)\s*")
 _UNLIMITED = 100_000
