@@ -40,7 +40,7 @@ PARTS = (
         "from",
         "guard",
     ),
-    *("in", "insert", "into", "key", "query", "rigid", "same", "set", "table", "when", "where"),
+    *("in", "insert", "into", "key", "query", "rigid", "same", "set", "strong", "table", "when", "where"),
 )
 LOGIC = (
     "AF",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.tree import Evidence
@@ -105,8 +106,9 @@ class Engine(Protocol):
         """Whether the sentence holds at every initial state."""
         ...
 
-    def under(self, fair: Sequence[Formula]) -> Constrained:
-        """The same states with ``fair``, first-order sentences, in place of the deployment's constraints."""
+    def under(self, fair: Sequence[Formula], actions: Sequence[FairAction]) -> Constrained:
+        """The same states with ``fair``, first-order sentences, and ``actions`` in place of the deployment's
+        constraints."""
         ...
 
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...

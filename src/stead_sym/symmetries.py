@@ -29,7 +29,7 @@ from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.findings.occurrences import occurrences
-from stead_sym.logic.syntax import TRUE, Expanded, Path, Temporal, is_temporal
+from stead_sym.logic.syntax import TRUE, Expanded, Path, Temporal
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -293,14 +293,14 @@ def _kept(
     deployment: Deployment, specs: Sequence[Spec], result: Verification, choosing: bool
 ) -> Iterator[tuple[str, str]]:
     """The specifications whose verdict no choice changes, with the reason."""
-    fair = any(is_temporal(formula) for formula in deployment.fair)
+    fewer = any(action.kind == "tool" for action in deployment.fair_actions)  # asked for by a choice
     for spec in specs:
         holds = result[spec.name].holds
         if not choosing:
             yield spec.name, "there is no choice among records alike"
         elif holds is None:
             yield spec.name, "it is unknown"
-        elif not fair and _quantifies(spec.formula, "A" if holds else "E"):
+        elif not fewer and _quantifies(spec.formula, "A" if holds else "E"):
             runs = "all runs, and a choice only takes runs away" if holds else "a run, and a choice adds none"
             yield spec.name, f"it {'holds of' if holds else 'asks for'} {runs}"
 

@@ -40,7 +40,7 @@ def graph_of(states, targets, fair=()):
     deployment = Deployment("graph", states[0].schema, states[0], {}, Parts(fair=tuple(fair)))
     edges = tuple(tuple((CALL, target) for target in out) for out in targets)
     nothing = (frozenset(),) * len(states)
-    actors = ({CALL: ""},) * len(states)
+    actors = ({CALL: ("",)},) * len(states)
     return Graph(deployment, 1, tuple(states), edges, nothing, actors)
 
 

@@ -127,9 +127,9 @@ def test_constraints_can_be_tried_on_what_was_explored(engine):
         other = st.parse_deployment(DESK.format(guard="true", more=f"fair {line}"))
         with_line = st.verify(other, "p", engine=engine).engine
         for formula in (other.spec("served").formula, Globally("E", TRUE)):
-            assert plain.engine.under(other.fair).holds(formula) == with_line.holds(formula), line
+            assert plain.engine.under(other.fair, ()).holds(formula) == with_line.holds(formula), line
         fairly = with_line.satisfying(Globally("E", TRUE), {}).count
-        assert plain.engine.under(other.fair).is_fair_everywhere == (fairly == plain.states), line
+        assert plain.engine.under(other.fair, ()).is_fair_everywhere == (fairly == plain.states), line
 
 
 def test_an_event_without_end():

@@ -24,25 +24,36 @@ class Wrapper(Protocol):
     def calls(self, view: Instance, offered: frozenset[Call]) -> frozenset[Call]: ...
 
 
-def selection(
+def selections(
     deployment: Deployment,
     wrappers: Mapping[str, Wrapper | None],
     state: Instance,
     calls: frozenset[Call] | None = None,
-) -> Mapping[Call, str | None]:
-    """The calls that may be made in D, each with the agent that may select it, the first where several may,
-    and the enabled events, each with None.
+) -> Mapping[Call, tuple[str, ...]]:
+    """Π(D, A): the calls that may be made in D, each with all agents that may select it, and the enabled
+    events, each with none.
 
     Π(D, A) is the union of what each agent selects among the calls of its tools, if it is offered any, and
     of all enabled events. ``wrappers`` has the policy of every agent, None for one that selects everything
     it is offered. ``calls`` are the `possible` ones in D, for a caller that knows them.
     """
     calls = possible(deployment, state) if calls is None else calls
-    actors: dict[Call, str | None] = {}
+    actors: dict[Call, tuple[str, ...]] = {}
     for agent in deployment.agents:
         if offered := frozenset(call for call in calls if call.tool in agent.tools):
             wrapper = wrappers[agent.name]
             taken = offered if wrapper is None else wrapper.calls(view(deployment, state, agent), offered)
             for call in taken:
-                actors.setdefault(call, agent.name)
-    return actors | dict.fromkeys(call for call in calls if deployment.tool(call.tool).event)
+                actors[call] = (*actors.get(call, ()), agent.name)
+    return actors | dict.fromkeys((call for call in calls if deployment.tool(call.tool).event), ())
+
+
+def selection(
+    deployment: Deployment,
+    wrappers: Mapping[str, Wrapper | None],
+    state: Instance,
+    calls: frozenset[Call] | None = None,
+) -> Mapping[Call, str | None]:
+    """`selections` with the first of the agents that may select a call, and None for an event."""
+    found = selections(deployment, wrappers, state, calls)
+    return {call: actors[0] if actors else None for call, actors in found.items()}

@@ -37,6 +37,16 @@ from stead_sym.symbolic.explore.reach import ReachableStates
 from stead_sym.verification import Verification
 
 
+def refuse_fair_actions(deployment: Deployment) -> None:
+    """Raises `InputError` for fairness of actions, of which a certificate has no obligations."""
+    if deployment.fair_actions:
+        raise InputError(
+            f"no certificate can be written under `fair {deployment.fair_actions[0]}`: fairness of actions"
+            " has no obligations in it yet; leave the line out, and certify what holds without it",
+            deployment.fair_actions[0].span,
+        )
+
+
 @at_work()
 def write_certificate(result: Verification, directory: str | Path) -> Path:
     """Write the certificate of a verification into a directory, which is made if it is not there; returns it.
@@ -48,6 +58,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     if not isinstance(engine, SymbolicEngine):
         raise InputError("certificates are written by the symbolic engine; leave out --engine explicit")
     known = {name: v for name, v in result.verdicts.items() if v.holds is not None}
+    refuse_fair_actions(result.deployment)
     if not is_certifiable(result):
         raise InputError("there is no verdict to certify: all are unknown")
     model, deployment = engine.checker.model, result.deployment

@@ -174,7 +174,8 @@ def deepen(
     specification is shown to be false or true, where no run exceeds the bounds any more, and at the limit;
     ``told`` is called with what is known after each fragment.
 
-    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite. A limit
+    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite, and under
+    fairness of actions. A limit
     that is reached once a fragment has been seen ends it there: what was found is found.
     """
     as_deployment(deployment)
@@ -183,6 +184,12 @@ def deepen(
     if not deployment.bounds:
         raise InputError(
             "every sort is finite, so that there is no bound to raise; verify without raising bounds"
+        )
+    if deployment.fair_actions:
+        raise InputError(
+            f"bounds are not raised under `fair {deployment.fair_actions[0]}`: what a fragment shows of fair"
+            " runs is not known for fairness of actions; leave the line out",
+            deployment.fair_actions[0].span,
         )
     asking, chosen = deployment.asked(specs)
     leaps = leaping(asking)

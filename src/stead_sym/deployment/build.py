@@ -33,8 +33,15 @@ from typing import TypeAlias
 
 from stead_sym.data.source import Database, FactsFrom, File
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.language import read_effect, read_facts, read_into, read_rules, read_tool_head
-from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
+from stead_sym.deployment.language import (
+    read_constraint,
+    read_effect,
+    read_facts,
+    read_into,
+    read_rules,
+    read_tool_head,
+)
+from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import Effect, Tool
@@ -195,7 +202,7 @@ def deployment(
     tools: Iterable[Tool] = (),
     views: Mapping[str, FormulaLike] | None = None,
     policies: Mapping[str, Iterable[str | Rule]] | None = None,
-    fair: Iterable[FormulaLike] = (),
+    fair: Iterable[FormulaLike | FairAction] = (),
     specs: Mapping[str, FormulaLike] | None = None,
     system: str | None = None,
     instructions: str | None = None,
@@ -208,6 +215,7 @@ def deployment(
     or a `range` of numbers for an ordered one. ``init``: facts, and
     `facts_from(…)`. ``relations``: the sorts of the columns, with `key` after
     those of a key. ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
+    ``fair``: what stands after the word `fair` in a file, such as ``"event approve"``.
     ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
     all of a relation. ``policies``: `call` lines.
@@ -242,7 +250,14 @@ def deployment(
             tools=tools,
             views=tuple(_view(head, where) for head, where in (views or {}).items()),
             policies=tuple(_policy(policy, rules) for policy, rules in (policies or {}).items()),
-            fair=tuple(_formula(formula, "fair") for formula in fair),
+            fair=tuple(
+                read_constraint(line, "fair")
+                if isinstance(line, str)
+                else line
+                if isinstance(line, FairAction)
+                else as_formula(line)
+                for line in fair
+            ),
             specs=tuple(Spec(s, _formula(f, f"spec {s}")) for s, f in (specs or {}).items()),
             systems=() if system is None else (Text(system),),
             instructions=() if instructions is None else (Text(instructions),),

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from stead_sym.data.source import Loaded
 from stead_sym.deployment.expansion import expanded
-from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Spec, View
+from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Spec, View
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.html import Displayed
@@ -159,8 +159,13 @@ class Deployment(Displayed):
 
     @property
     def fair(self) -> tuple[Expanded, ...]:
-        """The fairness constraints."""
+        """The fairness constraints on states."""
         return self._expanded.fair
+
+    @property
+    def fair_actions(self) -> tuple[FairAction, ...]:
+        """The fairness constraints on actions."""
+        return self.written.fair_actions
 
     @property
     def specs(self) -> tuple[Spec, ...]:

@@ -44,6 +44,7 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         views=_views(parts.views, closed),
         policies=_policies(parts.policies, closed),
         fair=tuple(map(closed, parts.fair)),
+        fair_actions=parts.fair_actions,
         specs=tuple(replace(spec, formula=closed(spec.formula)) for spec in parts.specs),
         agents=tuple(_agent(agent, closed) for agent in parts.agents),
         initially=tuple(replace(line, where=closed(line.where)) for line in parts.initially),

@@ -17,7 +17,7 @@ from lark import Lark, Token
 
 from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, Given, Into
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import (
@@ -46,7 +46,10 @@ from stead_sym.logic.parser import (
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Definition, Formula
 from stead_sym.relational.schema import Relation, Sort
 
-_STARTS = ("deployment", "tool_head", "statements", "rules", "facts", "loaded", "terms", "call", "params")
+_STARTS = (
+    "deployment", "tool_head", "statements", "rules", "facts", "loaded", "terms", "call", "params",
+    "constraint",
+)  # fmt: skip
 
 _PHRASES: Mapping[str, str] = {
     **{terminal: phrase for terminal, phrase in PHRASES.items() if terminal != "$END"},
@@ -72,6 +75,9 @@ _PHRASES: Mapping[str, str] = {
     "TEXT": "a constant in single quotes ('…')",
     "_LBRACE": "`{`",
     "_RBRACE": "`}`",
+    "STRONG": "`strong`",
+    "ACTION": "`event` or `tool`",
+    "TURNS": "`agent`",
     "$END": PHRASES["$END"],
 }
 
@@ -168,6 +174,11 @@ def read_facts(text: str, source: str) -> tuple[Atom, ...]:
     return tuple(reader.atom(node) for node in trees_of(_tree(text, "facts", source)))
 
 
+def read_constraint(text: str, source: str) -> Formula | FairAction:
+    """What follows the word `fair`. Raises `ParseError`."""
+    return _Reader(source).constraint(trees_of(_tree(text, "constraint", source))[0])
+
+
 def read_into(text: str, source: str) -> tuple[Into, ...]:
     """What follows the word `into` of an `init from`: `Owner(order, user), Status(order, 'open')`. Raises
     `ParseError`."""
@@ -210,7 +221,7 @@ class _Reader:
             agents=tuple(self.agent(node, own[number]) for number, node in enumerate(named("agent"))),
             views=tuple(map(self.view, named("view"))),
             policies=tuple(map(self.policy, named("policy"))),
-            fair=tuple(read.formula(trees_of(node)[0]) for node in named("fair")),
+            fair=tuple(self.constraint(trees_of(node)[0]) for node in named("fair")),
             specs=tuple(
                 Spec(str(_name(node)), read.formula(trees_of(node)[0]), span=read.span(_name(node)))
                 for node in named("spec")
@@ -354,6 +365,21 @@ class _Reader:
         return Effect(
             tuple(map(self.statement, statements)), self.condition(when), span=self.formulas.span(node)
         )
+
+    def constraint(self, node: Node) -> Formula | FairAction:
+        """What follows the word `fair`."""
+        if node.data not in ("fair_calls", "fair_turns"):
+            return self.formulas.formula(node)
+        words = tokens_of(node)
+        strong = words[0].type == "STRONG"
+        kind, *names = words[strong:]
+        span = self.formulas.span(names[0] if names else kind)
+        name = str(names[0]) if names else None
+        if node.data == "fair_turns":
+            return FairAction("agent", name, strong, span=span)
+        params = [tuple(map(str, tokens_of(terms))) for terms in trees_of(node)]
+        given = params[0] if params else None
+        return FairAction("event" if kind == "event" else "tool", name, strong, given, span=span)
 
     def statement(self, node: Node) -> Statement:
         read, span, trees = self.formulas, self.formulas.span(node), trees_of(node)

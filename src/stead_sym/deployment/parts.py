@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import Span
@@ -58,6 +59,30 @@ class Spec:
 
 
 @dataclass(frozen=True, slots=True)
+class FairAction:
+    """`fair event NAME`, `fair tool NAME`, `fair agent`, `fair agent NAME`: fairness of actions.
+
+    Of an event or a tool there is one constraint for each tuple u of arguments: where its calls ω(u) may
+    happen from some state on for ever, they do happen again and again; ``strong``: where they may happen
+    infinitely often while u lives. Of an agent: where it is offered something for ever (``strong``:
+    infinitely often) a call that it selects is made again and again; without a ``name`` of every agent.
+    ``params`` are names for the arguments, where they are written; they say nothing.
+    """
+
+    kind: Literal["event", "tool", "agent"]
+    name: str | None = None
+    strong: bool = False
+    params: tuple[str, ...] | None = None
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        """What stands after the word `fair`."""
+        words = ("strong" if self.strong else None, self.kind, self.name)
+        params = "" if self.params is None else f"({', '.join(self.params)})"
+        return " ".join(word for word in words if word is not None) + params
+
+
+@dataclass(frozen=True, slots=True)
 class AgentRole:
     """`agent NAME`: one of several agents, with the names of its tools, and views, policies and texts of its
     own.
@@ -88,13 +113,14 @@ class Initially:
 class Parts:
     """The parts of a deployment that hold formulas. ``tools`` are those of the agents and the events,
     ``views`` and ``policies`` those of the file, ``agents`` have more of their own, ``fair`` are the fairness
-    constraints."""
+    constraints on states, and ``fair_actions`` those on actions."""
 
     tools: tuple[Tool, ...] = ()
     definitions: tuple[Definition, ...] = ()
     views: tuple[View, ...] = ()
     policies: tuple[Policy, ...] = ()
     fair: tuple[Formula, ...] = ()
+    fair_actions: tuple[FairAction, ...] = ()
     specs: tuple[Spec, ...] = ()
     agents: tuple[AgentRole, ...] = ()
     initially: tuple[Initially, ...] = ()

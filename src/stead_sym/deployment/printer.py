@@ -54,7 +54,8 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
         *(_tool(tool) for tool in parts.tools),
         *(_agent(agent) for agent in parts.agents),
         *(_policy(policy) for policy in parts.policies),
-        [f"fair {print_formula(formula)}" for formula in parts.fair],
+        [f"fair {print_formula(formula)}" for formula in parts.fair]
+        + [f"fair {action}" for action in parts.fair_actions],
         [f"spec {spec.name}\n  {print_formula(spec.formula)}" for spec in parts.specs],
         _texts(d.system, d.instructions),
     ]

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve_texts import TextItem, with_texts
 from stead_sym.deployment.resolve_tools import (
     declared_params,
@@ -78,7 +78,7 @@ class Items:
     tools: tuple[Tool, ...] = ()
     views: tuple[View, ...] = ()
     policies: tuple[Policy, ...] = ()
-    fair: tuple[Raw, ...] = ()
+    fair: tuple[Raw | FairAction, ...] = ()
     specs: tuple[Spec, ...] = ()
     systems: tuple[Text, ...] = ()
     instructions: tuple[Text, ...] = ()
@@ -105,14 +105,19 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_tool(tool, names) for tool in items.tools)
     by_name = {tool.name: tool for tool in tools}
+    agents = _agents(items.agents, by_name, names)
+    fair = [_constraint(line, names) for line in items.fair]
     written = Parts(
         tools=tools,
         definitions=definitions,
         views=_views(items.views, names),
         policies=_policies(items.policies, by_name, names),
-        fair=tuple(resolve(formula, names) for formula in items.fair),
+        fair=tuple(resolve(line, names) for line in fair if not isinstance(line, FairAction)),
+        fair_actions=tuple(
+            _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
+        ),
         specs=tuple(_spec(spec, names) for spec in items.specs),
-        agents=_agents(items.agents, by_name, names),
+        agents=agents,
         initially=tuple(_initially(line, names) for line in items.initially),
     )
     return Deployment(
@@ -328,6 +333,51 @@ def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRo
 def _refuse_event(tool: Tool, span: Span | None) -> None:
     if tool.event:
         raise DeclarationError(f"{tool.name} is an event, which no agent calls; name a tool", span)
+
+
+def _constraint(line: Raw | FairAction, names: Names) -> Raw | FairAction:
+    """The line; `fair agent` speaks of a relation of that name where there is one without columns, as it did
+    before actions could be fair."""
+    if isinstance(line, FairAction) and line == FairAction("agent") and names.has_symbol("agent"):
+        return Atom("agent", span=line.span)
+    return line
+
+
+def _fair_action(
+    line: FairAction, tools: Mapping[str, Tool], agents: tuple[AgentRole, ...], names: Names
+) -> FairAction:
+    """The constraint, if it is about an event, a tool or an agent that there is."""
+    if line.kind == "agent":
+        known = [agent.name for agent in agents]
+        if line.name is not None and line.name not in known:
+            hint = nearest(line.name, known, "write `fair agent`: there is one agent, without a name")
+            raise DeclarationError(f"unknown agent {line.name}; {hint}", line.span)
+        return line
+    tool = None if line.name is None else tools.get(line.name)
+    if tool is None or tool.event != (line.kind == "event"):
+        if tool is not None:
+            other = "event" if tool.event else "tool"
+            raise DeclarationError(
+                f"{tool.name} is {'an event' if tool.event else 'a tool'}; write `fair {other} {tool.name}`",
+                line.span,
+            )
+        of_kind = [name for name, one in tools.items() if one.event == (line.kind == "event")]
+        hint = nearest(str(line.name), of_kind, f"declare it with `{line.kind} {line.name}(…)`")
+        raise DeclarationError(f"unknown {line.kind} {line.name}; {hint}", line.span)
+    for name in line.params or ():
+        if names.sorts_of(name):
+            raise DeclarationError(
+                f"{name} is a constant, but the constraint is about every call of {tool.name}; leave the"
+                " arguments out",
+                line.span,
+            )
+    if line.params is not None and len(set(line.params)) != len(tool.params):
+        raise DeclarationError(
+            f"the arguments of {tool.name} name its {len(tool.params)} parameters, each by a name of its own;"
+            " leave them out",
+            line.span,
+        )
+    return line
 
 
 def _initially(line: Initially, names: Names) -> Initially:

@@ -10,8 +10,10 @@ from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from stead_sym.agent.base import DecisionContext
+from stead_sym.agent.records.answer import Answer
 from stead_sym.agent.records.digest import digest
 from stead_sym.agent.records.weight import weight_data
+from stead_sym.agent.wrapper import Decision
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Call
@@ -104,6 +106,7 @@ class _Writer:
         for step in run.steps:
             steps.append(self._step(state, step))
             state = step.state
+        self._note_loop(run)
         return {
             "steps": steps,
             "along": [[self._number[id(claim)] for claim in claims] for claims in run.along],
@@ -123,18 +126,33 @@ class _Writer:
         }
         if (decision := move.decision) is None or step.actor is None:
             return data
+        number = self._decided(step.actor, decision, move.answer)
+        return data | {"decision": number, "names": dict(decision.names)}
+
+    def _note_loop(self, run: Run) -> None:
+        """Under fairness of actions: what each agent decides in each state of the loop, also where it is not
+        its turn, since what it might have done says whether the loop is fair."""
+        if run.loop is None or not self._moves.deployment.fair_actions:
+            return
+        for step in run.steps[run.loop :]:
+            for role in self._moves.deployment.agents:
+                if decided := self._moves.decided(step.state, role):
+                    self._decided(role.name, *decided)
+
+    def _decided(self, agent: str, decision: Decision, answer: Answer | None) -> int:
+        """The number of a decision among those of the agent, which are all recorded."""
         context = decision.canonical
         record: dict[str, Json] = {
             "facts": [_atom(fact) for fact in context.view],
             "offered": [_atom(call) for call in sorted(context.calls)],
             "selected": [_atom(call) for call in sorted(decision.selected)],
         }
-        if answer := move.answer:
+        if answer:
             record |= {"key": answer.key, **weight_data(answer)}
             record["prompt"] = [{"role": m.role, "content": m.content} for m in answer.prompt]
-        own = self._decisions.setdefault(step.actor, {})
+        own = self._decisions.setdefault(agent, {})
         number, _ = own.setdefault(context, (len(own), record))
-        return data | {"decision": number, "names": dict(decision.names)}
+        return number
 
 
 def _parents_first(root: Node) -> tuple[Node, ...]:

@@ -15,6 +15,7 @@ from stead_sym.agent.records.answer import Answer, recorded_answer
 from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.wrapper import Decision
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction, around
 from stead_sym.deployment.semantics import offer, outcomes, view
 from stead_sym.deployment.trace import Step
@@ -92,10 +93,19 @@ class Moves:
         if step.actor is None:
             return Move(state, step, 0, 0, len(distinct))
         role = deployment.agent(step.actor)
-        offered = offer(deployment, state, role)
+        offered = len(offer(deployment, state, role))
+        decided = self.decided(state, role)
+        if decided is None:
+            return Move(state, step, offered, offered, len(distinct))
+        decision, answer = decided
+        return Move(state, step, offered, len(decision.calls), len(distinct), decision, answer)
+
+    def decided(self, state: Instance, role: AgentRole) -> tuple[Decision, Answer | None] | None:
+        """What the wrapper of an agent decides in a state, with the record of it; None where the agent is
+        offered nothing, and for the agent that selects everything offered."""
+        offered = offer(self.deployment, state, role)
         wrapper = self.wrappers[role.name]
-        if wrapper is None:
-            return Move(state, step, len(offered), len(offered), len(distinct))
-        [decision] = wrapper.decide([DecisionContext(view(deployment, state, role), offered)])
-        answer = recorded_answer(wrapper.agent, decision.canonical)
-        return Move(state, step, len(offered), len(decision.calls), len(distinct), decision, answer)
+        if wrapper is None or not offered:
+            return None
+        [decision] = wrapper.decide([DecisionContext(view(self.deployment, state, role), offered)])
+        return decision, recorded_answer(wrapper.agent, decision.canonical)

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import assert_never
 
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import is_initial
+from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer, view
-from stead_sym.deployment.tool import Call
+from stead_sym.deployment.tool import Call, Tool
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.outline import outline
 from stead_sym.evidence.recorded import NotRecorded
@@ -282,11 +284,11 @@ class _Replay:
     def _loop(self, node: Node, run: Run, states: Sequence[Instance]) -> None:
         """The loop closes and meets every fairness constraint; without constraints a run that ends needs
         none, since every state has a successor."""
-        fair = self._deployment.fair
+        fair, actions = self._deployment.fair, self._deployment.fair_actions
         if run.loop is None:
             if run.ends is None:
                 raise _refuted(node, "needs a run without end, and there is no loop")
-            if fair:
+            if fair or actions:
                 raise _refuted(node, "needs a fair run, and no loop meets the constraints")
             return
         if not run.loop < len(run.steps) or states[run.loop] != states[-1]:
@@ -294,6 +296,58 @@ class _Replay:
         for constraint in fair:
             if not any(holds(constraint, state, {}) for state in states[run.loop :]):
                 raise _refuted(node, f"has a loop that never meets {constraint}")
+        for action in actions:
+            try:
+                broken = self._unfair(action, states[run.loop :])
+            except NotRecorded as missing:
+                broken = str(missing)
+            if broken:
+                raise _refuted(node, f"has a loop that is not fair as `fair {action}` says: {broken}")
+
+    def _unfair(self, action: FairAction, loop: Sequence[Instance]) -> str:
+        """What a loop through these states, the first of which is the last, does not do as the constraint
+        asks; empty where it is fair. Per call, or per agent: it is possible in each of the states (strong: in
+        some, and all its values live in each), and no step of the loop is one by it. A step is one by every
+        call that leads from the one state to the other, whichever it is said to be by."""
+        deployment = self._deployment
+        if action.kind == "agent":
+            for role in deployment.agents:
+                if action.name in (None, role.name):
+                    calls = [self._possible(state, role.name) for state in loop]
+                    turns = list(map(bool, calls))
+                    if (any if action.strong else all)(turns) and not self._takes(calls, loop):
+                        return f"{role.name or 'the agent'} never makes a call"
+            return ""
+        tool = deployment.tool(str(action.name))
+        agents = [None] if tool.event else [a.name for a in deployment.agents if tool.name in a.tools]
+        possible = [frozenset[Call]().union(*(self._possible(s, agent) for agent in agents)) for s in loop]
+        own = [frozenset(call for call in calls if call.tool == tool.name) for calls in possible]
+        for call in sorted(frozenset[Call]().union(*own)):
+            here = [calls & {call} for calls in own]
+            waits = (
+                any(here) and all(self._lives(tool, call, s) for s in loop) if action.strong else all(here)
+            )
+            if waits and not self._takes(here, loop):
+                often = "again and again" if action.strong else "for ever"
+                return f"{call} could happen {often}, and never does"
+        return ""
+
+    def _takes(self, calls: Sequence[frozenset[Call]], loop: Sequence[Instance]) -> bool:
+        """Whether some step of the loop is one by a call that is possible in the state before it."""
+        deployment = self._deployment
+        return any(
+            leads_to(deployment, call, state, after, around(deployment, self._restriction, state, after))
+            for here, (state, after) in zip(calls, pairwise(loop), strict=False)
+            for call in here
+        )
+
+    def _lives(self, tool: Tool, call: Call, state: Instance) -> bool:
+        """Whether each argument of an unbounded sort is active."""
+        return all(
+            self._deployment.schema.sort(param.sort).values is not None
+            or value in state.active_domain[param.sort]
+            for param, value in zip(tool.params, call.args, strict=True)
+        )
 
     def _wanted(self, node: Node, run: Run) -> tuple[frozenset[_Aim], frozenset[_Aim]]:
         """What the operator asks of the states before the end of the run, and of the one at the end; of all,

@@ -5,18 +5,22 @@ active domain of the state at hand. The one decision: a set of states is a Pytho
 state i, so that the Boolean cases are the integer's operators and only pre and the fixpoints look at edges.
 
 With fairness constraints every path quantifier ranges over the fair paths: those on which each
-constraint holds infinitely often.
+constraint on states holds infinitely often, and each constraint on actions is met (`explicit.actions`).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar, assert_never
 
+from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
+from stead_sym.explicit.actions import ActionConstraint, constraints, fair_sets
 from stead_sym.explicit.explore import Graph
 from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
 from stead_sym.logic.syntax import (
@@ -59,9 +63,13 @@ class Labelling:
     """
 
     def __init__(
-        self, graph: Graph, restriction: Restriction, fair: Sequence[Expanded] | None = None
+        self,
+        graph: Graph,
+        restriction: Restriction,
+        fair: Sequence[Expanded] | None = None,
+        actions: Sequence[FairAction] | None = None,
     ) -> None:
-        """``fair``: the fairness constraints, by default those of the deployment."""
+        """``fair``, ``actions``: the fairness constraints, by default those of the deployment."""
         self.graph = graph
         self._domain = restriction.values
         self._all = (1 << len(graph.states)) - 1
@@ -75,8 +83,11 @@ class Labelling:
         )
         self._free: dict[Formula, tuple[str, ...]] = {}
         self._memo: dict[tuple[Formula, tuple[Value, ...]], int] = {}
-        constraints = graph.deployment.fair if fair is None else fair
-        self._constraints = tuple(self._sat(f, {}) for f in constraints)
+        fair = graph.deployment.fair if fair is None else fair
+        actions = graph.deployment.fair_actions if actions is None else actions
+        self._constraints = tuple(self._sat(f, {}) for f in fair)
+        self._actions = constraints(graph, actions)
+        self._is_constrained = bool(fair or actions)
         self._fair = self._eg(self._all)
 
     def satisfying(
@@ -226,7 +237,10 @@ class Labelling:
         return reached
 
     def _eg(self, states: int) -> int:
-        """EG X = νZ. X ∩ pre(Z); with fairness constraints F_k also ⋂_k pre(μY. Z ∩ F_k ∪ X ∩ pre(Y))."""
+        """EG X = νZ. X ∩ pre(Z); with fairness constraints F_k also ⋂_k pre(μY. Z ∩ F_k ∪ X ∩ pre(Y)). With
+        constraints on actions E[X U C], for C the union of the `fair_sets` within X."""
+        if self._actions:
+            return self._reach(states, _union(self._bits(found) for found in self._fair_sets(states)))
         stay = states
         while True:
             again = stay & self._pre(stay)
@@ -235,6 +249,10 @@ class Labelling:
             if again == stay:
                 return stay
             stay = again
+
+    def _fair_sets(self, states: int) -> Iterator[frozenset[int]]:
+        visited = [frozenset(_indices(constraint)) for constraint in self._constraints]
+        return fair_sets(self.graph, frozenset(_indices(states)), visited, self._actions)
 
     def _pre(self, states: int) -> int:
         """pre(X) = { D : D → D' for some D' ∈ X }."""
@@ -245,7 +263,7 @@ class Labelling:
     @property
     def is_constrained(self) -> bool:
         """Whether path quantifiers range over fair runs only."""
-        return bool(self._constraints)
+        return self._is_constrained
 
     def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
         """A step to a successor that satisfies f. The caller knows (D, σ) ⊨ EX f; `ValueError` if not."""
@@ -267,7 +285,7 @@ class Labelling:
         self, body: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> tuple[tuple[Step, ...], int]:
         """A run that stays in f for ever: its steps, and how many come before the loop (as in `Trace`). It
-        is a shortest one; with fairness constraints the loop visits each of them, and the run need not be
+        is a shortest one; with fairness constraints the loop meets each of them, and the run need not be
         shortest, which is hard to have (Clarke, Grumberg, McMillan and Zhao 1995).
 
         The caller knows (D, σ) ⊨ EG f; `ValueError` if not.
@@ -276,7 +294,52 @@ class Labelling:
         here = self.graph.index[state]
         if not stay >> here & 1:
             raise ValueError(f"no run stays in {body} for ever")
+        if self._actions:
+            return self._through_fair_set(here, stay)
         return self._in_rounds(here, stay) if self._constraints else self._shortest_lasso(here, stay)
+
+    def _through_fair_set(self, here: int, stay: int) -> tuple[tuple[Step, ...], int]:
+        """A run to the nearest of the `fair_sets`, and one round through it: to a state of each constraint on
+        states, and for each constraint on actions that the round has not met yet to a state that does not
+        enable the action, or where a value is absent, or along an edge by it; then back."""
+        sets = {i: found for found in self._fair_sets(stay) for i in found}
+        stem = () if here in sets else self._path(here, stay, self._bits(sets))
+        here = self.graph.index[stem[-1].state] if stem else here
+        inside = sets[here]
+        within, round_, loop = self._bits(inside), [here], list[Step]()
+
+        def follow(steps: Iterable[Step]) -> None:
+            for step in steps:
+                loop.append(step)
+                round_.append(self.graph.index[step.state])
+
+        def visit(goal: Iterable[int]) -> None:
+            if (wanted := inside.intersection(goal)).isdisjoint(round_):
+                follow(self._path(round_[-1], within, self._bits(wanted)))
+
+        for constraint in self._constraints:
+            visit(_indices(constraint))
+        for one in self._actions:
+            edges = {(s, t): call for s, t, call in sorted(one.edges) if s in inside and t in inside}
+            if one.is_met(inside, False):
+                if not one.action.strong:
+                    visit(inside - one.enabled)
+                elif not one.enabled.isdisjoint(inside):
+                    visit(one.absent)
+            elif edges.keys().isdisjoint(pairwise(round_)):
+                if round_[-1] not in (sources := {s for s, _ in edges}):
+                    follow(self._path(round_[-1], within, self._bits(sources)))
+                source, target = next(edge for edge in edges if edge[0] == round_[-1])
+                follow([self._step_of(one, source, edges[source, target], target)])
+        if len(round_) == 1 or round_[-1] != here:
+            follow(self._path(round_[-1], within, 1 << here))
+        return (*stem, *loop), len(stem)
+
+    def _step_of(self, one: ActionConstraint, source: int, call: Call, target: int) -> Step:
+        """The step along an edge, by the agent that the constraint is about, if it is about one."""
+        step = self.graph.step(source, call, target)
+        of = one.action.name
+        return replace(step, actor=of) if one.action.kind == "agent" and of is not None else step
 
     def _in_rounds(self, here: int, stay: int) -> tuple[tuple[Step, ...], int]:
         """A run through ``stay`` in rounds, of which each visits the constraints one after the other, until

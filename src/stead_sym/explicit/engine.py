@@ -9,6 +9,7 @@ from functools import cached_property
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.trace import Step
@@ -83,9 +84,9 @@ class ExplicitEngine:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
 
-    def under(self, fair: Sequence[Expanded]) -> ExplicitConstrained:
+    def under(self, fair: Sequence[Expanded], actions: Sequence[FairAction]) -> ExplicitConstrained:
         """The same states with other fairness constraints."""
-        return ExplicitConstrained(Labelling(self._graph, self.restriction, fair))
+        return ExplicitConstrained(Labelling(self._graph, self.restriction, fair, actions))
 
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from stead_sym.agent.selection import Wrapper, selection
+from stead_sym.agent.selection import Wrapper, selections
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.faults import (
     claim_broken,
@@ -36,9 +36,9 @@ class Graph:
 
     ``states`` stand in breadth-first order, the first ``initial`` of them are the initial ones. ``edges[i]``
     are the pairs (call, target) of state i; ``offered[i]`` are the calls offered and the events enabled
-    there. ``actors[i]`` has those of them that may happen, each with the agent that may select it (the
-    first, where several may), None for an event. ``open_leaps`` are the alternatives, by tool and number,
-    that are taken in some state and of which it is not decided whether they exceed a bound, each with why.
+    there. ``actors[i]`` has those of them that may happen, each with the agents that may select it, none for
+    an event. ``open_leaps`` are the alternatives, by tool and number, that are taken in some state and of
+    which it is not decided whether they exceed a bound, each with why.
     """
 
     deployment: Deployment
@@ -46,7 +46,7 @@ class Graph:
     states: tuple[Instance, ...]
     edges: tuple[tuple[tuple[Call, int], ...], ...]
     offered: tuple[frozenset[Call], ...]
-    actors: tuple[Mapping[Call, str | None], ...]
+    actors: tuple[Mapping[Call, tuple[str, ...]], ...]
     open_leaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     @cached_property
@@ -65,8 +65,8 @@ class Graph:
         return sum(map(len, self.targets))
 
     def step(self, source: int, call: Call, target: int) -> Step:
-        """The step along an edge."""
-        return Step(call, self.states[target], self.actors[source][call])
+        """The step along an edge, by the first of the agents that may select its call."""
+        return Step(call, self.states[target], next(iter(self.actors[source][call]), None))
 
 
 def explore(
@@ -102,7 +102,7 @@ class _Search:
     parents: list[tuple[int, Call] | None] = field(default_factory=list)  # on a first run to the state
     edges: list[tuple[tuple[Call, int], ...]] = field(default_factory=list)
     offered: list[frozenset[Call]] = field(default_factory=list)
-    actors: list[Mapping[Call, str | None]] = field(default_factory=list)
+    actors: list[Mapping[Call, tuple[str, ...]]] = field(default_factory=list)
     open_leaps: dict[tuple[str, int], str] = field(default_factory=dict)
 
     @cached_property
@@ -148,7 +148,7 @@ class _Search:
         offered = possible(self.deployment, state)
         if not offered:
             raise nothing_offered(self.deployment, self._trace(source))
-        actors = selection(self.deployment, self.wrappers, state, offered)
+        actors = selections(self.deployment, self.wrappers, state, offered)
         out: dict[tuple[Call, int], None] = {}
         for call in sorted(offered):
             effective = False
@@ -157,7 +157,7 @@ class _Search:
                 if call not in actors:
                     break  # that the call has an effect is all there is to know
                 if after not in self.number:
-                    self._check(source, Step(call, after, actors[call]))
+                    self._check(source, Step(call, after, next(iter(actors[call]), None)))
                     if not within(self.restriction, after):
                         continue
                     self._add(after, (source, call))
@@ -196,6 +196,6 @@ class _Search:
         steps: list[Step] = []
         while (parent := self.parents[index]) is not None:
             source, call = parent
-            steps.append(Step(call, self.states[index], self.actors[source][call]))
+            steps.append(Step(call, self.states[index], next(iter(self.actors[source][call]), None)))
             index = source
         return Trace(self.states[index], tuple(reversed(steps)), of_many=self.initial > 1)

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.errors import InputError
 from stead_sym.export.ground import Grounding, held_layers
 from stead_sym.export.layers import Node, Nodes, all_nodes
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
@@ -99,10 +100,17 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
     """A verification as a finite graph with propositional specifications, for `to_smv`, `to_storm` and
     `to_promela` to write.
 
-    Raises `Undecided` where there are more than ``max_states`` states, and where a specification gets too
+    Raises `InputError` under fairness of actions, `Undecided` where there are more than ``max_states``
+    states, and where a specification gets too
     long once its quantifiers are written out.
     """
     deployment = verification.deployment
+    if deployment.fair_actions:
+        raise InputError(
+            f"`fair {deployment.fair_actions[0]}` cannot be exported: the other model checkers know states,"
+            " and not by which call a step is taken; leave the line out",
+            deployment.fair_actions[0].span,
+        )
     graph = state_graph(verification.engine, max_states)
     mortal = frozenset[str]()
     if verification.mode == "normal":

@@ -119,7 +119,7 @@ def starved(
     for constraint, names in islice(waiting.items(), _TRIED):
         if not failing:
             return
-        fairly = engine.under((*deployment.fair, constraint))
+        fairly = engine.under((*deployment.fair, constraint), deployment.fair_actions)
         if not fairly.is_fair_everywhere:
             continue
         instead = ", or the agent selects something else" if passed.intersection(names) else ""

@@ -8,6 +8,7 @@ from functools import cached_property
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step
 from stead_sym.engine import Quotient, Shown
@@ -57,7 +58,7 @@ class SymbolicEngine:
                 break
             guess = planned.guess.without(explored)
         self._model = explored
-        self._checker = Checker(self._model, deployment.fair)
+        self._checker = Checker(self._model, deployment.fair, deployment.fair_actions)
         self._witness = Witness(self._checker)
 
     @property
@@ -131,9 +132,9 @@ class SymbolicEngine:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
 
-    def under(self, fair: Sequence[Formula]) -> SymbolicConstrained:
+    def under(self, fair: Sequence[Formula], actions: Sequence[FairAction]) -> SymbolicConstrained:
         """The same states with other fairness constraints."""
-        return SymbolicConstrained(Checker(self._model, fair))
+        return SymbolicConstrained(Checker(self._model, fair, actions))
 
     @at_work()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:

@@ -51,6 +51,11 @@ def stated(certificate: Certificate, source: str) -> Statement:
         raise InputError(
             f"{source}: the deployment is called {deployment.name}, not {certificate.deployment}"
         )
+    if deployment.fair_actions:
+        raise InputError(
+            f"{source}: the deployment has `fair {deployment.fair_actions[0]}`, and fairness of actions has"
+            " no obligations in a certificate; nothing can be certified under it"
+        )
     claims = tuple(_sentence(claim, deployment, source) for claim in certificate.claims)
     if len({claim.name for claim in claims}) < len(claims):
         raise InputError(f"{source}: a specification is there twice; write the certificate again")

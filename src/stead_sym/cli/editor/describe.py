@@ -20,7 +20,8 @@ from stead_sym.relational.schema import Relation, Sort
 KEYWORDS = (
     "deployment", "sort", "rigid", "relation", "key", "init", "from", "env", "table", "query",
     "into", "text", "initially", "any", "bound", "define",
-    "tool", "event", "agent", "tools", "view", "policy", "call", "system", "instructions", "fair", "spec",
+    "tool", "event", "agent", "tools", "view", "policy", "call", "system", "instructions", "fair", "strong",
+    "spec",
     "guard", "effect", "when", "where", "for", "choose", "fresh", "insert", "delete", "set", "clear",
     "ensure", "in", *sorted(WORDS),
 )  # fmt: skip

@@ -167,6 +167,10 @@ class Names:
             case "policy":
                 for rule in trees_of(item):
                     self._rule(rule)
+            case "fair" if trees_of(item)[0].data in ("fair_calls", "fair_turns"):
+                [line] = trees_of(item)
+                names = [token for token in tokens_of(line) if token.type == "NAME"]
+                self._each("tool" if line.data == "fair_calls" else "agent", names)
             case "spec" | "fair":
                 self._below(item, {})
             case _:

@@ -7,6 +7,7 @@ taken. ⟦EG f⟧ is a greatest fixpoint and is computed step by step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from stead_sym.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.symbolic.bdd.relation import Relation
@@ -50,14 +51,61 @@ def shortest(
     return [m.cube(pick(met & start)), *reversed(members), *reversed(behind[:-1])]
 
 
-def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd]) -> Bdd:
+@dataclass(frozen=True, slots=True)
+class Along:
+    """A fairness constraint on steps, or one for each assignment u to the bits ``params``: a run that visits
+    ``asking`` for ever (all over the bits of states and ``params``) visits ``released`` again and again, or
+    goes along ``steps``, a part of the relation that may range over ``params`` too.
+
+    Weak fairness of an action is (enabled, ¬enabled, its steps); where ``asking`` and ``released`` are not
+    complementary it is a pair of Streett.
+    """
+
+    params: Bits
+    asking: Bdd
+    released: Bdd
+    steps: Relation
+
+    def met(self, states: Bdd) -> Bdd:
+        """The states of a set, per u, that release u or from which a step for u leads into the set."""
+        return states & (self.released | self.steps.preimage(states))
+
+
+def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: Sequence[Along] = ()) -> Bdd:
     """⟦EG f⟧ = νZ. f ∧ pre(Z), and with fairness constraints F_k (Emerson and Lei 1986)
-    νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧)."""
+    νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧). With constraints on steps E[f U C] for the `fair_core` C."""
+    if along:
+        return relation.reaching(fair_core(relation, body, constraints, along), body)
     current = body
     while True:
         smaller = current & relation.preimage(current)
         for constraint in constraints:
             smaller = smaller & relation.preimage(relation.reaching(smaller & constraint, body))
+        if smaller == current:
+            return current
+        current = smaller
+
+
+def fair_core(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: Sequence[Along]) -> Bdd:
+    """A set C ⊆ f in which a fair run may begin and stay, and which each fair run through f enters for good
+    (Kesten, Pnueli and Raviv 1998): the greatest Z ⊆ f with
+
+        Z ⊆ pre(Z),    Z ⊆ ⟦E Z U (Z ∧ F_k)⟧,    Z ∧ asking_u ⊆ ⟦E Z U met_u(Z)⟧ for all u.
+
+    The states that a fair run visits for ever fulfil the three, so they are in Z. From any state of Z a run
+    through Z leads into a set of states that only lead to each other within Z, and a run that visits all of
+    such a set and its steps is fair.
+    """
+    m, current = relation.manager, body
+    while True:
+        smaller = current
+        while (staying := smaller & relation.preimage(smaller)) != smaller:
+            smaller = staying
+        for constraint in constraints:
+            smaller = relation.reaching(smaller & constraint, smaller)
+        for one in along:
+            waiting = smaller & one.asking & ~relation.reaching(one.met(smaller), smaller)
+            smaller = smaller & ~m.exist(one.params, waiting)
         if smaller == current:
             return current
         current = smaller

@@ -19,7 +19,7 @@ speak of D and D' alone, since the values drawn are those that D' has and D has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, permutations
 
@@ -90,16 +90,24 @@ class Pairs:
     @cached_property
     def relation(self) -> Relation:
         """(D, ν̂, ∼) → (D', ν̂', ∼')."""
-        if not self._mortal:
-            return self._transitions
-        encoding = self.encoding
-        held = encoding.held_bits(self._mortal)
+        return self.along(self._transitions.parts) if self._mortal else self._transitions
+
+    def along(self, parts: Iterable[Bdd]) -> Relation:
+        """The same by some of the steps D → D' only, which may range over other bits too."""
+        moving = (*self._transitions.moving, *self._moving)
+        return Relation(self.manager, (part & self._keeping for part in parts), moving, self._report)
+
+    @cached_property
+    def _moving(self) -> Sequence[tuple[str, str]]:
+        """The bits of mortal vectors with their copies."""
         for vector in self._mortal:
-            encoding.successor(vector)
-        moving = [*self._transitions.moving, *((bit, encoding.primed(bit)) for bit in held)]
-        keeping = self.manager.conj([*map(self._keeps, self._mortal), *self._keep_equality()])
-        parts = (part & keeping for part in self._transitions.parts)
-        return Relation(self.manager, parts, moving, self._report)
+            self.encoding.successor(vector)
+        return [(bit, self.encoding.primed(bit)) for bit in self.encoding.held_bits(self._mortal)]
+
+    @cached_property
+    def _keeping(self) -> Bdd:
+        """keeps(x) and same(x, y) for all variables."""
+        return self.manager.conj([*map(self._keeps, self._mortal), *self._keep_equality()])
 
     def _keeps(self, vector: Vector) -> Bdd:
         """keeps(x), over the vector, its copy, D and D'."""

@@ -2,7 +2,8 @@
 
 Every argument and every result is a subset of ``everywhere``, the reachable states with all assignments.
 The kernel is ¬ EX EU EG; each of the others is what its equation says. Path quantifiers range over the
-fair runs, those on which each of the ``constraints`` holds infinitely often: a run is fair iff its rest
+fair runs, those on which each of the ``constraints`` holds infinitely often and the constraints on steps
+(``along``) are met: a run is fair iff its rest
 is, so it is enough that the states in which an EX or EU ends start a fair run.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stead_sym.symbolic.bdd.fixpoint import globally
+from stead_sym.symbolic.bdd.fixpoint import Along, globally
 from stead_sym.symbolic.bdd.manager import Bdd
 from stead_sym.symbolic.bdd.relation import Relation
 from stead_sym.symbolic.check.held_values import Pairs
@@ -27,6 +28,7 @@ class Operators:
     everywhere: Bdd
     fair: Bdd
     constraints: tuple[Bdd, ...] = ()
+    along: tuple[Along, ...] = ()
 
     @property
     def relation(self) -> Relation:
@@ -47,7 +49,7 @@ class Operators:
 
     def exists_globally(self, f: Bdd) -> Bdd:
         """⟦EG f⟧ = νZ. ⟦f⟧ ∩ pre(Z), and with constraints the fixpoint of `globally`"""
-        return globally(self.relation, f, self.constraints)
+        return globally(self.relation, f, self.constraints, self.along)
 
     def all_next(self, f: Bdd) -> Bdd:
         """AX f = ¬EX ¬f"""

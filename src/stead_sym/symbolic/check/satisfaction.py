@@ -7,8 +7,8 @@ are not state bits: no preimage touches them. The kernel is ¬ ∧ ∃ EX EU EG;
 What has no temporal operator keeps no assignment, and the product of R with all of them is not built for it:
 its quantifiers are taken over R alone, a block of them at once.
 
-With `fair` lines every path quantifier ranges over the fair runs: those on which each constraint
-holds infinitely often.
+With `fair` lines every path quantifier ranges over the fair runs: those on which each constraint on states
+holds infinitely often, and each constraint on actions is met (`check.actions`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import assert_never
 
+from stead_sym.deployment.parts import FairAction
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -44,6 +45,7 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.symbolic.bdd.fixpoint import globally
 from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.check.actions import fair_actions
 from stead_sym.symbolic.check.held_values import Pairs
 from stead_sym.symbolic.check.operators import Operators
 from stead_sym.symbolic.encode.values import HELD, Vector, bits_of
@@ -59,11 +61,15 @@ class Checker(Compiler):
     anything elsewhere.
     """
 
-    def __init__(self, model: ReachableStates, fair: Sequence[Formula] = ()) -> None:
-        """``fair``: the fairness constraints, first-order sentences."""
+    def __init__(
+        self, model: ReachableStates, fair: Sequence[Formula] = (), actions: Sequence[FairAction] = ()
+    ) -> None:
+        """``fair``: the fairness constraints on states, first-order sentences; ``actions``: those on
+        actions."""
         super().__init__(model.encoding, HELD, model.compiler.single)
         self.model = model
         self._constraints = tuple(fair)
+        self.actions = tuple(of_action for action in actions for of_action in fair_actions(model, action))
         self._sets: dict[Reading, Bdd] = {}
         self._pairs: dict[tuple[Vector, ...], Pairs] = {}
         self._operators: dict[tuple[Vector, ...], Operators] = {}
@@ -117,7 +123,8 @@ class Checker(Compiler):
         """CTL over the reachable states and all assignments to some variables."""
         if pairs.vectors not in self._operators:
             everywhere = self.model.reached & pairs.assignments
-            operators = Operators(pairs, everywhere, self._fair, self.constraints)
+            along = tuple(action.over(pairs) for action in self.actions)
+            operators = Operators(pairs, everywhere, self._fair, self.constraints, along)
             self._operators[pairs.vectors] = operators
         return self._operators[pairs.vectors]
 
@@ -213,9 +220,16 @@ class Checker(Compiler):
     @cached_property
     def _fair(self) -> Bdd:
         """The states from which a fair run starts: where nothing constrains runs, all."""
-        if not self.constraints:
+        if not self.is_constrained:
             return self.manager.true
-        return globally(self.model.transitions, self.model.reached, self.constraints)
+        pairs = Pairs(self.model.plan, self.model.transitions, (), self.model.report)
+        along = [action.over(pairs) for action in self.actions]
+        return globally(self.model.transitions, self.model.reached, self.constraints, along)
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether path quantifiers range over fair runs only."""
+        return bool(self._constraints or self.actions)
 
     def fairly(self, states: Bdd) -> Bdd:
         """Those of the states from which a fair run starts."""

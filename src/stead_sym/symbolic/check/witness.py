@@ -18,6 +18,7 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.fixpoint import shortest
 from stead_sym.symbolic.bdd.manager import Bdd
+from stead_sym.symbolic.check.fair_lassos import FairLassos
 from stead_sym.symbolic.check.held_values import Pairs
 from stead_sym.symbolic.check.lassos import Lassos
 from stead_sym.symbolic.check.satisfaction import Checker
@@ -67,7 +68,7 @@ class Witness:
     @property
     def is_constrained(self) -> bool:
         """Whether path quantifiers range over fair runs only."""
-        return bool(self.checker.constraints)
+        return self.checker.is_constrained
 
     def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """(D, σ) ⊨ f."""
@@ -115,13 +116,16 @@ class Witness:
     def forever(
         self, body: Formula, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[tuple[Step, ...], int]:
-        """A run that stays in f for ever and visits each fairness constraint in its loop.
+        """A run that stays in f for ever and meets each fairness constraint in its loop.
 
         Without constraints it is a shortest one, as far as `lassos.MOST_IMAGES` allow to find out; with them
         it need not be, which is hard to have (Clarke, Grumberg, McMillan and Zhao 1995).
         """
         env, pairs, holding = self._sat(body, body, assignment)
-        stay = self.checker.operators(pairs).exists_globally(holding)
+        operators = self.checker.operators(pairs)
+        stay = operators.exists_globally(holding)
+        if operators.along:
+            return FairLassos(self, operators, stay, env, assignment).found(state)
         search = Lassos(self, pairs, stay, env, assignment)
         found = search.in_rounds(state)
         return found if self.checker.constraints else search.shorter(state, *found)
@@ -210,9 +214,16 @@ class Witness:
             return self.step_to(place, after)
         raise ValueError(f"no step leads from {place.real} where it should")
 
-    def step_to(self, place: Place, after: Place) -> Step:
-        """The step between two places, with the call that makes it."""
-        step = self.model.step_between(place.known, after.known)
+    def step_to(
+        self,
+        place: Place,
+        after: Place,
+        among: Mapping[str, Bdd] | None = None,
+        agent: str | None = None,
+    ) -> Step:
+        """The step between two places, with the call that makes it; one ``among`` these, by that ``agent``,
+        if they are given."""
+        step = self.model.step_between(place.known, after.known, among, agent)
         self._enter(after)
         real = {name: value for value, name in place.names.items()}
         return Step(step.call.rename(real), after.real, step.actor)

@@ -58,9 +58,10 @@ def explore(plan: Plan, wrappers: Wrappers, progress: Progress | None = None) ->
 class ReachableStates:
     """R, as far as it has been explored (`explore`).
 
-    Three things grow while it is explored and stay as they are afterwards: ``reached``, the states reached,
+    Four things grow while it is explored and stay as they are afterwards: ``reached``, the states reached,
     over the state bits like ``initial``, the set of all D0; ``transitions``, the steps of the calls that are
-    selected in the states decided so far; and ``sweeps``, how often undecided states have been taken up.
+    selected in the states decided so far; ``by_agent``, which calls each agent selects there, per tool over
+    the state bits and its selectors; and ``sweeps``, how often undecided states have been taken up.
     """
 
     def __init__(self, plan: Plan, wrappers: Wrappers, progress: Progress | None = None) -> None:
@@ -82,6 +83,13 @@ class ReachableStates:
             for agent in self.deployment.agents
             if (wrapper := wrappers[agent.name]) is not None
         )
+        self.by_agent: dict[str, dict[str, Bdd]] = {
+            agent.name: {
+                name: manager.false if self.wrappers[agent.name] else self.offers.calls[name]
+                for name in agent.tools
+            }
+            for agent in self.deployment.agents
+        }
         self.initial = initial_set(plan)
         self.reached = self.initial
         self.sweeps = 0
@@ -130,8 +138,10 @@ class ReachableStates:
             for selected in finder.decide(states):
                 contexts = sum(len(other.contexts) for other in self.finders)
                 self.report("reach", sweeps=self.sweeps, contexts=contexts)
+                own = self.by_agent[finder.agent.name]
                 for tool, calls in selected.items():
                     chosen.setdefault(tool, []).append(calls)
+                    own[tool] = own[tool] | calls
         return {tool: self.manager.disj(calls) for tool, calls in chosen.items()}
 
     # hypotheses
@@ -297,13 +307,20 @@ class ReachableStates:
             yield (after := self.encoding.decode(chosen))
             found = found & ~self.singleton(after)
 
-    def step_between(self, state: Instance, after: Instance) -> Step:
+    def step_between(
+        self,
+        state: Instance,
+        after: Instance,
+        among: Mapping[str, Bdd] | None = None,
+        agent: str | None = None,
+    ) -> Step:
         """The step by a selected call, or an event, that leads from one state to the other, by the semantics
-        of the deployment: no step of a trace rests on the diagrams alone."""
+        of the deployment: no step of a trace rests on the diagrams alone. By one ``among`` these calls, per
+        tool a set over the state bits and its selectors, if they are given, and by that ``agent``."""
         near = around(self.deployment, self.restriction, state, after)
-        for call in self._selected_in(state):
+        for call in self._calls_in(state, self.transitions.selected if among is None else among):
             if leads_to(self.deployment, call, state, after, near):
-                return Step(call, after, self._actor(state, call))
+                return Step(call, after, self._actor(state, call) if agent is None else agent)
         raise AssertionError(f"no selected call leads from {state} to {after}")
 
     def _actor(self, state: Instance, call: Call) -> str | None:
@@ -314,10 +331,11 @@ class ReachableStates:
         having = [agent.name for agent in self.deployment.agents if call.tool in agent.tools]
         return having[0] if len(having) == 1 else self.selection(state)[call]
 
-    def _selected_in(self, state: Instance) -> Iterator[Call]:
-        """Π(D, Offer(D)), as the selections of the tools have it."""
+    def _calls_in(self, state: Instance, calls_of: Mapping[str, Bdd]) -> Iterator[Call]:
+        """The calls of a state in sets per tool, over the state bits and its selectors; with the selections
+        of the tools Π(D, Offer(D))."""
         bits, point = self.encoding.state_bits, self.singleton(state)
-        for name, calls in self.transitions.selected.items():
+        for name, calls in calls_of.items():
             here = self.manager.exist(bits, calls & point)
             for args in self.encoding.tuples(here, self.tools[name].interface.selectors):
                 yield Call(name, args)

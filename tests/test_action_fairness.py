@@ -1,0 +1,322 @@
+"""Fairness of actions on generated deployments: both engines, on both domains, against a checker that is
+written here from the definition.
+
+The checker lists the states of the literal domain with the calls on the edges, decides EG by the emptiness of
+Streett automata on strongly connected components, and evaluates the specifications over that.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from itertools import product
+
+import networkx as nx
+import pytest
+from hypothesis import HealthCheck, Phase, given, note, reject, settings
+from hypothesis import strategies as st
+
+from engine_pairs import actors, by_name, examples, some_by_name
+from stead_sym.agent.roles import wrap_all
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.initial import initial_states
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.parts import FairAction, Spec
+from stead_sym.deployment.printer import print_deployment
+from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.deployment.semantics import outcomes, within
+from stead_sym.errors import DefinitionError, NoInitialState, Undecided
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.syntax import (
+    And,
+    Binder,
+    Exists,
+    Forall,
+    Future,
+    Globally,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Until,
+    is_temporal,
+)
+from stead_sym.testing.deployments import deployments
+from stead_sym.testing.formulas import formulas
+from stead_sym.testing.workflows import workflows
+from stead_sym.verification import verify
+
+MAX_STATES = 150
+CASES = int(os.environ.get("STEAD_FAIR_CASES", "25"))
+
+
+class Oracle:
+    """M ↾ U_f with fair runs only, state by state."""
+
+    def __init__(self, deployment, agents):
+        self.deployment = deployment
+        self.restriction = theorem_restriction(deployment, deployment.specs)
+        wrappers = wrap_all(deployment, agents)
+        self.graph = nx.DiGraph()
+        self.may, self.by = {}, {}
+        todo = self.initial = list(initial_states(deployment, self.restriction.values, MAX_STATES))
+        todo = [*todo]
+        self.graph.add_nodes_from(todo)
+        while todo:
+            state = todo.pop()
+            self.may[state] = actors(deployment, wrappers, state)
+            for call in self.may[state]:
+                for after in outcomes(deployment, call, state, self.restriction):
+                    if within(self.restriction, after):
+                        if after not in self.graph:
+                            todo.append(after)
+                        self.graph.add_edge(state, after)
+                        self.by.setdefault((state, after), set()).add(call)
+            if len(self.graph) > MAX_STATES:
+                reject()
+        self.pairs = [pair for action in deployment.fair_actions for pair in self._pairs(action)]
+        self.pairs += [
+            (set(self.graph), {s for s in self.graph if holds(f, s, {})}, set()) for f in deployment.fair
+        ]
+        self.fair = self.eg(set(self.graph))
+
+    def _pairs(self, action):
+        """Per constraint (P, Q, T): a run in P again and again is in Q, or takes an edge of T, again and
+        again."""
+        d = self.deployment
+        if action.kind == "agent":
+            for role in d.agents:
+                if action.name in (None, role.name):
+                    mine = {s: {c for c, who in self.may[s].items() if role.name in who} for s in self.graph}
+                    yield self._pair(action, {s for s in mine if mine[s]}, set(), mine)
+            return
+        params = d.tool(action.name).params
+        values = [self.restriction.values[param.sort] for param in params]
+        open_ = [k for k, param in enumerate(params) if d.schema.sort(param.sort).values is None]
+        for args in product(*values):
+            mine = {s: {c for c in self.may[s] if c == (action.name, args)} for s in self.graph}
+            absent = {
+                s for s in self.graph if any(args[k] not in s.active_domain[params[k].sort] for k in open_)
+            }
+            yield self._pair(action, {s for s in mine if mine[s]}, absent, mine)
+
+    def _pair(self, action, enabled, absent, mine):
+        taken = {(s, t) for (s, t), calls in self.by.items() if calls & mine[s]}
+        every = set(self.graph)
+        return (enabled, absent, taken) if action.strong else (every, every - enabled, taken)
+
+    # runs
+
+    def eg(self, states):
+        good, todo = set(), [states]
+        while todo:
+            inside = self.graph.subgraph(todo.pop())
+            for component in map(set, nx.strongly_connected_components(inside)):
+                if not self.graph.subgraph(component).edges:
+                    continue
+                bad = set()
+                for p, q, t in self.pairs:
+                    if not component & q and not any(e in t for e in self.graph.subgraph(component).edges):
+                        bad |= component & p
+                if bad:
+                    todo.append(component - bad)
+                else:
+                    good |= component
+        return self.until(states, good)
+
+    def until(self, through, goal):
+        found = set(goal)
+        todo = [*goal]
+        while todo:
+            for before in self.graph.predecessors(todo.pop()):
+                if before in through and before not in found:
+                    found.add(before)
+                    todo.append(before)
+        return found
+
+    # formulas
+
+    def sat(self, f, sigma):
+        every = set(self.graph)
+        if not is_temporal(f):
+            return {s for s in every if holds(f, s, sigma)}
+        match f:
+            case Not(body):
+                return every - self.sat(body, sigma)
+            case Implies(left, right):
+                return (every - self.sat(left, sigma)) | self.sat(right, sigma)
+            case And(parts):
+                return every.intersection(*(self.sat(part, sigma) for part in parts))
+            case Or(parts):
+                return set().union(*(self.sat(part, sigma) for part in parts))
+            case Exists(binder, body):
+                found = set()
+                for u in self.restriction.values[binder.sort]:
+                    there = {s for s in every if u in s.active_domain[binder.sort]}
+                    found |= there & self.sat(body, {**sigma, binder.name: u})
+                return found
+            case Forall(binder, body):
+                return every - self.sat(Exists(binder, Not(body)), sigma)
+            case Next("E", body):
+                goal = self.sat(body, sigma) & self.fair
+                return {s for s in every if goal.intersection(self.graph.successors(s))}
+            case Future("E", body):
+                return self.until(every, self.sat(body, sigma) & self.fair)
+            case Globally("E", body):
+                return self.eg(self.sat(body, sigma))
+            case Until("E", left, right, False):
+                return self.until(self.sat(left, sigma), self.sat(right, sigma) & self.fair)
+            case Future("A", body):
+                return every - self.sat(Globally("E", Not(body)), sigma)
+            case Globally("A", body):
+                return every - self.sat(Future("E", Not(body)), sigma)
+            case Next("A", body):
+                return every - self.sat(Next("E", Not(body)), sigma)
+            case _:
+                raise AssertionError(f"the test asks about {f}")
+
+    def holds(self, f):
+        return self.sat(f, {}).issuperset(self.initial)
+
+
+@st.composite
+def constraints(draw, deployment):
+    kinds = [FairAction("event" if t.event else "tool", t.name) for t in deployment.tools_and_events]
+    kinds += [FairAction("agent"), *(FairAction("agent", a.name) for a in deployment.agents if a.name)]
+    some = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4, unique=True))
+    return tuple(replace(one, strong=draw(st.booleans())) for one in some)
+
+
+@st.composite
+def questions(draw, deployment):
+    """Specifications that ask for something to come, or to be possible again and again."""
+    schema = deployment.schema
+    from stead_sym.testing.formulas import Signature
+
+    known = {r.name: r.sorts for r in schema.relations}
+    signature = Signature(known, deployment.constants)
+    sort = draw(st.sampled_from([s.name for s in schema.sorts if s.values is None]))
+    binder = Binder("x", sort)
+    made = []
+    for k in range(3):
+        f, g = (draw(formulas(signature, {"x": sort}, depth=1)) for _ in range(2))
+        path = draw(st.sampled_from("AE"))
+        inner = draw(st.sampled_from([Future(path, g), Globally(path, g), Until("E", f, g, False)]))
+        if draw(st.booleans()):
+            inner = Globally(draw(st.sampled_from("AE")), Future(draw(st.sampled_from("AE")), g))
+        body = Forall(binder, Implies(f, inner))
+        made.append(Spec(f"q{k}", Globally("A", body) if draw(st.booleans()) else Future("A", body)))
+    return tuple(made)
+
+
+@st.composite
+def records(draw):
+    """Records that come, change and go, by events and by tools, some of them shared by two agents: what
+    waits for what hangs on who gets a turn."""
+    literals = ("P(x)", "~P(x)", "Q(x)", "~Q(x)", "F()", "~F()", "L(lo)", "~L(hi)")
+    changes = ("insert P(x)", "delete P(x)", "insert Q(x)", "delete Q(x)", "insert F()", "clear F")
+    leaves = "delete In(x)\n    delete P(x)\n    delete Q(x)"
+    text = [
+        "deployment records",
+        "sort a",
+        "sort k = { lo, hi } rigid",
+        f"bound a {draw(st.sampled_from([1, 1, 2]))}",
+    ]
+    text += ["relation In(a)", "relation P(a)", "relation Q(a)", "relation F()", "relation L(k)"]
+    if draw(st.booleans()):
+        text += ["init In(c)", "event again() guard ~In(c) effect insert In(c)"]
+    text += [
+        "event arrive() guard ~exists x: a. In(x) & x != c effect fresh x: a insert In(x)".replace(
+            " & x != c", " & x != c" if "init In(c)" in text else ""
+        )
+    ]
+    tools = ["wait"]
+    for i in range(draw(st.integers(1, 3))):
+        kind, name = draw(st.sampled_from(["event", "tool"])), f"t{i}"
+        tools += [name] if kind == "tool" else []
+        if draw(st.integers(0, 5)) == 5:
+            flip = draw(st.sampled_from(["guard ~L(l) effect insert L(l)", "guard L(l) effect delete L(l)"]))
+            text.append(f"{kind} {name}(l: k) {flip}")
+            continue
+        guard = " & ".join(["In(x)", *draw(st.lists(st.sampled_from(literals), max_size=2))])
+        effect = draw(st.lists(st.sampled_from(changes), min_size=1, max_size=2, unique=True))
+        effect = leaves if draw(st.integers(0, 4)) == 4 else "\n    ".join(effect)
+        text.append(f"{kind} {name}(x: a)\n  guard {guard}\n  effect\n    {effect}")
+        if draw(st.integers(0, 3)) == 3:
+            text.append("  effect")
+    text += ["tool wait()"]
+    if draw(st.booleans()):
+        some = [draw(st.lists(st.sampled_from(tools), min_size=1, unique=True)) for _ in range(2)]
+        some[0] += [tool for tool in tools if tool not in some[0] + some[1]]
+        for name, own in zip(("ann", "bob"), some, strict=True):
+            lines = [
+                f"call {tool}({'l' if tool + '(l' in ' '.join(text) else 'x'})"
+                for tool in own
+                if tool != "wait"
+            ]
+            text += [f"agent {name}", f"  tools {', '.join(own)}", "  policy p"]
+            text += [
+                f"    {line}" for line in (*draw(st.permutations(lines)), *["call wait()"] * ("wait" in own))
+            ]
+    return parse_deployment("\n".join(text))
+
+
+@st.composite
+def asked_of_records(draw, deployment):
+    """That what an action waits for does not last, or that something comes at last, of a record or at all."""
+    literals = ["P(x)", "Q(x)", "~P(x)", "~Q(x)", "~In(x)", "F()", "L(lo)"]
+    guards = [str(t.guard) for t in deployment.tools_and_events if [p.name for p in t.params] == ["x"]]
+    texts = []
+    for _ in range(2):
+        f = draw(st.sampled_from(guards * 2 + ["In(x)"]))
+        g = draw(st.sampled_from([f"~({f})"] * 3 + literals))
+        some = ("AG forall x: a. ({f} -> AF {g})", "AG forall x: a. ({f} -> AF {g})", "AG AF ~exists x: a. {f}",
+                "EF exists x: a. EG {f}", "AG forall x: a. AF ({g} | ~In(x))")  # fmt: skip
+        texts.append(draw(st.sampled_from(some)).format(f=f, g=g))
+    return tuple(Spec(f"q{k}", deployment.formula(text)) for k, text in enumerate(texts))
+
+
+@st.composite
+def fair_deployments(draw):
+    """A small deployment with fairness of actions, and who its agents are."""
+    old = deployments(max_tools=3, max_bound=2, max_arity=2)
+    kind = draw(st.sampled_from(["records", "records", "records", "workflows", "old"]))
+    plain = draw({"records": records(), "workflows": workflows(max_actions=3), "old": old}[kind])
+    written = replace(
+        plain.written,
+        fair_actions=draw(constraints(plain)),
+        specs=draw(asked_of_records(plain) if kind == "records" else questions(plain)),
+        fair=plain.written.fair if draw(st.booleans()) else (),
+    )
+    deployment = replace(plain, written=written, text=None)
+    policies = [["any", by_name(1), some_by_name(2), *(p.name for p in a.policies)] for a in plain.agents]
+    return deployment, {a.name: draw(st.sampled_from(p)) for a, p in zip(plain.agents, policies, strict=True)}
+
+
+def assert_as_defined(deployment, agents):
+    """Both engines and domains answer as the checker here does."""
+    note(f"{agents}\n{print_deployment(deployment)}")
+    try:
+        explicit = verify(deployment, agents, engine="explicit", max_states=MAX_STATES, findings=False)
+    except (DefinitionError, NoInitialState, Undecided):
+        reject()
+    oracle = Oracle(deployment, agents)
+    unfair = not oracle.holds(Globally("E", deployment.formula("true")))
+    expected = {s.name: None if unfair else oracle.holds(s.formula) for s in deployment.specs}
+    results = {"explicit": explicit}
+    for domain in ("theorem", "normal"):
+        results[domain] = verify(deployment, agents, domain=domain, findings=False)
+    for how, result in results.items():
+        assert {name: v.holds for name, v in result.verdicts.items()} == expected, how
+    return expected
+
+
+@given(fair_deployments())
+@settings(
+    max_examples=CASES,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_engines_and_domains_agree_with_the_definition(case):
+    assert_as_defined(*case)
