@@ -66,6 +66,8 @@ FIRST = {
     "/agent/wrapper": ("tests/agent/test_wrapper.py",),
     "/production": ("tests/agent/test_verified_agent.py",),
     "/examples/production": ("tests/agent/test_production.py",),
+    "check/actions": ("tests/test_action_fairness.py",),
+    "check/fair_lassos": ("tests/test_action_fairness.py",),
     "check/held_values": ("tests/symbolic/check/test_held_values.py",),
     "check/witness": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
     "check": ("tests/symbolic/check",),
@@ -890,6 +892,36 @@ MUTATIONS = (
         "for constraint in ():",
     ),
     Mutation(
+        "an action is enabled where it is offered",
+        "check/actions.py",
+        "m.conj([model.transitions.selected[name], *map",
+        "m.conj([model.offers.calls[name], *map",
+    ),
+    Mutation(
+        "an action is fair to one record if it is to another",
+        "bdd/fixpoint.py",
+        "~relation.reaching(one.met(smaller), smaller)",
+        "~relation.reaching(m.exist(one.params, one.met(smaller)), smaller)",
+    ),
+    Mutation(
+        "what is not active is counted",
+        "check/actions.py",
+        "absent if strong else ~enabled,",
+        "m.false if strong else ~enabled,",
+    ),
+    Mutation(
+        "strong fairness is weak",
+        "check/actions.py",
+        "absent if strong else ~enabled,",
+        "~enabled,",
+    ),
+    Mutation(
+        "an agent's turn is taken by another",
+        "check/actions.py",
+        "enabled, m.false if strong else ~enabled, steps)",
+        "enabled, m.false if strong else ~enabled, model.transitions.parts)",
+    ),
+    Mutation(
         "fair runs are not asked for",
         "check/operators.py",
         "return self.everywhere & self.relation.preimage(f & self.fair)",
@@ -1634,7 +1666,10 @@ MUTATIONS = (
         "if False:",
     ),
     Mutation(
-        "a fair run needs no loop", "/evidence/replay.py", "            if fair:", "            if False:"
+        "a fair run needs no loop",
+        "/evidence/replay.py",
+        "            if fair or actions:",
+        "            if False:",
     ),
     Mutation(
         "recorded decisions are not compared",
@@ -1882,7 +1917,7 @@ MUTATIONS = (
     Mutation(
         "fairness does not matter to what a choice changes",
         "/symmetries.py",
-        "elif not fair and _quantifies",
+        "elif not fewer and _quantifies",
         "elif _quantifies",
     ),
     Mutation(

@@ -16,16 +16,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, reject, settings
 from hypothesis import strategies as st
 
-from engine_pairs import actors, by_name, examples, some_by_name
+from engine_pairs import actors, by_name, some_by_name
 from stead_sym.agent.roles import wrap_all
-from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import FairAction, Spec
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import outcomes, within
-from stead_sym.errors import DefinitionError, NoInitialState, Undecided
+from stead_sym.errors import DeclarationError, DefinitionError, NoInitialState, Undecided
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import (
     And,
@@ -48,6 +47,68 @@ from stead_sym.verification import verify
 
 MAX_STATES = 150
 CASES = int(os.environ.get("STEAD_FAIR_CASES", "25"))
+
+
+TURNS = "event ring() tool work() guard ~Done() effect insert Done() tool wait()"
+TWO = "sort a relation In(a) relation T(a) init In(c) In(d) event touch(x: a) guard In(x) effect insert T(x)"
+COMING = (
+    "sort a bound a 1 relation In(a) relation Done() event come() guard ~In(_) effect fresh x: a insert In(x)"
+    " event go() effect clear In event use(x: a) guard In(x) effect insert Done()"
+)
+NIGHT = (
+    "relation Night() relation Done() event dusk() guard ~Night() effect insert Night()"
+    " event dawn() guard Night() effect clear Night event come() guard ~Night() effect insert Done()"
+)
+SHARED = (
+    "relation Done() tool wait() tool work() effect insert Done()"
+    "\nagent ann\n tools wait, work policy lazy call wait()"
+    "\nagent bob\n tools work policy lazy call work()"
+)
+DEFINED = [  # deployment, lines, specification, and whether it holds where the only policy is `lazy`
+    ("relation Done() policy lazy call wait() " + TURNS, "fair tool work", "AF Done()", False),
+    ("relation Done() policy lazy call work() call wait() " + TURNS, "fair agent", "AF Done()", True),
+    ("relation Done() policy lazy call work() call wait() " + TURNS, "fair event ring", "AF Done()", False),
+    ("relation Done() policy lazy call work() call wait() " + TURNS, "fair tool work()", "AF Done()", True),
+    (TWO, "fair event touch", "AF T(c) & AF T(d)", True),
+    (TWO, "", "EG ~T(d)", True),
+    (COMING, "fair strong event use", "EG ~Done()", True),
+    (COMING, "fair strong event use", "AG (In(_) -> AX AX ~EG (In(_) & ~Done()))", True),
+    (NIGHT, "fair strong event come", "AF Done()", True),
+    (NIGHT, "fair event come", "AF Done()", False),
+    (SHARED, "fair agent ann", "AF Done()", False),
+    (SHARED, "fair agent bob", "AF Done()", True),
+]
+
+
+@pytest.mark.parametrize(("body", "lines", "asked", "expected"), DEFINED)
+def test_what_each_line_asks_for(body, lines, asked, expected):
+    deployment = parse_deployment(f"deployment defined\n{body}\n{lines}\nspec q0 {asked}")
+    lazy = {agent.name: "lazy" if agent.policies else "any" for agent in deployment.agents}
+    assert assert_as_defined(deployment, lazy) == {"q0": expected}
+    assert parse_deployment(print_deployment(deployment)) == deployment
+
+
+REFUSED = [
+    ("fair event work", "work is a tool; write `fair tool work`"),
+    ("fair tool wrok", "unknown tool wrok; did you mean work?"),
+    ("fair agent bob", "unknown agent bob"),
+    ("fair tool work(x)", "its 0 parameters"),
+]
+
+
+@pytest.mark.parametrize(("line", "why"), REFUSED)
+def test_a_line_about_nothing_is_refused(line, why):
+    with pytest.raises(DeclarationError, match=why.replace("`", ".")):
+        parse_deployment(f"deployment d relation Done() {TURNS} {line}")
+
+
+def test_words_of_fairness_are_names_elsewhere():
+    """Relations may have these names, and `fair agent` speaks of one that has no columns."""
+    names = "relation event() relation agent() relation strong() relation tool() relation Done()"
+    lines = "fair event and strong\nfair agent\nfair strong\nfair tool\nevent ring()"
+    deployment = parse_deployment(f"deployment d {names} tool wait() {lines}")
+    assert len(deployment.fair) == 4
+    assert deployment.fair_actions == ()
 
 
 class Oracle:
@@ -270,8 +331,10 @@ def asked_of_records(draw, deployment):
     for _ in range(2):
         f = draw(st.sampled_from(guards * 2 + ["In(x)"]))
         g = draw(st.sampled_from([f"~({f})"] * 3 + literals))
-        some = ("AG forall x: a. ({f} -> AF {g})", "AG forall x: a. ({f} -> AF {g})", "AG AF ~exists x: a. {f}",
-                "EF exists x: a. EG {f}", "AG forall x: a. AF ({g} | ~In(x))")  # fmt: skip
+        some = (
+            *["AG forall x: a. ({f} -> AF {g})"] * 2,
+            *("AG AF ~exists x: a. {f}", "EF exists x: a. EG {f}", "AG forall x: a. AF ({g} | ~In(x))"),
+        )
         texts.append(draw(st.sampled_from(some)).format(f=f, g=g))
     return tuple(Spec(f"q{k}", deployment.formula(text)) for k, text in enumerate(texts))
 
@@ -295,7 +358,6 @@ def fair_deployments(draw):
 
 def assert_as_defined(deployment, agents):
     """Both engines and domains answer as the checker here does."""
-    note(f"{agents}\n{print_deployment(deployment)}")
     try:
         explicit = verify(deployment, agents, engine="explicit", max_states=MAX_STATES, findings=False)
     except (DefinitionError, NoInitialState, Undecided):
@@ -319,4 +381,6 @@ def assert_as_defined(deployment, agents):
     suppress_health_check=list(HealthCheck),
 )
 def test_engines_and_domains_agree_with_the_definition(case):
-    assert_as_defined(*case)
+    deployment, agents = case
+    note(f"{agents}\n{print_deployment(deployment)}")
+    assert_as_defined(deployment, agents)

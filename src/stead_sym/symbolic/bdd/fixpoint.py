@@ -101,8 +101,8 @@ def fair_core(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: 
         smaller = current
         while (staying := smaller & relation.preimage(smaller)) != smaller:
             smaller = staying
-        for constraint in constraints:
-            smaller = relation.reaching(smaller & constraint, smaller)
+        for states in constraints:
+            smaller = relation.reaching(smaller & states, smaller)
         for one in along:
             waiting = smaller & one.asking & ~relation.reaching(one.met(smaller), smaller)
             smaller = smaller & ~m.exist(one.params, waiting)
