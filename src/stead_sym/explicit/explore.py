@@ -172,13 +172,15 @@ class _Search:
         self.offered.append(offered)
         self.actors.append(actors)
 
-    def _leaps(self, source: int, call: Call, actors: Mapping[Call, str | None], effective: bool) -> bool:
+    def _leaps(
+        self, source: int, call: Call, actors: Mapping[Call, tuple[str, ...]], effective: bool
+    ) -> bool:
         """Whether the call has an effect, of which its `outcomes` show whether it is ``effective`` or may
         lead past a bound only. A selected one must not."""
         state = self.states[source]
         after = past_a_bound(self.deployment, self.questions, call, state, self.restriction)
         if after is not None and call in actors:
-            self._check(source, Step(call, after, actors[call]))
+            self._check(source, Step(call, after, next(iter(actors[call]), None)))
         for key in left_open(self.deployment, self.questions, call, state):
             if not effective:
                 raise effect_undecided(call, self.questions[key].open)
