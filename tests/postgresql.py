@@ -35,7 +35,7 @@ def _missing() -> str:
     if _programs() is None:
         return "PostgreSQL is not installed (apt-get install postgresql)"
     if importlib.util.find_spec("psycopg") is None:
-        return "psycopg is not installed (pip install 'stead-sym[postgres]')"
+        return "psycopg is not installed (pip install '.[postgres]')"
     return ""
 
 

@@ -10,6 +10,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import stead_sym
+from stead_sym.extras import install
 
 ROOT = Path(__file__).resolve().parents[1]
 METADATA = distribution("stead-sym").metadata
@@ -61,3 +62,44 @@ def test_the_readme_names_the_licence() -> None:
     section = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Licence\n")[1]
     assert "Apache" in section
     assert "(LICENSE)" in section
+
+
+WRITTEN = [
+    path
+    for folder in ("docs", "src", "tests", "notebooks", "editor", ".ci")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in (".md", ".py", ".ipynb", ".sh", "")
+    and path.is_file()
+    and "node_modules" not in path.parts
+] + [*ROOT.glob("*.md"), ROOT / "Dockerfile", ROOT / "pyproject.toml"]
+
+
+def test_no_text_installs_the_package_from_a_registry() -> None:
+    """It is in none, so the command would fail, or install what somebody else has put there."""
+    name = "stead" + "[-_]sym"
+    wrong = re.compile(rf"{name}\[|pip3? install (?:[^\n`;&|]* )?['\"]?{name}(?![\w/.-])")
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in WRITTEN
+        for match in wrong.finditer(path.read_text(encoding="utf-8", errors="replace"))
+    ]
+    assert found == []
+    assert wrong.search("pip install -q 'stead-" + "sym'")
+    assert not wrong.search("pip install wheels/stead_" + "sym-0.1.0-py3-none-any.whl")
+
+
+def test_libraries_that_a_page_installs_are_those_of_an_extra() -> None:
+    """Which is also what a message says where one is missing."""
+    listed = {install(extra) for extra in METADATA.get_all("Provides-Extra", [])}
+    for path in WRITTEN:
+        if path.suffix == ".md":
+            for command in re.findall(
+                r"pip install(?: '[^'\n]*[<>=][^'\n]*')+", path.read_text(encoding="utf-8")
+            ):
+                assert command in listed, path
+
+
+def test_what_a_missing_library_is_said_to_need() -> None:
+    assert install("tui") == "pip install 'textual>=1.0'"
+    assert install("llama").startswith("pip install 'cyllama")
+    assert install("llama").count("'") == 4

@@ -28,6 +28,7 @@ def test_the_map_names_what_is_there_and_all_of_it() -> None:
     assert there - named <= {
         "collecting.py",
         "errors.py",
+        "extras.py",
         "memory.py",
         "printable.py",
         "progress.py",

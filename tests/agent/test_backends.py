@@ -13,6 +13,7 @@ from stead_sym.agent.models.backends import KINDS, open_backend
 from stead_sym.agent.models.tokenizer import ChatTokenizer, library
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
+from stead_sym.extras import install
 from stead_sym.testing import small_model
 
 
@@ -52,8 +53,7 @@ def test_a_library_that_is_not_installed(monkeypatch, tmp_path, capsys, words, m
     assert main(["verify", "refund", "--agent", words, "--store", str(tmp_path / "d.sqlite")]) == 2
     name = words if missing == "cyllama" else words.split(":", 1)[1].split("#")[0]
     assert capsys.readouterr().err == (
-        f"stead-sym: {name} needs the library {missing}, which is not installed; "
-        f"pip install 'stead-sym[{extra}]'\n"
+        f"stead-sym: {name} needs the library {missing}, which is not installed; {install(extra)}\n"
     )
 
 
@@ -114,6 +114,6 @@ def test_the_small_model_says_which_extra_it_needs(monkeypatch, tmp_path, capsys
         small_model.main()
     assert ended.value.code == 2
     assert capsys.readouterr().err == (
-        "the small model needs the library torch, which is not installed; pip install 'stead-sym[hf]'\n"
+        f"the small model needs the library torch, which is not installed; {install('hf')}\n"
     )
     assert not (tmp_path / "made").exists()

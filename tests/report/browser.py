@@ -21,7 +21,7 @@ AXE = Path(__file__).resolve().parents[2] / ".ci" / "browser" / "axe.min.js"
 
 def _missing() -> str:
     if importlib.util.find_spec("playwright") is None:
-        return "playwright is not installed (pip install 'stead-sym[browser]')"
+        return "playwright is not installed (pip install '.[browser]')"
     if shutil.which("chromium") is None:
         return "chromium is not installed (apt-get install chromium)"
     return "" if AXE.exists() else "axe-core is not there (.ci/browser.sh)"

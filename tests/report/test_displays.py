@@ -90,7 +90,7 @@ def test_decisions_are_a_table(result):
 
 def test_tables_of_pandas():
     if os.environ.get("STEAD_BROWSER") != "required":
-        pytest.importorskip("pandas", reason="pandas is not installed (pip install 'stead-sym[notebook]')")
+        pytest.importorskip("pandas", reason="pandas is not installed (pip install '.[notebook]')")
     desk = st.load("refund")
     result = st.verify(desk, st.ReplayAgent("smollm2", st.Prompt.of(desk)), domain="theorem")
     frame = st.decisions_frame(result)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from stead_sym.cli.examples_of_help import subcommands
 from stead_sym.errors import InputError
+from stead_sym.extras import install
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -25,9 +26,7 @@ def _completion(shell: str, whole: argparse.ArgumentParser) -> int:
     try:
         import shtab
     except ImportError:
-        raise InputError(
-            "completion wants the library shtab; `pip install 'stead-sym[completion]'`"
-        ) from None
+        raise InputError(f"completion wants the library shtab; {install('completion')}") from None
     _complete_paths(whole, {"FILE": shtab.FILE, "DIR": shtab.DIR})
     print(shtab.complete(whole, shell=shell))
     return 0

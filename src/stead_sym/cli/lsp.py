@@ -10,6 +10,7 @@ import argparse
 import os
 
 from stead_sym.errors import InputError
+from stead_sym.extras import install
 
 
 def add_lsp(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +23,7 @@ def _lsp(options: argparse.Namespace) -> int:
     try:
         from stead_sym.cli.editor.server import make_server
     except ImportError:
-        raise InputError("lsp wants the library pygls; `pip install 'stead-sym[lsp]'`") from None
+        raise InputError(f"lsp wants the library pygls; {install('lsp')}") from None
     with os.fdopen(os.dup(0), "rb") as stdin, os.fdopen(os.dup(1), "wb") as stdout:
         make_server().start_io(stdin, stdout)
     return 0

@@ -17,6 +17,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import InputError
 from stead_sym.evidence.reading import read_evidence
+from stead_sym.extras import install
 from stead_sym.files import load, load_json
 
 
@@ -38,7 +39,7 @@ def _simulate(options: argparse.Namespace) -> int:
     try:
         from stead_sym.cli.stepper import StepperApp
     except ImportError:
-        raise InputError("simulate wants the library textual; `pip install 'stead-sym[tui]'`") from None
+        raise InputError(f"simulate wants the library textual; {install('tui')}") from None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError("simulate wants a terminal; `stead-sym replay` prints a run to a file or a pipe")
     StepperApp(stepper_of(load(options.file), options)).run()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from stead_sym.data.source import Column
 from stead_sym.data.tables import BATCH, Batch, Table, positions
 from stead_sym.errors import InputError, Span
+from stead_sym.extras import install
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -142,7 +143,7 @@ class _Parquet:
         except ImportError:
             raise InputError(
                 f"{self.path}: reading Parquet needs the library pyarrow, which is not installed;"
-                " pip install 'stead-sym[data]'"
+                f" {install('data')}"
             ) from None
         with _opened(self.path):  # an error of pyarrow may be one of Python's too: it is caught first
             try:

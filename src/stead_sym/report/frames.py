@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stead_sym.agent.records.weight import is_same
 from stead_sym.errors import InputError
+from stead_sym.extras import install
 from stead_sym.verification import Verification
 
 if TYPE_CHECKING:
@@ -69,5 +70,5 @@ def _frame(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> Any:
     try:
         import pandas
     except ImportError:
-        raise InputError("pandas is not installed; pip install 'stead-sym[notebook]'") from None
+        raise InputError(f"pandas is not installed; {install('notebook')}") from None
     return pandas.DataFrame(list(rows), columns=list(columns))

@@ -13,6 +13,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from stead_sym.errors import InputError
+from stead_sym.extras import install
 
 _T = TypeVar("_T")
 _SECONDS = 20.0
@@ -38,8 +39,7 @@ class RayExecutor(Executor):
             import ray
         except ImportError:
             raise InputError(
-                "running on a cluster needs the library ray, which is not installed; pip install"
-                " 'stead-sym[ray]'"
+                f"running on a cluster needs the library ray, which is not installed; {install('ray')}"
             ) from None
         if refused := _refused(address):  # Ray would try again for many minutes
             raise InputError(f"{address}: no Ray cluster ({refused}); start one, or write `local`")

@@ -18,6 +18,7 @@ from stead_sym.agent.records.digest import digest
 from stead_sym.agent.records.possible import Tokens
 from stead_sym.agent.wording import one_line
 from stead_sym.errors import ModelError
+from stead_sym.extras import install
 
 Loaded = TypeVar("Loaded")
 
@@ -101,7 +102,7 @@ def library(module: str, name: str, extra: str = "hf") -> Any:
     except Exception as error:  # noqa: BLE001 (whatever its code raises, or that of a library that it brings)
         if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
             raise ModelError(
-                f"{name} needs the library {module}, which is not installed; pip install 'stead-sym[{extra}]'"
+                f"{name} needs the library {module}, which is not installed; {install(extra)}"
             ) from None
         raise _not_loading(name, f"the library {module}", error) from None
 

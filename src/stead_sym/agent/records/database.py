@@ -24,6 +24,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from stead_sym.agent.wording import without_secrets
 from stead_sym.errors import StoreError
+from stead_sym.extras import install
 from stead_sym.printable import printable
 
 APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files
@@ -283,8 +284,7 @@ class Database:
             )
         except ImportError:
             raise StoreError(
-                f"{self.name} needs the library psycopg, which is not installed; pip install "
-                "'stead-sym[postgres]'"
+                f"{self.name} needs the library psycopg, which is not installed; {install('postgres')}"
             ) from None
         except (SQLAlchemyError, ValueError, TypeError):
             raise StoreError(f"{self.name}: an option of the URL cannot be read; leave it out") from None
