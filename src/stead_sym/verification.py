@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
-from stead_sym.agent.base import DecisionContext, Reporting
+from stead_sym.agent.base import DecisionContext, Reporting, Spreading
 from stead_sym.agent.records.answer import Answer, recorded_answers
 from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import weight
@@ -453,16 +453,16 @@ def _run(wrapper: CanonicalWrapper | None) -> AgentRun:
 
 @contextmanager
 def _reporting(wrappers: Wrappers, progress: Progress | None) -> Iterator[None]:
-    """Have the agents report while they are asked."""
+    """Have the agents report while they are asked, as in one run."""
     agents = [wrapper.agent for wrapper in wrappers.values() if wrapper is not None]
-    reporting = [agent for agent in agents if isinstance(agent, Reporting)]
-    for agent in reporting:
-        agent.report_to(progress)
-    try:
+    with ExitStack() as stack:
+        for agent in agents:
+            if isinstance(agent, Reporting):
+                agent.report_to(progress)
+                stack.callback(agent.report_to, None)
+            if isinstance(agent, Spreading):
+                stack.enter_context(agent.spreading())
         yield
-    finally:
-        for agent in reporting:
-            agent.report_to(None)
 
 
 def _past_bounds(engine: Engine) -> Iterator[str]:

@@ -261,6 +261,105 @@ def test_what_changes_with_time_has_no_verdict():
     assert {verdict.holds for verdict in again.verdicts.values()} == {None}, "the records tell"
 
 
+def test_what_goes_by_the_clock_has_no_verdict():
+    """Its answers change after so many questions: put one after the other, they would all be the same."""
+    clock = itertools.count()
+
+    def by_the_clock(context):
+        return first(context) if next(clock) < 8 else last(context)
+
+    result = st.verify(desk, recorded(by_the_clock, probe=True))
+    assert {verdict.holds for verdict in result.verdicts.values()} == {None}
+    assert "unsteady agent" in {finding.kind for finding in result.findings}
+
+
+def test_questions_are_put_again_among_later_ones():
+    asked = []
+    agent = recorded(lambda context: asked.append(context) or first(context), probe=True)
+    with agent.spreading():
+        for context in MANY:
+            agent.select([context])
+        assert len(asked) > len(MANY)
+    assert sorted(Counter(asked).values())[-len(TIMES) :] == sorted(TIMES)
+    places = [place for place, context in enumerate(asked) if context == MANY[0]]
+    assert places[1:] != [*range(1, TIMES[0])], "not one after the other"
+    assert len(agent.answer(MANY[0]).said.answers) == TIMES[0]
+    asked.clear()
+    agent.select(MANY[:3])
+    assert asked == []
+
+
+@pytest.mark.parametrize("samples", [1, 5])
+def test_no_answer_is_lost_where_a_run_ends_before_a_question_is_put_as_often_as_it_should(samples):
+    store, asked = st.Store(), []
+
+    def ending(context):
+        if len(asked) == 32:
+            raise Mishap("enough")
+        asked.append(context)
+        return first(context)
+
+    def again(context):
+        asked.append(context)
+        return first(context)
+
+    with pytest.raises(st.AgentError, match="enough"):
+        recorded(ending, store=store, probe=True, samples=samples).select(MANY)
+    agent = recorded(again, store=store, probe=True, samples=samples)
+    agent.select(MANY)
+    assert [len(agent.answer(context).said.answers) for context in MANY] == [*map(asked.count, MANY)]
+
+
+def test_two_workers_share_the_questions(tmp_path):
+    asked, stores = Counter(), [st.Store(tmp_path / "s.sqlite") for _ in range(2)]
+
+    def slow(context):
+        asked[context] += 1
+        time.sleep(0.01)
+        return first(context)
+
+    def work(store):
+        recorded(slow, store=store).select(MANY)
+
+    workers = [threading.Thread(target=work, args=(store,)) for store in stores]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert asked == Counter(MANY), "each once"
+
+
+def test_a_question_of_a_worker_that_gives_up_is_taken_over(tmp_path):
+    """What it has heard so far is used at once, before it has asked as often as it means to."""
+    begun, give_up, failures = threading.Event(), threading.Event(), []
+
+    def stuck(context):
+        if context == MANY[1]:
+            begun.set()
+            give_up.wait(20)
+            raise Mishap("no more")
+        return first(context)
+
+    def work():
+        with st.Store(tmp_path / "s.sqlite") as store, pytest.raises(st.AgentError) as caught:
+            recorded(stuck, store=store, probe=True).select(MANY[:2])
+        failures.append(caught.value)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    assert begun.wait(20)
+    asked = []
+    with st.Store(tmp_path / "s.sqlite") as store:
+        other = recorded(lambda context: asked.append(context) or first(context), store=store)
+        other.select(MANY[:1])
+        assert asked == []
+        threading.Timer(0.2, give_up.set).start()
+        other.select(MANY[:2])
+        assert asked == [MANY[1]]
+    worker.join()
+    assert failures
+
+
 def test_several_samples_cover_all_answers():
     """Of an agent that takes one of two calls at random: what either does is possible."""
     dice = random.Random(0)

@@ -195,9 +195,12 @@ def test_answers_without_tokens_are_checked():
     )
     assert Answer.from_data(told.data()) == told
     assert told.said.counts == {first: 2, second: 1}
+    once = replace(told, selected=frozenset({first}))
+    assert Answer.from_data(once.data()) == once, "the first answer counts, the others show that it varies"
     assert (told.margin, told.mass, told.covered, told.rule) == (None, None, None, None)
     for wrong in (
-        replace(told, selected=frozenset({first})),
+        replace(told, selected=frozenset({second})),
+        replace(once, model={**told.model, "samples": "3"}),
         replace(told, said=Samples(())),
         replace(told, said=Samples((Given((Call("fly", ()),)),)), selected=frozenset({Call("fly", ())})),
     ):

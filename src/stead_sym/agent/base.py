@@ -4,6 +4,7 @@ Deployment"."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -51,6 +52,15 @@ class Counting(Protocol):
 
     @property
     def queries(self) -> int: ...
+
+
+@runtime_checkable
+class Spreading(Protocol):
+    """An agent that is asked some questions several times, and may be so at any time of a run."""
+
+    def spreading(self) -> AbstractContextManager[None]:
+        """What is asked inside counts as one run; at its end all has been asked that was to be."""
+        ...
 
 
 @runtime_checkable

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
+import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, closing, nullcontext
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.in_flight import Driver, InFlight, InTurn, in_time
@@ -25,8 +28,7 @@ from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.answer import Answer, Offered
 from stead_sym.agent.records.digest import digest
 from stead_sym.agent.records.known import known
-from stead_sym.agent.records.repeated import SAMPLES
-from stead_sym.agent.records.said import Given, Samples
+from stead_sym.agent.records.said import SAMPLES, Given, Samples
 from stead_sym.agent.records.store import Store
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError
@@ -34,9 +36,16 @@ from stead_sym.progress import Progress
 from stead_sym.relational.canonical import FORM_VERSION
 from stead_sym.relational.nauty import NAUTY_VERSION
 
+if TYPE_CHECKING:
+    from stead_sym.agent.records.claims import Claims
+
 TIMES, EVERY = (6, 4, 3, 3, 2, 2, 2, 2), 16
 """How often an agent is asked about the first contexts that leave a choice; and of the later ones every so
 many-th is put twice. Most at the start: there may be few contexts."""
+_PART = 4
+"""At least so many questions are claimed at a time, so that workers share what there is."""
+_POLL, _LONGEST_POLL = 0.05, 1.0
+"""Seconds between looks at what others are asking, at first and at last."""
 NOTE = 30_000
 """So many characters are kept of what was said beside an answer: it is written into every report."""
 _PAUSE, _LONGEST = 0.5, 30.0
@@ -122,6 +131,13 @@ class _Question:
     calls: tuple[Offered, ...]
 
 
+class _Job(NamedTuple):
+    """A question to be put for the time ``number``, counted from 0."""
+
+    question: _Question
+    number: int
+
+
 class RecordedAgent:
     """Whoever answers questions, with a store of the answers in front: a base agent.
 
@@ -144,7 +160,15 @@ class RecordedAgent:
         self._lock = threading.RLock()
         self._answers: dict[DecisionContext, Answer] = {}
         self._progress: Progress | None = None
-        self._queries = self._choices = self._retries = 0
+        self._queries = self._choices = self._retries = self._runs = 0
+        self._done = self._coming = 0
+        self._claims: Claims | None = None
+        self._due: list[_Job] = []  # questions to be put again
+        self._heard: dict[str, dict[int, Given]] = {}  # answers to questions that are not finished
+        self._borrowed: list[_Question] = []  # those answered by what somebody else has heard so far
+        self._unfinished: dict[str, int] = {}  # how often those of this run are to be put
+        self._provisional: set[str] = set()  # keys of answers that are not all
+        self._random = random.Random(0)
 
     @property
     def name(self) -> str:
@@ -184,12 +208,113 @@ class RecordedAgent:
         """All calls that were answered, from the store where it knows.
 
         Raises `AgentError` for an answer that is none, and where none comes in time; what was answered until
-        then is kept.
+        then is kept. What another worker on the same store is asking is waited for.
         """
+        with self._lock, nullcontext() if self._runs else self.spreading():
+            return self._selected(contexts)
+
+    @contextmanager
+    def spreading(self) -> Iterator[None]:
+        """See `base.Spreading`: questions are put again among later ones, and in the end. After an exception
+        nothing more is asked."""
         with self._lock:
-            new = [c for c in dict.fromkeys(contexts) if c not in self._answers]
-            self._ask(self._unknown([self._question(context) for context in new]))
-            return [self._answers[context].selected for context in contexts]
+            self._runs += 1
+        try:
+            yield
+            with self._lock:
+                self._done = self._coming = self._retries = 0
+                due, self._due = self._due, []
+                self._random.shuffle(due)
+                self._put(due)
+                self._unknown(self._borrowed)
+        finally:
+            with self._lock:
+                self._runs -= 1
+                if not self._runs:
+                    claims, self._claims = self._claims, None
+                    self._due, self._borrowed = [], []
+                    self._unfinished.clear()
+                    if claims is not None:
+                        claims.__exit__(*sys.exc_info())
+
+    def _selected(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
+        questions = [self._question(context) for context in dict.fromkeys(contexts) if self._is_new(context)]
+        if questions:
+            self._decide(questions)
+        return [self._answers[context].selected for context in contexts]
+
+    def _is_new(self, context: DecisionContext) -> bool:
+        """Whether there is no answer, or one of a run that ended before it was finished."""
+        answer = self._answers.get(context)
+        return answer is None or (answer.key in self._provisional and answer.key not in self._unfinished)
+
+    def _decide(self, questions: Sequence[_Question]) -> None:
+        """Answers to all of them. Those that others are asking come last."""
+        size = len(questions) if self.store is None else max(_PART, 4 * self.asking.concurrency)
+        elsewhere: list[_Question] = []
+        self._done = self._retries = 0
+        for start in range(0, len(questions), size):
+            self._coming = max(0, len(questions) - start - size)
+            elsewhere += self._begin(questions[start : start + size])
+        pause, others = _POLL, len(elsewhere)
+        while elsewhere:
+            if self._progress is not None:
+                self._progress(f"asking {self.name}", **{"left to others": len(elsewhere), "of": others})
+            time.sleep(pause)
+            left = self._begin(elsewhere)
+            pause = _POLL if len(left) < len(elsewhere) else min(2 * pause, _LONGEST_POLL)
+            elsewhere = left
+
+    def _begin(self, questions: Sequence[_Question]) -> list[_Question]:
+        """Answer what the store knows, ask what is free; the rest, which somebody else is asking."""
+        unknown = self._unknown(questions)
+        if not unknown:
+            return []
+        free = {question.key for question in unknown if question.key not in self._unfinished}
+        if self.store is not None:
+            if self._claims is None:
+                self._claims = self.store.claims().__enter__()
+            free = self._claims.take(free)
+            # Who had the claim before may just have finished.
+            unknown = self._unknown(unknown)
+            self._claims.finish(free - {question.key for question in unknown})
+        self._hear(unknown)
+        first: list[_Job] = []
+        others: list[_Question] = []
+        for question in unknown:
+            if question.key not in free or question.key in self._unfinished:
+                others.append(question)
+                continue
+            times = self._unfinished[question.key] = self._times(question)
+            heard = self._heard.get(question.key, {})
+            jobs = [_Job(question, number) for number in range(times) if number not in heard]
+            first += [job for job in jobs if job.number < self.asking.samples]
+            self._due += [job for job in jobs if job.number >= self.asking.samples]
+            self._conclude(question)
+        self._put(self._mixed(sorted(first, key=lambda job: job.number)))
+        for question in others:
+            self._conclude(question)  # where enough is heard; whoever has the claim finishes it
+        self._borrowed += [question for question in others if question.context in self._answers]
+        return [question for question in others if question.context not in self._answers]
+
+    def _hear(self, questions: Iterable[_Question]) -> None:
+        """Take over the single answers that the store has, of runs that ended early, or of now."""
+        if self.store is None:
+            return
+        most = max(self.asking.samples, *TIMES)
+        keys = {_heard_key(q.key, n): (q.key, n) for q in questions if len(q.calls) > 1 for n in range(most)}
+        for key, given in self.store.get_heard(keys).items():
+            question, number = keys[key]
+            self._heard.setdefault(question, {})[number] = given
+
+    def _mixed(self, first: list[_Job]) -> list[_Job]:
+        """New questions, with some anywhere among them that are put again."""
+        earlier = [job for job in self._due if job.question.context in self._answers]
+        again = self._random.sample(earlier, min(len(earlier), -(-len(first) // EVERY)))
+        self._due = [job for job in self._due if job not in again]
+        for job in again:
+            first.insert(self._random.randint(0, len(first)), job)
+        return first
 
     def _question(self, context: DecisionContext) -> _Question:
         texts = self.respondent.texts
@@ -215,28 +340,49 @@ class RecordedAgent:
         self._answers.update((q.context, there[q.key]) for q in questions if q.key in there)
         return [question for question in questions if question.key not in there]
 
-    def _ask(self, questions: Sequence[_Question]) -> None:
-        """Put the questions, in their order. Each is recorded as soon as all its answers are there."""
-        times = {question.key: self._times(question) for question in questions}
-        jobs = [(question, sample) for question in questions for sample in range(times[question.key])]
-        given: dict[str, dict[int, Given]] = {question.key: {} for question in questions}
-        answered, self._retries = 0, 0
+    def _put(self, jobs: Sequence[_Job]) -> None:
+        """Put questions in this order. What is heard is stored before it is used."""
+        answered = 0
 
         def report() -> None:
             if self._progress is not None and jobs:
                 retries = {"retries": self._retries} if self._retries else {}
-                self._progress(f"asking {self.name}", answers=answered, of=len(jobs), **retries)
+                done, of = self._done + answered, self._done + len(jobs) + self._coming
+                self._progress(f"asking {self.name}", answers=done, of=of, **retries)
 
-        asking = [partial(self._answered, question.context, sample) for question, sample in jobs]
+        asking = [partial(self._answered, job.question.context, job.number) for job in jobs]
         with closing(self._driver.run(asking, report)) as answers:
-            for number, one in answers:
-                question, sample = jobs[number]
+            for place, given in answers:
                 answered += 1
                 report()
-                said = given[question.key]
-                said[sample] = one._replace(note=_storable(one.note))
-                if len(said) == times[question.key]:
-                    self._record(question, Samples(tuple(said[n] for n in sorted(said))))
+                question, number = jobs[place]
+                given = given._replace(note=_storable(given.note))
+                self._heard.setdefault(question.key, {})[number] = given
+                if self.store is not None and self._unfinished[question.key] > 1:
+                    self.store.put_heard(_heard_key(question.key, number), given)
+                self._conclude(question)
+        self._done += answered
+
+    def _conclude(self, question: _Question) -> None:
+        """Make a decision of the answers to a question, where there are enough; record it where there are
+        all."""
+        heard = self._heard.get(question.key, {})
+        if len(heard.keys() & range(self.asking.samples)) < self.asking.samples and len(question.calls) > 1:
+            return
+        if not heard:
+            return
+        said = Samples(tuple(heard[number] for number in sorted(heard)))
+        answer = self._answer(question, said)
+        if len(heard) >= self._unfinished.get(question.key, math.inf):
+            self._queries += 1
+            self._answers[question.context] = answer if self.store is None else self.store.put(answer)
+            self._provisional.discard(question.key)
+            del self._unfinished[question.key], self._heard[question.key]
+            if self._claims is not None:
+                self._claims.finish([question.key])
+        elif question.context not in self._answers:
+            self._answers[question.context] = answer
+            self._provisional.add(question.key)
 
     def _times(self, question: _Question) -> int:
         """How often to ask: as often as is wanted, or again where that is to show whether it answers the
@@ -282,20 +428,23 @@ class RecordedAgent:
             return False
         return asyncio.get_running_loop().time() + pause >= when
 
-    def _record(self, question: _Question, said: Samples) -> None:
-        self._queries += 1
-        answer = Answer(
+    def _answer(self, question: _Question, said: Samples) -> Answer:
+        return Answer(
             key=question.key,
             prompt=question.prompt,
             prompt_digest=question.prompt_digest,
             calls=question.calls,
             said=said,
-            selected=frozenset(said.counts),
+            selected=frozenset(said.counts if self.asking.samples > 1 else said.answers[0].calls),
             model=dict(self.identity),
             versions={**self.respondent.versions, "pynauty": NAUTY_VERSION},
             time=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        self._answers[question.context] = answer if self.store is None else self.store.put(answer)
+
+
+def _heard_key(question: str, number: int) -> str:
+    """Where the store has one of several answers to a question."""
+    return digest({"heard": question, "number": number})
 
 
 def _storable(note: str) -> str:

@@ -17,7 +17,7 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Message
 from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.possible import Branching, Greedy, Rule, Tokens, rule_data, rule_from_data
-from stead_sym.agent.records.said import Decoding, Given, Said, Samples, Unforced
+from stead_sym.agent.records.said import SAMPLES, Decoding, Given, Said, Samples, Unforced
 from stead_sym.agent.records.trie import Decoder, trie
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError, StoreError
@@ -182,7 +182,10 @@ class Answer:
                         "the recorded selection does not follow from the recorded log-probabilities"
                     )
             case Samples():
-                if not self.selected or self.selected != self.said.counts.keys():
+                several = [frozenset(self.said.counts)]
+                if SAMPLES not in self.model:  # all calls were selected there, once
+                    several += [frozenset(given.calls) for given in self.said.answers[:1]]
+                if not self.selected or self.selected not in several:
                     raise StoreError("the recorded selection does not follow from the recorded answers")
                 if not self.selected <= {offered.call for offered in self.calls}:
                     raise StoreError("the recorded selection has a call that was not offered")
@@ -231,28 +234,14 @@ def _said_data(said: Said) -> dict[str, Any]:
                 "unforced": None if unforced is None else list(unforced),
             }
         case Samples(answers):
-            return {
-                "answers": [
-                    {
-                        "calls": [_call_data(call) for call in given.calls],
-                        "note": given.note,
-                        "logprob": given.logprob,
-                    }
-                    for given in answers
-                ]
-            }
+            return {"answers": [given_data(given) for given in answers]}
         case _:
             assert_never(said)
 
 
 def _said(data: Any) -> Said:
     if "answers" in data:
-        return Samples(
-            tuple(
-                Given(tuple(map(_call, answer["calls"])), answer["note"], _finite(answer["logprob"]))
-                for answer in data["answers"]
-            )
-        )
+        return Samples(tuple(map(_given, data["answers"])))
     unforced = data["unforced"]
     return Decoding(
         tuple(
@@ -262,6 +251,26 @@ def _said(data: Any) -> Said:
         rule_from_data(data["rule"]),
         None if unforced is None else Unforced(*unforced),
     )
+
+
+def given_data(given: Given) -> dict[str, Any]:
+    """One answer as JSON data; `given_from_data` reads it back."""
+    return {
+        "calls": [_call_data(call) for call in given.calls],
+        "note": given.note,
+        "logprob": given.logprob,
+    }
+
+
+def given_from_data(data: Any) -> Given:
+    """The answer that `given_data` wrote; `StoreError` for other data."""
+    if not _is_given(data):
+        raise StoreError("not an answer: a part is missing, or is of another kind than it should be")
+    return _given(data)
+
+
+def _given(data: Any) -> Given:
+    return Given(tuple(map(_call, data["calls"])), data["note"], _finite(data["logprob"]))
 
 
 def _finite(logprob: float | None) -> float | None:
@@ -287,6 +296,7 @@ class _Either(NamedTuple):
 
 
 _CALL = (str, [str])
+_GIVEN = {"calls": [_CALL], "note": str, "logprob": _Either((None, float))}
 _NODE = {"path": [int], "allowed": [int], "logprobs": [float]}
 _RECORD = {
     "key": str,
@@ -300,7 +310,7 @@ _RECORD = {
                 "rule": {str: float},
                 "unforced": _Either((None, (int, int, _Either((None, int)), str))),
             },
-            {"answers": [{"calls": [_CALL], "note": str, "logprob": _Either((None, float))}]},
+            {"answers": [_GIVEN]},
         )
     ),
     "selected": [_CALL],
@@ -358,6 +368,7 @@ def _shaped(shape: object) -> Callable[[Any], bool]:
 
 
 _is_record = _shaped(_RECORD)
+_is_given = _shaped(_GIVEN)
 _are_first_branchings = _shaped(([{"margin": float, **_NODE}], float))
 
 

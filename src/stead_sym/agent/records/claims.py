@@ -45,7 +45,8 @@ class Claims:
         if self._thread is None:
             return
         self._ending.set()
-        self._thread.join()
+        if self._thread.is_alive():  # not where Ctrl-C came before it had begun
+            self._thread.join()
         try:
             with self._database.writing() as connection:
                 connection.execute(sa.delete(CLAIM).where(CLAIM.c.worker == self._worker))

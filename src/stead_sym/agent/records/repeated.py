@@ -10,10 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.said import Samples
-
-SAMPLES = "samples"
-"""The name, in the identity of an agent, of how often it is meant to be asked, where that is not once."""
+from stead_sym.agent.records.said import SAMPLES, Samples
 
 
 @dataclass(frozen=True, slots=True)

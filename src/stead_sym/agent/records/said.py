@@ -14,6 +14,9 @@ from typing import NamedTuple, TypeAlias, TypeGuard
 from stead_sym.agent.records.possible import SLACK, Branching, Rule
 from stead_sym.deployment.tool import Call
 
+SAMPLES = "samples"
+"""The name, in the identity of an agent, of how often it is meant to be asked, where that is not once."""
+
 
 def is_logprob(number: object) -> TypeGuard[float]:
     """Whether something is a log-probability, of what is possible; rounding may take it a little above 0."""
@@ -84,7 +87,8 @@ class Given(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Samples:
     """The answers of an agent that was asked as often as there are some. It selects every call that is in
-    one."""
+    one; an agent that is meant to be asked once selects what it answered first, and the others show whether
+    it answers the same."""
 
     answers: tuple[Given, ...]
 

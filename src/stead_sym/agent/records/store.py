@@ -1,9 +1,10 @@
 """The store of decisions, to which rows are only ever added: an SQLite file, or a PostgreSQL database.
 
-The decision: three tables. `node` has what the model said at one branching node, written the moment it is
-known; `decision` has the finished answers; `question` has their keys by the texts that were asked, so that
-what is known is found without a tokenizer. So a process that ends in the middle of a batch loses no answer of
-the model: the next one finds the nodes. A row carries the digest of its contents, and every read checks it.
+The decision: three tables. `node` has what the model said at one branching node, and each answer to a
+question that is put several times, written the moment it is known; `decision` has the finished answers;
+`question` has their keys by the texts that were asked, so that what is known is found without a tokenizer. So
+a process that ends in the middle of a batch loses no answer of the model: the next one finds the nodes. A row
+carries the digest of its contents, and every read checks it.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
-from stead_sym.agent.records.answer import Answer
+from stead_sym.agent.records.answer import Answer, given_data, given_from_data
 from stead_sym.agent.records.digest import spelled
-from stead_sym.agent.records.said import is_logprob
+from stead_sym.agent.records.said import Given, is_logprob
 from stead_sym.errors import StoreError
 
 if TYPE_CHECKING:
@@ -124,6 +125,22 @@ class Store:
     def put_nodes(self, nodes: Mapping[str, Sequence[float]]) -> None:
         """Add what the model said at branching nodes, by their keys, where it is not known."""
         self._add("node", {key: spelled(list(logprobs)) for key, logprobs in nodes.items()})
+
+    def get_heard(self, keys: Iterable[str]) -> dict[str, Given]:
+        """Single answers to questions that are put several times, as far as they are known by these keys."""
+        with self.database.reading() as connection:
+            rows = self._rows(connection, "node", list(keys))
+        found = {}
+        for key, [(number, body), *_] in rows.items():
+            try:
+                found[key] = given_from_data(body)
+            except StoreError as error:
+                raise StoreError(f"{self.name}: node {number}: {error.message}; use another store") from None
+        return found
+
+    def put_heard(self, key: str, given: Given) -> None:
+        """Add such an answer, unless it is known."""
+        self._add("node", {key: spelled(given_data(given))})
 
     def answers(self) -> Iterator[tuple[int, Answer]]:
         """All decisions with the numbers of their rows, oldest first."""
