@@ -192,6 +192,51 @@ def test_a_key_that_an_insertion_may_break(guard, effect, risk):
             assert st.verify(deployment, engine=engine)["s"].holds
 
 
+@pytest.mark.parametrize(
+    ("names", "where", "risk"),
+    [
+        ("s", "State(o, s)", False),  # State's key leaves one s for o
+        ("s", "exists t. Twice(o, s, t)", True),
+        ("s, t", "State(o, t) & Next(t, s)", False),  # and that of Next one s for t
+        ("s, t", "Next(t, s)", True),
+    ],
+)
+def test_a_key_that_a_key_keeps(names, where, risk):
+    deployment = st.parse_deployment(f"""
+    deployment copies
+    sort order
+    sort state = {{ new, paid }} rigid
+    relation State(order key, state)
+    relation Twice(order, state, state)
+    relation Next(state key, state)
+    relation Copy(order key, state)
+    bound order 1
+    init
+      Next(new, paid)
+      Next(paid, new)
+    event place()
+      guard ~State(_, _)
+      effect
+        fresh o: order
+        insert State(o, new)
+        insert Twice(o, new, new)
+        insert Twice(o, paid, new)
+    tool copy(o: order)
+      guard State(o, _) & ~Copy(o, _)
+      effect
+        insert Copy(o, s) for {names} where {where}
+    tool rest()
+    spec s AG forall o. atmost 1 q. Copy(o, q)
+    """)
+    assert any(finding.kind == "key at risk" for finding in st.lint(deployment)) == risk
+    for engine in ENGINES:
+        if risk:
+            with pytest.raises(st.KeyBroken):
+                st.verify(deployment, engine=engine)
+        else:
+            assert st.verify(deployment, engine=engine)["s"].holds
+
+
 @pytest.mark.parametrize(("bound", "found"), [("", True), ("bound order 1", False)])
 def test_any_database_needs_room(bound, found):
     text = f"""

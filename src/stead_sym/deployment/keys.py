@@ -7,18 +7,18 @@ finding for what is worth a remark.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Tool
 from stead_sym.logic.syntax import Atom, Exists, Formula, Not, Term, Var, conjuncts
+from stead_sym.relational.schema import Schema
 
 
-def respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...]) -> bool:
+def respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...], schema: Schema) -> bool:
     """Whether an insertion looks as if no other fact with its key could be there afterwards."""
-    bound = {binder.name for binder in insert.binders}
     args = insert.atom.args
-    others = [k for k in range(len(args)) if k not in key]
-    if any(_name(args[k]) in bound for k in others):
+    others = {_name(args[k]) for k in range(len(args)) if k not in key}
+    if others & _free(insert, {_name(args[k]) for k in key}, schema):
         return False
     fresh = {binder.name for binder in effect.fresh}
     if any(_name(args[k]) in fresh for k in key):
@@ -27,6 +27,32 @@ def respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...]) -
     return any(_clears(s, insert.atom, key, required) for s in effect.statements) or any(
         _excludes(part, insert.atom, key) for part in required
     )
+
+
+def _free(insert: Insert, fixed: Set[str | None], schema: Schema) -> Set[str]:
+    """The variables of `for` of which more than one value may meet its condition, those at ``fixed`` given:
+    not those that an atom of the condition has beside a declared key that is given."""
+    free = {binder.name for binder in insert.binders} - fixed
+    atoms = [pair for part in conjuncts(insert.where) for pair in _keyed(part, schema)]
+    while given := [pair for pair in atoms if free.isdisjoint(pair[0])]:
+        atoms = [pair for pair in atoms if pair not in given]
+        free -= {name for _, names in given for name in names}
+    return free
+
+
+def _keyed(condition: Formula, schema: Schema) -> Iterator[tuple[Set[str | None], Set[str | None]]]:
+    """Of an atom P(k, v), or ∃y. P(k, v) where k has no y, the names at the declared key of P, and the others
+    but y."""
+    quantified = set[str | None]()
+    while isinstance(condition, Exists):
+        quantified.add(condition.binder.name)
+        condition = condition.body
+    if not isinstance(condition, Atom) or not schema.has_relation(condition.relation):
+        return
+    keys = schema.relation(condition.relation).keys
+    given = {_name(condition.args[k]) for k in keys}
+    if keys and not given & quantified:
+        yield given, {_name(term) for term in condition.args} - quantified
 
 
 def _clears(statement: object, atom: Atom, key: tuple[int, ...], required: Sequence[Formula]) -> bool:

@@ -63,7 +63,9 @@ def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
             for statement in effect.statements:
                 if isinstance(statement, Insert) and (statement.atom, statement.binders) not in setting:
                     relation = deployment.schema.relation(statement.atom.relation)
-                    if relation.keys and not respects(tool, effect, statement, relation.keys):
+                    if relation.keys and not respects(
+                        tool, effect, statement, relation.keys, deployment.schema
+                    ):
                         yield Finding(
                             "key at risk",
                             statement.span or effect.span or tool.span,

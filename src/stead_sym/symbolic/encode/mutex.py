@@ -139,7 +139,7 @@ def _keys(deployment: Deployment, relation: Relation) -> Iterator[Columns]:
     for size in range(relation.arity):
         for key in combinations(range(relation.arity), size):
             if (declared and declared.issubset(key)) or all(
-                respects(tool, effect, statement, key)
+                respects(tool, effect, statement, key, deployment.schema)
                 for tool, effect in effects
                 for statement in effect.statements
                 if isinstance(statement, Insert) and statement.atom.relation == relation.name
