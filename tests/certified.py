@@ -10,7 +10,7 @@ from stead_sym.testing.deployments import deployments
 from stead_sym.testing.guess_breakers import crowded_relations, named_after_others, short_of_room
 from stead_sym.testing.mortality import mortal_deployments
 from stead_sym.testing.workflows import workflows
-from stead_sym.verification import verify
+from whole import verify
 
 PROFILES = {
     "deployments": deployments(),

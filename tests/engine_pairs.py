@@ -18,7 +18,7 @@ from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Quantified, children, free_variables
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.verification import verify
+from whole import verify
 
 MAX_STATES = 120
 

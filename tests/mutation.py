@@ -1648,9 +1648,9 @@ MUTATIONS = (
         "if False:",
     ),
     Mutation(
-        "steps may leave the bounds",
+        "runs may go on past the bounds",
         "/evidence/replay.py",
-        'breaks a key" if breaks_claim(deployment, step.state) else',
+        'breaks a key" if breaks_claim(deployment, state) else',
         'breaks a key" if False else',
     ),
     Mutation(

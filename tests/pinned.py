@@ -6,7 +6,7 @@ import pytest
 
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError
-from stead_sym.verification import verify
+from whole import verify
 
 DOMAINS = {"explicit": ("theorem",), "symbolic": ("theorem", "normal")}
 """The domains of each engine."""

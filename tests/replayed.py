@@ -50,15 +50,27 @@ def _wrapped(engine):
     return undo
 
 
-def assert_replays(deployment, wrappers, restriction, evidence):
-    """Evidence replays under the wrapped agents, and from its JSON under the decisions that are in it."""
+def assert_verdicts_replay(result):
+    """What a verification with a broken claim reports replays, the claim without constraints of fairness."""
+    for name, verdict in result.verdicts.items():
+        if verdict.evidence is not None:
+            claim = name if name == result.broken.claim else None
+            assert_replays(
+                result.deployment, result.moves.wrappers, result.restriction, verdict.evidence, claim
+            )
+
+
+def assert_replays(deployment, wrappers, restriction, evidence, claim=None):
+    """Evidence replays under the wrapped agents, and from its JSON under the decisions that are in it;
+    ``claim`` is the name of the claim of the deployment that it is about."""
     wrappers = {name: wrapper and wrapper.again() for name, wrapper in wrappers.items()}
-    replayed = replay(deployment, wrappers, evidence)
+    replayed = replay(deployment, wrappers, evidence, claim=claim is not None)
     assert replayed.confirmed, replayed.fault
-    root = evidence.root
-    data = evidence_data("a question", str(root.formula), evidence, Moves(deployment, wrappers, restriction))
+    root, moves = evidence.root, Moves(deployment, wrappers, restriction)
+    data = evidence_data(claim or "a question", str(root.formula), evidence, moves)
     written = read_evidence(deployment, json.loads(json.dumps(data)), "the evidence")
-    again = replay(deployment, recorded_wrappers(deployment, written.agents), written.evidence)
+    recorded = recorded_wrappers(deployment, written.agents)
+    again = replay(deployment, recorded, written.evidence, claim=claim is not None)
     assert again.confirmed, again.fault
     assert (again.steps, again.claims) == (replayed.steps, replayed.claims)
     assert [node.claim for node in again.unshown] == [node.claim for node in replayed.unshown]

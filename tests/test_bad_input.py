@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import whole
 from stead_sym.cli.main import main
 from stead_sym.deployment.language import read_deployment
 from stead_sym.errors import AgentError, BoundExceeded, DefinitionError, InputError, NoEffect, NothingOffered
@@ -198,7 +199,7 @@ BREACHES = {
     "a state that offers nothing": (NothingOffered, edit('tool idle() "Do nothing."\n', "").replace(
         "  call idle()\n", ""
     )),
-    "an offered call without effect": (NoEffect, edit("  effect\n", "  effect when Seen(j)\n")),
+    "an offered call without effect, at the start": (NoEffect, edit("  effect\n", "  effect when Seen(j)\n")),
 }  # fmt: skip
 
 
@@ -209,16 +210,24 @@ def test_a_breach_of_the_definition(case, engine, tmp_path, capsys):
     path = tmp_path / "desk.stead"
     path.write_text(text, encoding="utf-8")
     deployment = read_deployment(path)
+    """It is a verdict, on a claim of the file, but for what is wrong before anybody has done anything."""
     with pytest.raises(DefinitionError) as caught:
-        verify(deployment, engine=engine)
+        whole.verify(deployment, engine=engine)
     error = caught.value
     assert type(error) is kind
     assert error.trace.start == deployment.init
     one_line(str(error), path, error.span.line)
-    assert main(["verify", str(path), "--agent", "any", "--engine", engine]) == 2
+    status = main(["verify", str(path), "--agent", "any", "--engine", engine])
     out, err = capsys.readouterr()
     assert "Traceback" not in out + err
-    assert str(error).split(";")[0] in err
+    if kind is NoEffect:
+        assert not error.trace.steps
+        assert status == 2
+        assert str(error).split(";")[0] in err
+    else:
+        assert error.trace.steps
+        assert status == 1
+        assert f"{error.claim}  fails" in out
     for step in error.trace.steps:  # the run that leads there is shown
         assert str(step.call) in out + err
 

@@ -22,7 +22,7 @@ from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Future, Globally, Not
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.formulas import Signature, formulas
-from stead_sym.verification import verify
+from whole import verify
 
 
 def subsets(calls):

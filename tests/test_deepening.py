@@ -24,6 +24,7 @@ from stead_sym.testing.deployments import deployments
 from stead_sym.testing.mortality import mortal_deployments
 from stead_sym.testing.workflows import workflows
 from stead_sym.verification import EngineName
+from whole import verify
 
 GROWING = """
 deployment growing
@@ -145,7 +146,7 @@ def written_down(deployment: st.Deployment, name: str, one: Found) -> None:
 
 def agree(deployment: st.Deployment, agent: str, limit: int = 6) -> Deepening:
     """Whatever deepening finds is so, and at the end of a bounded deployment all is found."""
-    exact = st.verify(deployment, agent, findings=False)
+    exact = verify(deployment, agent, findings=False)
     found = deepen(deployment, agent, limit=limit)
     for name, one in found.found.items():
         assert one.verdict.word in ("fails", "unknown")

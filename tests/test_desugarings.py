@@ -43,7 +43,7 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Sort
 from stead_sym.testing.workflows import workflows
-from stead_sym.verification import verify
+from whole import verify
 
 
 def rewritten(deployment, formula=lambda f: f, statements=lambda s: [s], tool=lambda t: t):

@@ -37,7 +37,7 @@ from stead_sym.logic.syntax import (
     map_children,
 )
 from stead_sym.testing.deployments import deployments
-from stead_sym.verification import verify
+from whole import verify
 
 HEAD = """
 deployment refund

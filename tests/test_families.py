@@ -18,6 +18,7 @@ from stead_sym.cli.main import main
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import BoundExceeded, ParseError
 from stead_sym.families import Decrement, Halt, Increment, Instruction, read_program
+from whole import verify
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def test_a_machine_that_grows_ends_with_the_run_past_the_bound(engine: str, boun
     assert outcome.word == "grows"
     machine = st.counter_machine(GROWING, bound)
     with pytest.raises(BoundExceeded) as raised:
-        st.verify(machine, engine=engine)  # type: ignore[arg-type]
+        verify(machine, engine=engine)  # type: ignore[arg-type]
     run = raised.value.trace
     assert len(run.steps) == outcome.steps
     assert len(machine.outside("cell", run.last.active_domain["cell"])) == outcome.most
@@ -139,7 +140,7 @@ def test_generated_machines(program: Mapping[str, Instruction], bound: int) -> N
     for engine in ("symbolic", "explicit"):
         if outcome.word == "grows":
             with pytest.raises(BoundExceeded) as raised:
-                st.verify(machine, engine=engine, findings=False)  # type: ignore[arg-type]
+                verify(machine, engine=engine, findings=False)  # type: ignore[arg-type]
             assert len(raised.value.trace.steps) == outcome.steps
         else:
             verdict = st.verify(machine, engine=engine, findings=False)["halts"]  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
 from stead_sym.testing.brute_force import automorphisms
 from stead_sym.testing.deployments import deployments
+from whole import verify
 
 ALIKE = """
 deployment alike
@@ -104,7 +105,7 @@ def test_what_is_widened_is_what_the_wrapper_lets_happen(deployment: st.Deployme
     wrapper = st.wrap(deployment, by_name("a"))
     assert wrapper is not None
     try:
-        result = st.verify(deployment, wrapper, engine="explicit", max_states=MAX_STATES, findings=False)
+        result = verify(deployment, wrapper, engine="explicit", max_states=MAX_STATES, findings=False)
     except (DefinitionError, Undecided):
         reject()
     shown = {widened.context: widened for widened in result.hypotheses.widened}

@@ -30,7 +30,7 @@ from stead_sym.files import load
 from stead_sym.logic.names import WORDS
 from stead_sym.relational.schema import Schema
 from stead_sym.testing.deployments import deployments
-from stead_sym.verification import verify
+from whole import verify
 
 CASES = [
     ("refund", "baseline", "normal", "theorem"),

@@ -13,7 +13,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import AgentError, BoundExceeded, NoEffect, NothingOffered
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.verification import verify
+from whole import verify
 
 
 @pytest.fixture(params=["explicit", "symbolic"])

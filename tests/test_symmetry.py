@@ -24,6 +24,7 @@ from stead_sym.report.symmetry import symmetry_data
 from stead_sym.symmetries import symmetry
 from stead_sym.testing.brute_force import automorphisms
 from stead_sym.testing.deployments import deployments
+from whole import verify
 
 MOST_VALUES = 6  # in contexts whose automorphisms are found by trying all renamings
 
@@ -45,7 +46,7 @@ def reached(deployment, agent):
     wrapper = st.wrap(deployment, agent)
     assert wrapper is not None
     try:
-        result = st.verify(deployment, wrapper, engine="explicit", max_states=MAX_STATES, findings=False)
+        result = verify(deployment, wrapper, engine="explicit", max_states=MAX_STATES, findings=False)
     except (DefinitionError, Undecided):
         reject()
     found = []

@@ -36,7 +36,7 @@ from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.formulas import assignments
 from stead_sym.testing.workflows import workflows
-from stead_sym.verification import verify
+from whole import verify
 
 KINDS = ("any", "p", "q", "one", "some")
 kinds = st.tuples(*[st.sampled_from(KINDS)] * 3)

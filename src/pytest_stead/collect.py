@@ -115,6 +115,10 @@ class SteadItem(pytest.Item):
         first = self.spec is None or self.spec == next(iter(result.verdicts))
         findings = [f for f in result.findings if f.spec == self.spec or (f.spec is None and first)]
         refused = tell(findings)
+        if result.broken is not None and (self.spec is None or result[self.spec].holds is None):
+            broken = result[result.broken.claim]
+            text = failure(result, broken, result.broken.span, width_of(self.config), self._command())
+            raise SteadFailure(text)
         if self.spec is not None:
             verdict = result[self.spec]
             self.user_properties.append(("stead_verdict", verdict.said))

@@ -65,7 +65,7 @@ class Stead:
         result = self._result(deployment, agent, specs, settings)
         width = width_of(self._config)
         failed = [
-            failure(result, verdict, result.deployment.spec(name).span, width)
+            failure(result, verdict, result.place(name), width)
             for name, verdict in result.verdicts.items()
             if not verdict.holds
         ]
@@ -113,7 +113,7 @@ def _told(result: Verification) -> list[str]:
     """Findings and scopes as warnings; the lines of those that are errors."""
     told = tell(result.findings)
     for spec, verdict in result.verdicts.items():
-        told += tell_scope(verdict, result.deployment.spec(spec).span)
+        told += tell_scope(verdict, result.place(spec))
     return told
 
 

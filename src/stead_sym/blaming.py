@@ -19,6 +19,7 @@ from typing import TypeAlias
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.records.answer import Answer, recorded_answer
 from stead_sym.agent.revised import revised
+from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import DefinitionError, InputError
 from stead_sym.evidence.moves import Moves
@@ -164,7 +165,7 @@ class _Search:
                     variant = self._solve(more, [self._verdict.spec])
                     if variant is None:
                         complete = False  # with more changes it might have an answer
-                    elif variant[self._verdict.spec].holds:
+                    elif _holds(variant, self._verdict.spec):
                         found[_contexts(more)] = more
                     else:
                         still.append((more, variant))
@@ -186,8 +187,8 @@ class _Search:
                     yield (*changes, Change(decision, instead))
 
     def _solve(self, changes: _Changes, specs: Sequence[str]) -> Verification | None:
-        """The variant with these changes; None where it breaks the definition of the deployment, or no run is
-        fair."""
+        """The variant with these changes; None where it has no verdict on one of the specifications or the
+        claim: where it breaks the definition of the deployment, or no run is fair."""
         self.solved += 1
         if self._progress is not None:
             self._progress("blame", variants=self.solved, decisions=len(changes))
@@ -202,20 +203,27 @@ class _Search:
             variant = verify(
                 result.deployment,
                 {name: wrapper or "any" for name, wrapper in wrappers.items()},
-                specs,
-                engine="explicit" if result.engine.name == "explicit" else "symbolic",
+                [spec for spec in specs if claim_named(result.deployment, spec) is None],
+                engine="explicit" if result.engine_name == "explicit" else "symbolic",
                 domain="normal" if result.mode == "normal" else literal,
                 findings=False,
             )
         except DefinitionError:
             return None
-        return None if any(verdict.holds is None for verdict in variant.verdicts.values()) else variant
+        return None if any(_holds(variant, spec) is None for spec in specs) else variant
 
     def _broken(self, changes: _Changes) -> tuple[str, ...]:
         """The other specifications that hold as it is and fail with the changes."""
         others = [v.spec for v in self._result.verdicts.values() if v.holds and v.spec != self._verdict.spec]
         variant = self._solve(changes, others) if others else None
         return () if variant is None else tuple(v.spec for v in variant.verdicts.values() if not v.holds)
+
+
+def _holds(result: Verification, spec: str) -> bool | None:
+    """Whether a specification, or a claim of the file, holds."""
+    if spec in result.verdicts:
+        return result[spec].holds
+    return True if result.broken is None else None
 
 
 def _on_runs(evidence: Evidence, moves: Moves) -> Iterator[Decision]:

@@ -102,8 +102,8 @@ def least_bounds(
     to `verify`.
 
     The bounds grow from 0, but where `initially any` admits every database up to a bound: there from the
-    deployment's. Raises what `verify` raises, `BoundExceeded` aside, and
-    `Undecided` where it is not decided whether an `ensure` exceeds a bound.
+    deployment's. Raises what `verify` raises, a `DefinitionError` for a run that breaks another claim than a
+    bound, and `Undecided` where it is not decided whether an `ensure` exceeds a bound.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -114,18 +114,18 @@ def least_bounds(
     seen = dict.fromkeys(bounds, 0)
     while True:
         tried = replace(deployment, bounds=MappingProxyType(dict(bounds)))
-        try:
-            result = verify(
-                tried, agents, (), backend=backend, progress=_saying(progress, bounds), findings=False
-            )
-        except BoundExceeded as error:
-            active = error.trace.last.active_domain
+        result = verify(
+            tried, agents, (), backend=backend, progress=_saying(progress, bounds), findings=False
+        )
+        if isinstance(result.broken, BoundExceeded):
+            run = result.broken.trace
+            active = run.last.active_domain
             now = {sort: len(deployment.outside(sort, active[sort])) for sort in bounds}
             seen = {sort: max(number, now[sort]) for sort, number in seen.items()}
             past = next((sort for sort, number in now.items() if number > max(limit, bounds[sort])), None)
             if past is not None:
                 sorts = {s: _sort_bound(deployment, s, None, seen[s], s in chosen) for s in bounds}
-                return Bounds(MappingProxyType(sorts), limit, outgrown=past, run=error.trace)
+                return Bounds(MappingProxyType(sorts), limit, outgrown=past, run=run)
             grown = {s: max(now[s], min(limit, 2 * b)) for s, b in bounds.items() if now[s] > b}
             bounds.update(grown)
         else:
@@ -133,7 +133,7 @@ def least_bounds(
                 raise Undecided(f"unknown: {leaps_in_words(result.engine.open_leaps)}")
             most = result.engine.most_active
             sorts = {s: _sort_bound(deployment, s, most[s], most[s], s in chosen) for s in bounds}
-            return Bounds(MappingProxyType(sorts), limit, states=result.states)
+            return Bounds(MappingProxyType(sorts), limit, states=result.engine.states)
 
 
 def _sort_bound(deployment: Deployment, sort: str, least: int | None, seen: int, chosen: bool) -> SortBound:

@@ -63,6 +63,11 @@ class InputError(SteadError):
         self.message = message
         self.span = span
 
+    @property
+    def remedy(self) -> str:
+        """What to do, as far as the message says."""
+        return self.message.partition("; ")[2]
+
 
 class ParseError(InputError):
     """The text is not in the deployment language."""
@@ -93,11 +98,13 @@ class StoreError(InputError):
 
 
 class DefinitionError(InputError):
-    """A reachable state breaks the definition of a deployment; ``trace`` leads to it."""
+    """A reachable state breaks the definition of a deployment; ``trace`` leads to it, ``claim`` is the name
+    of what it breaks (`deployment.claims`)."""
 
-    def __init__(self, message: str, trace: Trace, span: Span | None = None) -> None:
+    def __init__(self, message: str, trace: Trace, claim: str, span: Span | None = None) -> None:
         super().__init__(message, span)
         self.trace = trace
+        self.claim = claim
 
 
 class BoundExceeded(DefinitionError):

@@ -1,10 +1,10 @@
 """What a verdict rests on: every hypothesis of the theorem of exact finite verification, with how it was
 established.
 
-One decision: a hypothesis that a run breaks is an error with that run (`deployment.faults`), so that nothing
-here is ever false; but one that was not established says so, and the verdicts are `unknown` then. What was
-looked at in every state of a domain that is too small, or under an agent that no wrapper makes equivariant,
-is not established.
+One decision: a hypothesis that a run breaks ends the exploration with that run (`deployment.faults`), so that
+nothing here is ever false; but one that was not established says so, and the verdicts are `unknown` then,
+failures that a run shows aside. What was looked at in every state of a domain that is too small, or under an
+agent that no wrapper makes equivariant, is not established.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
+from stead_sym.errors import DefinitionError
 from stead_sym.html import Displayed, paragraph, table
 from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.schema import Value
@@ -100,29 +101,37 @@ def audit(
     deployment: Deployment,
     wrappers: Wrappers,
     restriction: Restriction,
-    most_active: Mapping[str, int],
+    explored: Mapping[str, int] | DefinitionError,
     *,
     wrapped: bool,
     beyond: Iterable[Value],
     open_leaps: Mapping[tuple[str, int], str],
     min_mass: float | None = None,
 ) -> Hypotheses:
-    """The hypotheses of a verification that has come to its end: what the engines check on the way is
-    established.
+    """The hypotheses of a verification. What the engines check on the way is established where the
+    exploration has come to its end; ``explored`` is `most_active` of an `Engine` then, and otherwise the
+    fault that has ended it.
 
-    ``beyond`` is B minus C, ``most_active`` and ``open_leaps`` as an `Engine` has them, ``min_mass`` what the
-    offered calls should have of a language model's probability.
+    ``beyond`` is B minus C, ``open_leaps`` as an `Engine` has them, ``min_mass`` what the offered calls
+    should have of a language model's probability.
     """
     outside = sorted(beyond)
     carries_over = restriction.exact and not outside
-    activity = {sort: Activity(bound, most_active[sort]) for sort, bound in deployment.bounds.items()}
+    if isinstance(explored, DefinitionError):
+        activity: Mapping[str, Activity] = {}
+        how = f"the exploration ended with a run that breaks `{explored.claim}`: {explored.trace.claim}"
+        names = ("bounded", "serial", "keys hold")
+        checked = tuple(Hypothesis(name, "not established", how) for name in names)
+    else:
+        activity = {sort: Activity(bound, explored[sort]) for sort, bound in deployment.bounds.items()}
+        checked = (_bounded(activity, open_leaps), _serial(deployment), _keys(deployment))
     return Hypotheses(
         (
             *(
                 hypothesis
-                if carries_over
+                if carries_over or hypothesis.status == "not established"
                 else replace(hypothesis, status="not established", how=f"as explored: {hypothesis.how}")
-                for hypothesis in (_bounded(activity, open_leaps), _serial(deployment), _keys(deployment))
+                for hypothesis in checked
             ),
             Hypothesis(
                 "offer and effects are equivariant",

@@ -246,6 +246,7 @@ def _recorded(
         run = verified.agents[role.name]
         if run.contexts is None:
             raise _unheld(role)
+        _refuse_broken(None if verified.broken is None else verified.broken.claim)
         _refuse_unknown({name: verdict.word for name, verdict in verified.verdicts.items()})
         return _Recorded(run.known, run.decisions)
     source = "the report"
@@ -269,6 +270,16 @@ def _unheld(role: AgentRole) -> InputError:
         f"{whose} was verified as one that may do anything, so that nothing is recorded to hold it to;"
         " verify the agent that is to work"
     )
+
+
+def _refuse_broken(claim: Any) -> None:
+    """Raise `InputError` where the verification ended with a run that breaks a claim: it has not met all
+    contexts."""
+    if claim is not None:
+        raise InputError(
+            f"a run breaks `{one_line(str(claim))}`, and no decision is covered beyond it; see the run in the"
+            " report, mend that, and verify again"
+        )
 
 
 def _refuse_unknown(words: Mapping[str, Any]) -> None:
@@ -301,6 +312,7 @@ class _Report:
             run = data["agents"][role.name]
             if run["contexts"] is None:
                 raise _unheld(role)
+            _refuse_broken(data.get("broken"))
             _refuse_unknown({name: verdict["verdict"] for name, verdict in data["specs"].items()})
             known = {value: self.deployment.schema.sort(sort).name for value, sort in run["known"].items()}
             decisions = [self._decision(item) for item in data["decisions"] if item["agent"] == role.name]

@@ -180,7 +180,7 @@ def symmetry(
 
 def _symmetric(deployment: Deployment, result: Verification, wrappers: Wrappers) -> Iterator[Symmetric]:
     met = result.moves.wrappers
-    states = result.satisfying("true").sample(result.states)
+    states = result.satisfying("true").sample(result.engine.states)
     for role in deployment.agents:
         wrapper = met[role.name]
         if wrapper is None:

@@ -23,14 +23,16 @@ from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import weight
 from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.engine import Engine, StateSet
-from stead_sym.errors import DeclarationError, InputError, RestrictionError
+from stead_sym.errors import DeclarationError, DefinitionError, InputError, RestrictionError, Span
 from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.prefix import breach, broken_claim, refutation
 from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.findings.finding import Finding, in_order
@@ -57,10 +59,12 @@ OF_NOTHING = "holds, of nothing"
 class Verdict(Displayed):
     """The answer to one specification, whose ``formula`` stands here as it was written.
 
-    ``holds`` is None for `unknown`, with the ``reason``. ``evidence`` shows why the sentence has its truth
-    value in the restriction: as far as runs and values can, for a claim about all runs has none.
+    ``holds`` is None for `unknown`, with the ``reason``; of a claim of the file that fails the reason says
+    what breaks it, and what to do. ``evidence`` shows why the sentence has its truth value in the
+    restriction: as far as runs and values can, for a claim about all runs has none.
     ``scope`` are sentences that a reader has to know beside the word, because the word alone says more than
     is established. ``empty``: it holds, and a finding says that nothing ever came of what it asks.
+    ``claim``: it is about a claim of the file, whose name ``spec`` is.
     """
 
     spec: str
@@ -70,6 +74,7 @@ class Verdict(Displayed):
     evidence: Evidence | None = None
     scope: tuple[str, ...] = ()
     empty: bool = False
+    claim: bool = False
 
     @property
     def trace(self) -> Trace | None:
@@ -149,6 +154,11 @@ class AgentRun:
 class Verification(Displayed):
     """What `verify` found. ``result["auth"]`` is the verdict of one specification.
 
+    Where a run breaks a claim of the file, such as a bound, the exploration ends with it (``broken``). The
+    claim is the first of the verdicts then, under its name (`deployment.claims`); a specification fails where
+    that run refutes it, and is unknown otherwise. How many states and transitions there are is not known, and
+    ``explored`` is None.
+
     ``mode`` is `normal` where fresh values had representatives, `theorem` on the literal domain.
     ``initial`` is the number of initial states. ``agents`` has what each agent was asked, by its name, which
     is empty where there is one only; ``contexts``, ``queries``, ``decisions`` and ``answers`` are those of
@@ -162,18 +172,34 @@ class Verification(Displayed):
     restriction: Restriction
     mode: Domain
     verdicts: Mapping[str, Verdict]
-    initial: int
-    states: int
-    transitions: int
+    initial: int | None
+    states: int | None
+    transitions: int | None
     seconds: float
-    engine: Engine
+    engine_name: EngineName
+    explored: Engine | None
     hypotheses: Hypotheses
     moves: Moves
     findings: tuple[Finding, ...] = ()
     unexamined: int = 0
+    broken: DefinitionError | None = None
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.verdicts[spec]
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, which knows all reachable states. Raises the `DefinitionError` of the run that breaks a
+        claim of the file, where there is one: then nobody knows them."""
+        if self.explored is None:
+            assert self.broken is not None, "nothing else ends an exploration with a result"
+            raise self.broken.with_traceback(None)
+        return self.explored
+
+    @property
+    def statistics(self) -> Mapping[str, int]:
+        """What the answer took, as the engine counts it; empty where a broken claim ended the exploration."""
+        return {} if self.explored is None else self.explored.statistics
 
     @property
     def agent(self) -> str:
@@ -237,15 +263,22 @@ class Verification(Displayed):
                 raise DeclarationError(f"{value}, given for {name}, is no value of the domain; {hint}")
         return {name: sort_of[value] for name, value in assignment.items()}
 
+    def place(self, spec: str) -> Span | None:
+        """Where a specification stands in its file, or a claim that is broken."""
+        if self.broken is not None and spec == self.broken.claim:
+            return self.broken.span
+        return self.deployment.spec(spec).span
+
     @property
     def summary(self) -> str:
         """One line: deployment, agent, counts."""
         asked = "" if self.queries is None else f", {self.contexts} contexts, {self.queries} queries"
-        return (
-            f"{self.deployment.name} under {self.agent}: "
-            f"{f'{self.initial} initial of ' * (self.initial > 1)}{self.states} states, "
-            f"{self.transitions} transitions{asked}"
-        )
+        counts = f"{self.states} states, {self.transitions} transitions"
+        if self.initial is not None and self.initial > 1:
+            counts = f"{self.initial} initial of {counts}"
+        if self.broken is not None:
+            counts = f"explored until `{self.broken.claim}` was broken"
+        return f"{self.deployment.name} under {self.agent}: {counts}{asked}"
 
     def __str__(self) -> str:
         lines = [f"  {verdict}" for verdict in self.verdicts.values()]
@@ -301,10 +334,13 @@ def verify(
     reachable context less than P of its probability, at some branching node: then it would rather say
     something else.
 
-    Raises `InputError` for arguments that do not go together or name what is not there, `DefinitionError`
-    with a trace where a reachable state breaks the definition of a deployment, `AgentError` where the agent
-    selects nothing or what is not offered, and `Undecided` where more than ``max_states`` states are
-    reachable.
+    A run that breaks a claim of the file (a bound, a key, that there is always a step and that it leads
+    somewhere) is a verdict on that claim (`Verification.broken`).
+
+    Raises `InputError` for arguments that do not go together or name what is not there; `DefinitionError`
+    with a trace where an initial state breaks such a claim, whatever the agent does, or where no state
+    fulfils the `ensure` of a call that is offered; `AgentError` where the agent selects nothing or what is
+    not offered, and `Undecided` where more than ``max_states`` states are reachable.
     Raises `CanonicalLimit` where a context's facts connect values so evenly that nauty takes longer than
     ``canonical_timeout`` seconds to bring them into canonical form.
     """
@@ -330,12 +366,12 @@ def verify(
     wrappers = wrap_all(deployment, agent, canonical_timeout=canonical_timeout)
     if not wrapped:
         wrappers = {name: _telling_apart(deployment, w, restriction) for name, w in wrappers.items()}
-    built: Engine
+    built: Engine | DefinitionError
     with _reporting(wrappers, progress):
-        if engine == "explicit":
-            built = ExplicitEngine(deployment, wrappers, restriction, progress, max_states=max_states)
-        else:
-            try:
+        try:
+            if engine == "explicit":
+                built = ExplicitEngine(deployment, wrappers, restriction, progress, max_states=max_states)
+            else:
                 built = SymbolicEngine(
                     deployment,
                     wrappers,
@@ -344,8 +380,11 @@ def verify(
                     literal=literal,
                     backend=backend,
                 )
-            except InputError as error:  # its frames hold the diagrams, which would live as long as it does
-                raise error.with_traceback(None) from error.__cause__
+        except InputError as error:  # its frames hold the diagrams, which would live as long as it does
+            error.with_traceback(None)
+            if not isinstance(error, DefinitionError) or broken_claim(deployment, error) is None:
+                raise error from error.__cause__
+            built = error
     constants = deployment.sort_of_constant
     beyond = frozenset(
         value
@@ -355,11 +394,46 @@ def verify(
         if value not in deployment.schema.rigid and constants.get(value) != sort
     )
     doubts = (
-        *_past_bounds(built),
+        *(() if isinstance(built, DefinitionError) else _past_bounds(built)),
         *_unsteady(wrappers),
         *(() if min_mass is None else _light(wrappers, min_mass)),
     )
     written = {spec.name: spec.formula for spec in deployment.written.specs}
+    if isinstance(built, DefinitionError):
+        moves = Moves(deployment, wrappers, restriction)
+        told = [_carried(one, restriction, beyond, doubts) for one in _refuted(deployment, built, chosen)]
+        if established is not None:
+            for verdict in told:
+                established(verdict, moves)
+        about = {None, *(spec.name for spec in chosen)}
+        return Verification(
+            deployment=deployment,
+            agents=MappingProxyType({name: _run(wrapper) for name, wrapper in wrappers.items()}),
+            restriction=restriction,
+            mode="theorem" if literal else "normal",
+            verdicts=MappingProxyType({verdict.spec: verdict for verdict in told}),
+            initial=None,
+            states=None,
+            transitions=None,
+            seconds=time.perf_counter() - started,
+            engine_name=engine,
+            explored=None,
+            moves=moves,
+            hypotheses=audit(
+                deployment,
+                wrappers,
+                restriction,
+                built,
+                wrapped=wrapped,
+                beyond=beyond,
+                open_leaps={},
+                min_mass=min_mass,
+            ),
+            findings=in_order(finding for finding in lint(deployment) if finding.spec in about)
+            if findings
+            else (),
+            broken=built,
+        )
     unfair = nowhere_fair(deployment, built)
     moves = Moves(deployment, wrappers, built.restriction)
     verdicts: dict[str, Verdict] = {}
@@ -393,7 +467,8 @@ def verify(
         states=built.states,
         transitions=built.transitions,
         seconds=seconds,
-        engine=built,
+        engine_name=engine,
+        explored=built,
         moves=moves,
         hypotheses=audit(
             deployment,
@@ -526,24 +601,52 @@ def _verdict(
     beyond: frozenset[Value],
     doubts: Sequence[str],
 ) -> Verdict:
-    """The verdict; ``beyond`` is B minus C, which the theorem wants empty, ``doubts`` are why the decisions
-    bear too little weight, or the bounds are not established."""
+    """What the engine finds, as far as it is a verdict."""
     holds = engine.holds(spec.formula)
     evidence = engine.evidence(spec.formula, holds)
-    found = "holds" if holds else "fails"
+    return _carried(Verdict(spec.name, written, holds, evidence=evidence), restriction, beyond, doubts)
+
+
+def _refuted(deployment: Deployment, broken: DefinitionError, specs: Iterable[Spec]) -> Iterator[Verdict]:
+    """The verdict on the claim that a run breaks, and on each specification what that run says of it. Under
+    fairness constraints that is nothing: a path quantifier ranges over fair runs then."""
+    claim, run = claim_named(deployment, broken.claim), broken.trace
+    assert claim is not None, f"there is no claim {broken.claim}"
+    why = f"{run.claim}; {broken.remedy}"
+    yield Verdict(claim.name, claim.formula, False, why, breach(claim, run), claim=True)
+    written = {spec.name: spec.formula for spec in deployment.written.specs}
+    constrained = deployment.fair or deployment.fair_actions
+    for spec in specs:
+        evidence = None if constrained else refutation(spec.formula, run)
+        if evidence is not None:
+            yield Verdict(spec.name, written[spec.name], False, evidence=evidence)
+        else:
+            reason = f"`{claim.name}` fails, and with the run that breaks it the exploration has ended"
+            yield Verdict(spec.name, written[spec.name], None, reason)
+
+
+def _carried(
+    verdict: Verdict, restriction: Restriction, beyond: frozenset[Value], doubts: Sequence[str]
+) -> Verdict:
+    """The verdict, or that it is unknown where what was found does not carry over. ``beyond`` is B minus C,
+    which the theorem wants empty, ``doubts`` are why the decisions bear too little weight, or the bounds are
+    not established."""
+    if verdict.holds is None:
+        return verdict
+    found = verdict.word
     if beyond:
         reason = (
             f"it {found} on the literal domain for an agent that tells {min(beyond)} from other values;"
             " nothing carries over without the wrapper"
         )
-        return Verdict(spec.name, written, None, reason, evidence)
+        return replace(verdict, holds=None, reason=reason)
     if doubts:
-        return Verdict(spec.name, written, None, f"it {found} {doubts[0]}", evidence)
+        return replace(verdict, holds=None, reason=f"it {found} {doubts[0]}")
     if restriction.exact:
-        return Verdict(spec.name, written, holds, evidence=evidence)
+        return verdict
     small = ", ".join(
         f"{d.sort}={d.size} (the theorem asks for {d.required})"
         for d in restriction.derivation.values()
         if d.size < d.required
     )
-    return Verdict(spec.name, written, None, f"it {found} on the forced domain {small}", evidence)
+    return replace(verdict, holds=None, reason=f"it {found} on the forced domain {small}")

@@ -72,7 +72,6 @@ def test_unknown_is_an_error_with_its_reason(tmp_path: Path) -> None:
     [
         ("deployment d\nsort a b", "ParseError", 2),
         ("deployment d\nsort a\nbound b 1", "DeclarationError", 3),
-        (load_text("refund")[0].replace("bound task 1", "bound task 0"), "BoundExceeded", 20),
     ],
 )
 def test_a_run_that_ends_in_an_error_has_a_log_too(tmp_path: Path, text: str, rule: str, line: int) -> None:
@@ -82,6 +81,15 @@ def test_a_run_that_ends_in_an_error_has_a_log_too(tmp_path: Path, text: str, ru
     assert (result["ruleId"], result["level"]) == (rule, "error")
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == line
     assert not re.search(r"d\.stead:\d", result["message"]["text"])
+
+
+def test_a_broken_claim_is_told_at_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "d.stead"
+    file.write_text(load_text("refund")[0].replace("bound task 1", "bound task 0"))
+    result, *_ = logged(tmp_path, str(file), status=1)["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("fails", "error")
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 20
+    assert result["message"]["text"].startswith("bound task 0 fails under baseline: 1 value")
 
 
 def test_a_limit_has_a_log_too(tmp_path: Path) -> None:

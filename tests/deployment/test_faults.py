@@ -22,7 +22,7 @@ from stead_sym.logic.syntax import Atom, map_children
 from stead_sym.relational.instance import Fact
 from stead_sym.testing.formulas import Signature, formulas
 from stead_sym.testing.workflows import workflows
-from stead_sym.verification import verify
+from whole import verify
 
 MODES = {
     "normal": {"domain": "normal"},

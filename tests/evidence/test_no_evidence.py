@@ -23,13 +23,14 @@ spec few AG ~atleast 2 x. P(x)
 """
 
 
-def test_a_step_past_a_bound_shows_nothing():
+def test_a_run_ends_past_a_bound():
+    """A state past a bound is one that the deployment can reach; what comes after it nobody looks at."""
     result = st.verify(st.parse_deployment(TEXT.format(bound=2)), "any")
     evidence = result["few"].evidence
     wrappers = result.moves.wrappers
     assert replay(result.deployment, wrappers, evidence).confirmed
-    smaller = st.parse_deployment(TEXT.format(bound=1))
-    replayed = replay(smaller, wrappers, evidence)
+    assert replay(st.parse_deployment(TEXT.format(bound=1)), wrappers, evidence).confirmed
+    replayed = replay(st.parse_deployment(TEXT.format(bound=0)), wrappers, evidence)
     assert not replayed.confirmed
     assert "step 2, more()" in replayed.fault
     assert "past a bound" in replayed.fault

@@ -138,14 +138,14 @@ def test_what_is_no_deployment_is_an_error_with_its_line(project: pytest.Pyteste
     result.stdout.fnmatch_lines(["*refund.stead:3:7: unknown sort cas; did you mean case?*"])
 
 
-def test_a_run_that_breaks_the_definition_fails_every_test_of_it(project: pytest.Pytester) -> None:
+def test_a_run_that_breaks_a_claim_fails_every_test(project: pytest.Pytester) -> None:
     file = project.path / "refund.stead"
     file.write_text(file.read_text().replace("bound task 1", "bound task 0"))
     settings(project, "refund.stead --policy baseline")
     result = project.runpytest()
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
-        ["*1 value of sort task is in use besides the constants after*", "*ingest_case()*"]
+        ["*reason: 1 value of sort task is in use besides the constants*", "*ingest_case()*"]
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from pinned import DOMAINS, assert_fault, explored, verdicts
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import NoInitialState, NothingOffered
-from stead_sym.verification import verify
+from whole import verify
 
 ANY = """
 deployment whatever

@@ -54,6 +54,10 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     Raises `InputError` where there is nothing to certify: for verdicts of the explicit engine, and where all
     are `unknown`. Specifications whose verdict is `unknown` are left out.
     """
+    if result.broken is not None:
+        raise InputError(
+            f"`{result.broken.claim}` is broken, and a certificate is about all reachable states"
+        )
     engine = result.engine
     if not isinstance(engine, SymbolicEngine):
         raise InputError("certificates are written by the symbolic engine; leave out --engine explicit")
@@ -102,7 +106,10 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
 
 
 def is_certifiable(result: Verification) -> bool:
-    """Whether some verdict is not `unknown`, or there are no specifications, and R alone can be certified."""
+    """Whether some verdict is not `unknown`, or there are no specifications, and R alone can be certified.
+    Where a run breaks a claim R is not known."""
+    if result.broken is not None:
+        return False
     return not result.verdicts or any(verdict.holds is not None for verdict in result.verdicts.values())
 
 

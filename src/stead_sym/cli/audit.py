@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 from collections.abc import Mapping, Sequence
 
 from stead_sym.agent.audit import Audit, Grammar, audit, random_renaming, search
@@ -155,7 +156,11 @@ def _contexts(
         return known
     agents: dict[str, AgentLike] = dict.fromkeys((agent.name for agent in deployment.agents), ANY)
     agents[role.name] = model
-    decided = verify(deployment, agents, ()).agents[role.name].decisions
+    result = verify(deployment, agents, ())
+    if result.broken is not None:
+        said = f"only contexts met before `{result.broken.claim}` was broken are audited"
+        print(f"stead-sym: {said}", file=sys.stderr)
+    decided = result.agents[role.name].decisions
     contexts = known | dict(enumerate((context for context, _ in decided), 1))
     if number is None:
         return {n: context for n, context in contexts.items() if len(context.calls) > 1}

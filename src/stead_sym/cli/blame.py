@@ -48,8 +48,10 @@ def _blame(options: argparse.Namespace) -> int:
     agents = chosen_agents(deployment, options)
     with display(options) as progress:
         result = verify(deployment, agents, domain=domain(options.domain), progress=progress, findings=False)
-        asked = deployment.chosen(options.spec)
-        failing = [spec.name for spec in asked if result[spec.name].holds is False]
+        asked = [spec.name for spec in deployment.chosen(options.spec)]
+        if result.broken is not None and options.spec is None:
+            asked.insert(0, result.broken.claim)
+        failing = [name for name in asked if result[name].holds is False]
         found = [
             blame(result, name, tolerance=options.near, most_solved=options.limit, progress=progress)
             for name in failing

@@ -16,6 +16,7 @@ from typing import Any
 from stead_sym.agent.roles import Wrappers, named, wrap, wrap_all
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.options import add_file
+from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
@@ -63,7 +64,8 @@ def _replay(options: argparse.Namespace) -> int:
     results: list[tuple[Written, Replayed, Wrappers]] = []
     for written in found:
         wrappers = asked if asked is not None else _recorded(deployment, written, options.canonical_timeout)
-        replayed = replay(deployment, wrappers, written.evidence, written.bounds)
+        claim = claim_named(deployment, written.spec) is not None
+        replayed = replay(deployment, wrappers, written.evidence, written.bounds, claim=claim)
         differing = decisions_that_differ(deployment, wrappers, written.agents)
         if replayed.confirmed and differing:
             replayed = replace(replayed, fault=differing[0])
@@ -125,7 +127,9 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
             file=sys.stderr,
         )
     agents = named({name: "any agent" if w is None else w.agent.name for name, w in wrappers.items()})
-    is_known = written.spec in {spec.name for spec in deployment.specs}
+    is_known = written.spec in {spec.name for spec in deployment.specs} or claim_named(
+        deployment, written.spec
+    )
     sentence = written.spec if is_known else written.formula
     verdict = printable(f"{sentence} {'holds' if written.evidence.root.holds else 'fails'} under {agents}")
     if not replayed.confirmed:

@@ -189,7 +189,10 @@ def _verify_here(options: argparse.Namespace) -> int:
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
     if options.certify is not None and not is_certifiable(result):
-        print("stead-sym: no certificate is written: every verdict is unknown", file=sys.stderr)
+        why = "every verdict is unknown"
+        if result.broken is not None:
+            why = f"`{result.broken.claim}` is broken, and a certificate is about all reachable states"
+        print(f"stead-sym: no certificate is written: {why}", file=sys.stderr)
     if options.evidence is not None:
         write_evidence(result, Path(options.evidence))
     write_located(result, options)

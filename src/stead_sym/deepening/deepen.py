@@ -20,7 +20,6 @@ from stead_sym.deepening.fragment import (
     Bounds,
     Fragment,
     Leaping,
-    active_outside,
     asked_by_formulas,
     fragment,
     initial_bounds,
@@ -29,6 +28,7 @@ from stead_sym.deepening.fragment import (
 from stead_sym.deepening.growth import Growth, growth
 from stead_sym.deepening.recover import recovered
 from stead_sym.deepening.remedy import Remedy, remedy
+from stead_sym.deployment.claims import active_outside
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.trace import Trace
@@ -303,7 +303,7 @@ class _Run:
         exceeded = tuple(sort for sort, b in part.bounds.items() if most[sort] > b)
         leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
         unseen = (sort for sort, b in part.bounds.items() if leaps and most[sort] + self._asked[sort] > b + 1)
-        self.rounds.append(Round(part.bounds, result.states, most, exceeded, tuple(unseen)))
+        self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, tuple(unseen)))
         for name in open_:
             possible, sure = result[names[name]], result[f"sure {name}"]
             self._found[name] = self._shown(part, result, name, possible, sure)

@@ -31,12 +31,13 @@ Theorem. If A_b ⊨ sure(f) then A ⊨ f, and if A_b ⊭ possible(f) then A ⊭ 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
+from stead_sym.deployment.claims import active_outside, counted_outside
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import fresh_values
 from stead_sym.deployment.tool import Effect, Ensure, Insert, Tool
@@ -46,10 +47,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
-    Comparison,
-    Const,
     Count,
-    Equal,
     Exists,
     Expanded,
     Forall,
@@ -171,24 +169,6 @@ def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
     )
 
 
-def active_outside(deployment: Deployment, sort: str, comparison: Comparison, number: int) -> Count:
-    """The sentence that so many values of the sort outside C are active."""
-    return _counted(deployment, sort, comparison, number, lambda variable: TRUE)
-
-
-def _counted(
-    deployment: Deployment,
-    sort: str,
-    comparison: Comparison,
-    number: int,
-    condition: Callable[[Var], Formula],
-) -> Count:
-    variable = Var(fresh_name("x", deployment.sort_of_constant))
-    constants = (Not(Equal(variable, Const(value))) for value in deployment.constants[sort])
-    body = conjunction(tuple(part for part in (condition(variable), *constants) if part != TRUE))
-    return Count(comparison, number, Binder(variable.name, sort), body)
-
-
 def asked_by_formulas(deployment: Deployment) -> Mapping[str, int]:
     """How many new values of each unbounded sort a formula in the place of an effect may ask for at once, as
     far as its quantifiers and counts show. It may ask for more by other means.
@@ -267,7 +247,7 @@ def _one_past(deployment: Deployment, bounds: Bounds, leaps: Atom, effect: Effec
     for where it leads beyond.
     """
     most = tuple(
-        Ensure(_counted(deployment, sort, "atmost", b + 1, partial(_active_after, deployment, sort)))
+        Ensure(counted_outside(deployment, sort, "atmost", b + 1, partial(_active_after, deployment, sort)))
         for sort, b in bounds.items()
     )
     nowhere = Ensure(Not(replace(leaps, primed=True)))

@@ -16,8 +16,8 @@ from typing import TypeAlias
 from stead_sym.agent.roles import ANY, AgentLike, Wrappers
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.bounds import Bounds, least_bounds
-from stead_sym.deepening.fragment import active_outside
 from stead_sym.deepening.growth import Growth
+from stead_sym.deployment.claims import active_outside
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Policy, Rule
 from stead_sym.deployment.printer import print_statement

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stead_sym.deployment.claims import ALWAYS_A_STEP
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import exceeded
@@ -43,6 +44,7 @@ def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
         f"{claim} after {call}, in {where(run)}, but {line} at most {bound};"
         f" raise the bound, or strengthen the guards that let more in{_of_ensure(deployment, call)}",
         replace(run, claim=claim),
+        f"bound {sort} {bound}",
         deployment.bound_spans.get(sort) or deployment.tool(call.tool).span,
     )
 
@@ -59,6 +61,7 @@ def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
         f"{first} and {second} both hold after {call}, in {where(run)}, but {columns} a key;"
         f" use `set {relation.name}(…)`, or strengthen the guard{_of_ensure(deployment, call)}",
         replace(run, claim=f"{first} and {second} have the same key"),
+        f"key of {relation.name}",
         deployment.tool(call.tool).span,
     )
 
@@ -71,6 +74,7 @@ def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
         f"{nothing} in {where(run)};"
         f" weaken a guard, or add {idle} that changes nothing for states where all work is done",
         replace(run, claim=nothing),
+        ALWAYS_A_STEP,
         next((tool.span for tool in deployment.tools_and_events), None),
     )
 
@@ -82,6 +86,7 @@ def no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
         f"{call} is {offered}, but none of its effects applies, in {where(run)};"
         f" strengthen its guard, or let one of its effects apply{_of_ensure(deployment, call)}",
         replace(run, claim=f"{call} is {offered}, but none of its effects applies"),
+        f"{call.tool} has an effect",
         deployment.tool(call.tool).span,
     )
 

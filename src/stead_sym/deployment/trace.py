@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from stead_sym.deployment.folding import Folded, folded
 from stead_sym.deployment.tool import Call
 from stead_sym.html import Displayed, paragraph, table
 from stead_sym.relational.instance import Fact, Instance
@@ -147,16 +148,29 @@ class Trace(Displayed):
         changes = as_changes(self.start.schema, *self.changes(index))
         return "\n".join(map(str, changes)) or "(no change)"
 
+    @property
+    def folded(self) -> list[int | Folded]:
+        """The steps by their numbers from 0, those together that do the same again."""
+        return folded(self.steps, [self.changes(index) for index in range(len(self.steps))], self.loop)
+
     def __str__(self) -> str:
         """The run in plain text: each call with the facts it adds and removes, then the remarks."""
         lines = [f"from {self.start}"] if self.of_many else []
-        for index, step in enumerate(self.steps):
-            lines.append(f"{index + 1}. {step.label}")
-            lines.extend(f"     {change}" for change in self._changes(index).split("\n"))
+        for part in self.folded:
+            if isinstance(part, Folded):
+                lines += [f"{part.numbers}. {part.words}", *(f"     {change}" for change in part.changes)]
+                continue
+            lines.append(f"{part + 1}. {self.steps[part].label}")
+            lines.extend(f"     {change}" for change in self._changes(part).split("\n"))
         return "\n".join([*lines, *(f"{label}: {text}" for label, text in self.remarks)])
 
     def _repr_html_(self) -> str:
-        rows = [(i + 1, step.label, self._changes(i)) for i, step in enumerate(self.steps)]
+        rows = [
+            (part.numbers, part.words, "\n".join(part.changes))
+            if isinstance(part, Folded)
+            else (str(part + 1), self.steps[part].label, self._changes(part))
+            for part in self.folded
+        ]
         steps = table("", ("step", "call", "facts"), rows) if rows else ""
         start = paragraph(f"from {self.start}") if self.of_many else ""
         return start + steps + "".join(paragraph(f"{label}: {text}") for label, text in self.remarks)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
@@ -114,6 +115,11 @@ class _Reader:
         return nodes[0]
 
     def _sentence(self, written: str, spec: str) -> Formula:
+        claim = claim_named(self._deployment, spec)
+        if claim is not None:
+            if written != str(claim.formula):
+                raise self._fault("formula", f"is not what `{spec}` says; verify the file again")
+            return claim.formula
         try:
             sentence = self._deployment.formula(written)
         except InputError as error:

@@ -83,13 +83,18 @@ def replay(
     wrappers: Wrappers,
     evidence: Evidence,
     raised: Mapping[str, int] | None = None,
+    *,
+    claim: bool = False,
 ) -> Replayed:
     """Run evidence through the semantics of the deployment under wrapped agents. Where it was found with
-    ``raised`` bounds its runs keep these, and begin as the bounds of the deployment allow.
+    ``raised`` bounds its runs keep these, and begin as the bounds of the deployment allow. With ``claim`` it
+    is about a claim of the deployment (`deployment.claims`), which is about all runs, fair or not.
+
+    A run may end in a state past a bound, or one that breaks a key, and goes on from none.
 
     Whatever an agent raises passes through, such as an `AgentError`.
     """
-    checking = _Replay(deployment, wrappers, evidence, raised)
+    checking = _Replay(deployment, wrappers, evidence, raised, claim)
     fault, at = "", None
     try:
         checking.check()
@@ -118,7 +123,10 @@ class _Replay:
         wrappers: Wrappers,
         evidence: Evidence,
         raised: Mapping[str, int] | None,
+        claim: bool,
     ) -> None:
+        self._fair = () if claim else deployment.fair
+        self._fair_actions = () if claim else deployment.fair_actions
         self._deployment = deployment if raised is None else replace(deployment, bounds=raised)
         self._starting = deployment
         self._wrappers = wrappers
@@ -256,9 +264,7 @@ class _Replay:
         near = around(deployment, self._restriction, state, step.state)
         if not leads_to(deployment, step.call, state, step.state, near):
             return f"it does not lead from {state} to {step.state}"
-        return (
-            f"{step.state} is past a bound, or breaks a key" if breaks_claim(deployment, step.state) else ""
-        )
+        return f"{state} is past a bound, or breaks a key" if breaks_claim(deployment, state) else ""
 
     def _words(self, node: Node, number: int) -> str:
         """Step ``number``, from 1, of the run that is the reason of a node, as a reader counts it."""
@@ -284,19 +290,18 @@ class _Replay:
     def _loop(self, node: Node, run: Run, states: Sequence[Instance]) -> None:
         """The loop closes and meets every fairness constraint; without constraints a run that ends needs
         none, since every state has a successor."""
-        fair, actions = self._deployment.fair, self._deployment.fair_actions
         if run.loop is None:
             if run.ends is None:
                 raise _refuted(node, "needs a run without end, and there is no loop")
-            if fair or actions:
+            if self._fair or self._fair_actions:
                 raise _refuted(node, "needs a fair run, and no loop meets the constraints")
             return
         if not run.loop < len(run.steps) or states[run.loop] != states[-1]:
             raise _refuted(node, f"has a loop from {self._words(node, run.loop + 1)} on that does not close")
-        for constraint in fair:
+        for constraint in self._fair:
             if not any(holds(constraint, state, {}) for state in states[run.loop :]):
                 raise _refuted(node, f"has a loop that never meets {constraint}")
-        for action in actions:
+        for action in self._fair_actions:
             try:
                 broken = self._unfair(action, states[run.loop :])
             except NotRecorded as missing:

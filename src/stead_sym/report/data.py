@@ -42,7 +42,7 @@ def report_data(result: Verification) -> dict[str, Json]:
             }
             for name, run in result.agents.items()
         },
-        "engine": result.engine.name,
+        "engine": result.engine_name,
         "mode": result.mode,
         "domain": dict(result.domain),
         "derivation": derivation_data(result.restriction),
@@ -51,6 +51,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         "transitions": result.transitions,
         "contexts": result.contexts,
         "queries": result.queries,
+        "broken": None if result.broken is None else result.broken.claim,
         "seconds": result.seconds,
         "specs": {name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         "findings": [
@@ -76,7 +77,7 @@ def report_data(result: Verification) -> dict[str, Json]:
             for name, run in result.agents.items()
             for (context, selected), answer in zip_longest(run.decisions, run.answers)
         ],
-        "statistics": dict(result.engine.statistics),
+        "statistics": dict(result.statistics),
     }
 
 

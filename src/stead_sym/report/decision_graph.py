@@ -62,7 +62,9 @@ def decision_graph(result: Verification, agent: str, most: int = MOST_NODES) -> 
         return "the agent is never offered anything"
     if len(run.decisions) > MOST_CONTEXTS:
         return f"there are {len(run.decisions):,} contexts, and more than {MOST_CONTEXTS} are not drawn"
-    if result.engine.statistics.get("reached_nodes", 0) > _MOST_DIAGRAM:
+    if result.broken is not None:
+        return f"`{result.broken.claim}` is broken, so that not all states are known"
+    if result.statistics.get("reached_nodes", 0) > _MOST_DIAGRAM:
         return "the diagram of the reachable states is too large for the numbers of states by context"
     contexts = [context for context, _ in run.decisions]
     groups = _groups(run, most)

@@ -66,7 +66,7 @@ def subject(result: Verification | Deepening, spec: str) -> Subject:
     verdict, deployment = result[spec], result.deployment
     if verdict.evidence is None:
         raise InputError(f"there is no evidence for {spec}: {verdict.reason or verdict.word}")
-    name = spec if spec.isidentifier() else "the formula"
+    name = spec if verdict.claim or spec.isidentifier() else "the formula"
     return Subject(
         deployment.name,
         result.agent,

@@ -15,9 +15,10 @@ from stead_sym.verification import Verification
 
 def graph_of_states(result: Verification, most: int = MOST_STATES) -> Diagram:
     """Every reachable state and every step. Raises `Undecided` for more than ``most`` states."""
-    if result.states > most:
+    states = result.engine.states
+    if states > most:
         raise Undecided(
-            f"{result.states:,} states are reachable, and at most {most:,} are drawn;"
+            f"{states:,} states are reachable, and at most {most:,} are drawn;"
             " draw the decisions (--of decisions), raise --max-states, or lower the bounds"
         )
     return state_diagram(result, state_graph(result.engine, most))

@@ -32,7 +32,7 @@
 
   // A run: the facts of each state are those of the first with all changes so far.
   const steps = (run) => {
-    const states = [...run.querySelectorAll(":scope > .timeline > .state")];
+    const states = [...run.querySelectorAll(":scope > .timeline .state")];
     if (states.length < 2) return;
     const facts = (state, kind) => [...state.querySelectorAll(`li[data-${kind}]`)].map((item) => {
       const text = kind === "relation" ? item.querySelector("code").textContent : item.dataset[kind];
@@ -109,6 +109,8 @@
       if (focused && focused.matches(".head") && run.contains(focused)) {
         states[now].querySelector(".head").focus({ preventScroll: true });
       }
+      const hidden = states[now].closest("details:not([open])");
+      if (hidden) hidden.open = true;
       states[now].scrollIntoView({ block: "nearest" });
     };
     run.addEventListener("keydown", (event) => {

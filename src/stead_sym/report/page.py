@@ -27,7 +27,7 @@ from stead_sym.report.page_sections import (
     statistics_section,
     verdicts_section,
 )
-from stead_sym.report.terminal import domain_text, plural
+from stead_sym.report.terminal import domain_text, plural, reached
 from stead_sym.report.written import prepare_file, write_file
 from stead_sym.verification import OF_NOTHING, Verification
 
@@ -121,7 +121,15 @@ def _section(anchor: str, name: str, *content: Content, count: int | None = None
 
 def _answer(result: Verification) -> str:
     """The verdicts in one sentence."""
-    words = [verdict.said for verdict in result.verdicts.values()]
+    claims = [verdict for verdict in result.verdicts.values() if verdict.claim]
+    if claims:
+        others = [verdict.said for verdict in result.verdicts.values() if not verdict.claim]
+        said = f"{claims[0].spec} {claims[0].word if claims[0].holds is False else 'is unknown'}"
+        return f"{said}; {_answered(others)}" if others else said
+    return _answered([verdict.said for verdict in result.verdicts.values()])
+
+
+def _answered(words: list[str]) -> str:
     if not words:
         return "no specification was checked"
     several = {"holds": "hold", OF_NOTHING: "hold, of nothing", "fails": "fail", "unknown": "are unknown"}
@@ -140,9 +148,7 @@ def _answer(result: Verification) -> str:
 
 
 def _header(result: Verification) -> Html:
-    counts = [plural(result.states, "state"), plural(result.transitions, "transition")]
-    if result.initial > 1:
-        counts.insert(0, plural(result.initial, "initial state"))
+    counts = reached(result)
     asked = "nobody was asked: whatever is offered may happen"
     if result.contexts is not None and result.queries is not None:
         asked = (
@@ -165,7 +171,7 @@ def _header(result: Verification) -> Html:
                 ("reached", ", ".join(counts)),
                 ("agent", asked),
                 ("domain", domain_text(result.restriction, result.mode)),
-                ("engine", f"{result.engine.name}, {result.seconds:.2f} s"),
+                ("engine", f"{result.engine_name}, {result.seconds:.2f} s"),
             ]
         ),
     )

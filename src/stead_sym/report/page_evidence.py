@@ -7,9 +7,10 @@ whoever reads without the script reads the changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from stead_sym.agent.records.weight import is_weighed, weight_words
+from stead_sym.deployment.folding import Folded, folded
 from stead_sym.deployment.trace import Change, as_changes
 from stead_sym.evidence.moves import MOST_OUTCOMES, Move
 from stead_sym.evidence.outline import Numbered, Outline, outline
@@ -28,7 +29,7 @@ _OPEN = 12  # so many facts of a first state are shown without being asked for
 def title_of(number: int, verdict: Verdict) -> str:
     """What a specification is called in the page: a question has no name but its formula, which stands beside
     it; ``number`` is its place among the verdicts."""
-    return verdict.spec if verdict.spec.isidentifier() else f"question {number}"
+    return verdict.spec if verdict.claim or verdict.spec.isidentifier() else f"question {number}"
 
 
 def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
@@ -81,7 +82,7 @@ def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numb
         tag(
             "ol",
             _first(run, anchor, met.get(0)),
-            (_step(result, run, k, anchor, met.get(k + 1)) for k in range(steps)),
+            (_part(result, run, part, anchor, met) for part in _parts_of(run, steps)),
             class_="timeline",
         ),
         tag("p", loop, class_="repeats") if run.repeats else None,
@@ -123,6 +124,24 @@ def _first(run: Numbered, anchor: str, met: str | None) -> Html:
         id=f"{anchor}-0",
         data_facts=len(facts),
     )
+
+
+def _parts_of(run: Numbered, steps: int) -> list[int | Folded]:
+    """The steps that there is room for, those together that do the same again."""
+    legs = [leg.step for leg in run.legs[:steps]]
+    loop = None if run.loop is None or run.loop >= steps else run.loop
+    return folded(legs, [run.changes(k) for k in range(steps)], loop)
+
+
+def _part(
+    result: Verification, run: Numbered, part: int | Folded, anchor: str, met: Mapping[int, str]
+) -> Html:
+    if not isinstance(part, Folded):
+        return _step(result, run, part, anchor, met.get(part + 1))
+    steps = (_step(result, run, k, anchor, met.get(k + 1)) for k in range(part.first, part.last))
+    changes = tag("span", f" ({', '.join(part.changes)})", class_="quiet") if part.changes else None
+    said = (f"{part.numbers} ", tag("code", part.calls), f", {part.times} times more", changes)
+    return tag("li", tag("details", tag("summary", said), tag("ol", steps)), class_="folded")
 
 
 def _step(result: Verification, run: Numbered, k: int, anchor: str, met: str | None) -> Html:

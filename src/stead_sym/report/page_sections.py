@@ -208,16 +208,17 @@ def _derivation(derived: Derivation, literal: bool) -> Sequence[Content]:
 
 
 def statistics_section(result: Verification) -> Iterator[Html]:
-    numbers = [(name.replace("_", " "), f"{value:,}") for name, value in result.engine.statistics.items()]
+    numbers = [(name.replace("_", " "), f"{value:,}") for name, value in result.statistics.items()]
     activity = [
         (f"most {sort} in use", f"{activity.most:,} of {activity.bound:,}")
         for sort, activity in result.hypotheses.activity.items()
     ]
-    counts = [
-        ("states", f"{result.states:,}"),
-        ("transitions", f"{result.transitions:,}"),
-        ("initial states", f"{result.initial:,}"),
-    ]
+    known = (
+        ("states", result.states),
+        ("transitions", result.transitions),
+        ("initial states", result.initial),
+    )
+    counts = [(name, "not known" if number is None else f"{number:,}") for name, number in known]
     for name, run in result.agents.items():
         if run.contexts is not None:
             who = f"{name}: " if name else ""

@@ -35,9 +35,8 @@ class _Result(NamedTuple):
 
 def sarif_data(result: Verification, version: str) -> dict[str, Json]:
     """The log of a verification by stead-sym of that ``version``."""
-    places = {spec.name: spec.span for spec in result.deployment.specs}
     found = [
-        *(_verdict(verdict, result.agent, places.get(name)) for name, verdict in result.verdicts.items()),
+        *(_verdict(verdict, result.agent, result.place(name)) for name, verdict in result.verdicts.items()),
         *map(_finding, result.findings),
     ]
     return _log([one for one in found if one is not None], version)
@@ -141,9 +140,8 @@ def _physical(place: Span) -> dict[str, Json]:
 
 def annotation_lines(result: Verification) -> Iterator[str]:
     """Verdicts and findings as lines that a workflow of GitHub shows at their places."""
-    places = {spec.name: spec.span for spec in result.deployment.specs}
     for name, verdict in result.verdicts.items():
-        if one := _verdict(verdict, result.agent, places.get(name)):
+        if one := _verdict(verdict, result.agent, result.place(name)):
             yield _annotation(one)
     yield from (_annotation(_finding(finding)) for finding in result.findings)
 

@@ -1,7 +1,8 @@
 """The steps of a run as a table: who made the call, who could have done otherwise, which facts changed.
 
 One decision: a column stands only where some step has something to say in it, and who branched stands below
-who makes the call where there is a column for that.
+who makes the call where there is a column for that. Steps that do the same again are one line, but where each
+of them is checked.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 
 from stead_sym.agent.records.weight import is_weighed, weight_words
+from stead_sym.deployment.folding import Folded, folded
 from stead_sym.deployment.trace import Step, as_changes
 from stead_sym.evidence.moves import Move
-from stead_sym.printable import printable
+from stead_sym.printable import printable, printable_lines
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.wrapping import Table, Text
 
@@ -51,16 +53,29 @@ def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
     if own_column:
         table.add_column("branched", overflow="fold")
     table.add_column("facts", overflow="fold")
-    for number, (row, words) in enumerate(zip(rows, branched, strict=True), 1):
+    for part in range(len(rows)) if checked else _folded(rows):
+        if isinstance(part, Folded):
+            repeats = rows[part.first].repeats
+            cells = [Text(("*" if ascii_only else "↺") if repeats else ""), Text(part.numbers)]
+            cells += [Text(printable(actor_word(rows[part.first].step)), "dim")] * by_whom
+            cells.append(Text(printable(part.words)))
+            table.add_row(*cells, *([Text("")] * own_column), Text(printable_lines("\n".join(part.changes))))
+            continue
+        row, words = rows[part], branched[part]
         cells = [Text(("*" if ascii_only else "↺") if row.repeats else "")]
         cells += [Text(row.check)] * checked
-        cells.append(Text(str(number)))
+        cells.append(Text(str(part + 1)))
         by = "\n".join([printable(actor_word(row.step)), *([words] if words else [])])
         cells += [Text(by, "dim")] * by_whom
         cells.append(Text(printable(row.step.call)))
         cells += [Text(words, "dim")] * own_column
         table.add_row(*cells, _changes(row))
     return table
+
+
+def _folded(rows: Sequence[StepRow]) -> Sequence[int | Folded]:
+    loop = next((number for number, row in enumerate(rows) if row.repeats), None)
+    return folded([row.step for row in rows], [(row.added, row.removed) for row in rows], loop)
 
 
 def actor_word(step: Step) -> str:

@@ -103,16 +103,14 @@ def indented(body: RenderableType) -> Padding:
 
 
 def _heading(result: Verification) -> RenderableType:
-    counts = [plural(result.states, "state"), plural(result.transitions, "transition")]
-    if result.initial > 1:
-        counts.insert(0, f"from {plural(result.initial, 'initial state')}")
+    counts = reached(result, "from ")
     if result.contexts is not None and result.queries is not None:
         counts += [plural(result.contexts, "context"), plural(result.queries, "query", "queries")]
     title = Text.assemble((result.deployment.name, "bold"), " under ", (_agent(result), "bold"))
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column()
-    grid.add_row("engine", f"{result.engine.name}, {result.seconds:.2f} s")
+    grid.add_row("engine", f"{result.engine_name}, {result.seconds:.2f} s")
     grid.add_row("domain", domain_text(result.restriction, result.mode))
     grid.add_row("reached", ", ".join(counts))
     for label, text in _assumed(result.hypotheses):
@@ -125,6 +123,16 @@ def _heading(result: Verification) -> RenderableType:
     for name, run in result.agents.items() if len(result.agents) > 1 else ():
         grid.add_row(name, _asked(run))
     return Group(title, indented(grid))
+
+
+def reached(result: Verification, before: str = "") -> list[str]:
+    """What was reached, in words; ``before`` stands before the number of initial states."""
+    if result.explored is None:
+        return [f"not all: `{'' if result.broken is None else result.broken.claim}` is broken"]
+    counts = [plural(result.explored.states, "state"), plural(result.explored.transitions, "transition")]
+    if result.explored.initial > 1:
+        counts.insert(0, f"{before}{plural(result.explored.initial, 'initial state')}")
+    return counts
 
 
 def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
@@ -211,8 +219,9 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def verdict_row(verdict: Verdict) -> tuple[str, str, str]:
-    """The row of a verdict: what shows it, and beneath that its scope."""
-    return verdict.spec, verdict.said, "\n".join(filter(None, (shown_by(verdict), *verdict.scope)))
+    """The row of a verdict: what shows it, and beneath that what breaks a claim, and its scope."""
+    why = "" if verdict.holds is None else verdict.reason
+    return verdict.spec, verdict.said, "\n".join(filter(None, (shown_by(verdict), why, *verdict.scope)))
 
 
 def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> RenderableType:
@@ -232,7 +241,7 @@ def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> Ren
 
 def shown_by(verdict: Verdict) -> str:
     """What shows a verdict, in a few words; empty where no run does."""
-    if verdict.reason:
+    if verdict.holds is None and verdict.reason:
         return verdict.reason
     if verdict.trace is None:
         return ""

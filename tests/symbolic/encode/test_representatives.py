@@ -19,7 +19,7 @@ from stead_sym.symbolic.encode.representatives import possible_anchors
 from stead_sym.testing.brute_force import isomorphisms
 from stead_sym.testing.deployments import deployments
 from stead_sym.testing.guess_breakers import named_after_others
-from stead_sym.verification import verify
+from whole import verify
 
 
 def classes(states, fixed):

@@ -1,0 +1,177 @@
+"""What a deployment claims of its reachable states, as sentences: bounds, keys, that there is always a step.
+
+One decision: a claim is a first-order sentence with AG before it, so that a run that breaks it is evidence
+like any other. The quantifier ranges over all runs, whatever constraints of fairness there are: a claim is
+about what can be reached. That a call has a successor cannot be said of an `ensure` in first-order logic; of
+tools with one there is no such claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Choose, Effect, Statement, Tool
+from stead_sym.errors import Span
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.substitution import fresh_name, substitute
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Comparison,
+    Const,
+    Count,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Globally,
+    Implies,
+    Not,
+    Var,
+    conjunction,
+    disjunction,
+)
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Relation
+
+ALWAYS_A_STEP = "a step is possible"
+"""The name of the claim that in every reachable state a call is offered or an event enabled."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim by its ``name``, with its place in the file."""
+
+    name: str
+    written: Callable[[], Formula] = field(compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False)
+
+    @cached_property
+    def invariant(self) -> Formula:
+        """The first-order sentence that every reachable state is to satisfy."""
+        return self.written()
+
+    @property
+    def formula(self) -> Globally:
+        """AG of the invariant."""
+        return Globally("A", self.invariant)
+
+    def broken(self, state: Instance) -> bool:
+        """D ⊭ the invariant."""
+        return not holds(self.invariant, state)
+
+
+def claims(deployment: Deployment) -> Iterator[Claim]:
+    """All claims of a deployment: `bound S b` for every unbounded sort, 0 where there is no such line; `key
+    of P` for every relation with a key; `a step is possible`; `T has an effect` for every tool and event
+    whose effects are statements."""
+    for sort, bound in deployment.bounds.items():
+        keeps = partial(active_outside, deployment, sort, "atmost", bound)
+        yield Claim(f"bound {sort} {bound}", keeps, deployment.bound_spans.get(sort))
+    for relation in deployment.schema.relations:
+        if relation.keys:
+            yield Claim(f"key of {relation.name}", partial(_key, deployment, relation), relation.span)
+    yield Claim(ALWAYS_A_STEP, partial(_possible, deployment))
+    for tool in deployment.tools_and_events:
+        if not any(effect.is_ensure for effect in tool.effects):
+            yield Claim(f"{tool.name} has an effect", partial(_effective, deployment, tool), tool.span)
+
+
+def claim_named(deployment: Deployment, name: str) -> Claim | None:
+    """The claim of that name; None where there is none."""
+    return next((claim for claim in claims(deployment) if claim.name == name), None)
+
+
+def active_outside(deployment: Deployment, sort: str, comparison: Comparison, number: int) -> Count:
+    """The sentence that so many values of the sort outside C are active."""
+    return counted_outside(deployment, sort, comparison, number, lambda variable: TRUE)
+
+
+def counted_outside(
+    deployment: Deployment,
+    sort: str,
+    comparison: Comparison,
+    number: int,
+    condition: Callable[[Var], Formula],
+) -> Count:
+    """The sentence that so many active values of the sort outside C satisfy a condition."""
+    variable = Var(fresh_name("x", deployment.sort_of_constant))
+    constants = (Not(Equal(variable, Const(value))) for value in deployment.constants[sort])
+    body = conjunction(tuple(part for part in (condition(variable), *constants) if part != TRUE))
+    return Count(comparison, number, Binder(variable.name, sort), body)
+
+
+def _key(deployment: Deployment, relation: Relation) -> Formula:
+    """∀ x, y, y'. P(x, y) ∧ P(x, y') → y = y', the keys of P being x."""
+    taken = set(deployment.sort_of_constant)
+    left: list[str] = []
+    right: list[str] = []
+    for column in range(relation.arity):
+        left.append(fresh_name(f"x{column + 1}", taken))
+        right.append(left[-1] if column in relation.keys else fresh_name(f"y{column + 1}", taken))
+    both = And((_atom(relation, left), _atom(relation, right)))
+    equal = conjunction(tuple(Equal(Var(x), Var(y)) for x, y in zip(left, right, strict=True) if x != y))
+    formula: Formula = Implies(both, equal)
+    sorts = dict(zip((*left, *right), (*relation.sorts, *relation.sorts), strict=True))
+    for name, sort in reversed(sorts.items()):
+        formula = Forall(Binder(name, sort), formula)
+    return formula
+
+
+def _atom(relation: Relation, names: Sequence[str]) -> Atom:
+    return Atom(relation.name, tuple(map(Var, names)))
+
+
+def _possible(deployment: Deployment) -> Formula:
+    """⋁ over the tools and events ω of ∃ u. guard_ω(u)."""
+    return disjunction(
+        tuple(_over(deployment, Exists, tool, tool.guard) for tool in deployment.tools_and_events)
+    )
+
+
+def _effective(deployment: Deployment, tool: Tool) -> Formula:
+    """∀ u. guard_ω(u) → ⋁ over the alternatives of "it is enabled and its statements find their values"."""
+    enabled = disjunction(tuple(_enabled(deployment, effect) for effect in tool.effects))
+    return _over(deployment, Forall, tool, Implies(tool.guard, enabled))
+
+
+def _over(
+    deployment: Deployment,
+    quantifier: Callable[[Binder, Formula], Formula],
+    tool: Tool,
+    formula: Formula,
+) -> Formula:
+    """The formula for some, or all, values that the parameters range over (`semantics.offer`)."""
+    for param in reversed(tool.params):
+        listed = deployment.schema.sort(param.sort).values is not None
+        formula = quantifier(Binder(param.name, param.sort, declared=listed), formula)
+    return formula
+
+
+def _enabled(deployment: Deployment, effect: Effect) -> Formula:
+    return _and(effect.when, _feasible(deployment, effect.statements))
+
+
+def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> Formula:
+    """Every `choose` finds a value in ad(D) or C; the other statements always find theirs."""
+    for number, statement in enumerate(statements):
+        if isinstance(statement, Choose):
+            sort, name = statement.binder.sort, statement.binder.name
+            body = _and(statement.where, _feasible(deployment, statements[number + 1 :]))
+            if deployment.schema.sort(sort).values is not None:
+                return Exists(Binder(name, sort, declared=True), body)
+            constants = deployment.constants[sort]
+            named = (substitute(body, {name: Const(value)}) for value in constants)
+            return disjunction((Exists(Binder(name, sort), body), *named))
+    return TRUE
+
+
+def _and(left: Formula, right: Formula) -> Formula:
+    parts = tuple(part for part in (left, right) if part != TRUE)
+    return FALSE if FALSE in parts else conjunction(parts)

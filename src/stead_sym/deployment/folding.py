@@ -1,0 +1,114 @@
+"""Runs for a reader: what is done again and again stands once.
+
+One decision: what repeats is the calls, with who makes them and with what. An argument may differ from time
+to time where it is new each time: a value that the time before has brought in. So a run that nothing stops is
+seen to be one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stead_sym.relational.instance import Fact
+
+if TYPE_CHECKING:
+    from stead_sym.deployment.trace import Step
+
+LEAST = 3
+"""What is done so many times more than once is folded."""
+
+Changes = tuple[Sequence[Fact], Sequence[Fact]]
+"""The facts that a step adds and removes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The steps from ``first`` on, from 0, and before ``last``: they do ``times`` times more what the steps
+    just before them do. ``changes`` says what they change, by relation."""
+
+    first: int
+    last: int
+    times: int
+    calls: str
+    changes: tuple[str, ...]
+
+    @property
+    def numbers(self) -> str:
+        """Which steps, counted from 1."""
+        return f"{self.first + 1}-{self.last}"
+
+    @property
+    def words(self) -> str:
+        """What they do."""
+        return f"{self.calls}, {self.times} times more"
+
+
+def folded(steps: Sequence[Step], changes: Sequence[Changes], loop: int | None = None) -> list[int | Folded]:
+    """The steps of a run by their numbers, with what they change, and in the place of those that repeat what
+    they repeat. What stands before the ``loop`` of a run and what stands in it are not folded together."""
+    found: list[int | Folded] = []
+    for begin, end in [(0, len(steps))] if loop is None else [(0, loop), (loop, len(steps))]:
+        at = begin
+        while at < end:
+            again = _Folding(steps, changes, at, end).folded()
+            if again is None:
+                found.append(at)
+                at += 1
+            else:
+                found += [*range(at, again.first), again]
+                at = again.last
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Folding:
+    """What is done from a step on, before the step ``end``."""
+
+    steps: Sequence[Step]
+    changes: Sequence[Changes]
+    at: int
+    end: int
+
+    def folded(self) -> Folded | None:
+        """The repetition of the least period that is worth a line."""
+        for period in range(1, (self.end - self.at) // (LEAST + 1) + 1):
+            times = 0
+            while self._again(self.at + times * period, period):
+                times += 1
+            if times >= LEAST:
+                first, last = self.at + period, self.at + (times + 1) * period
+                calls = ", ".join(self._common(self.at + k, last, period) for k in range(period))
+                return Folded(first, last, times, calls, tuple(self._changed(first, last)))
+        return None
+
+    def _again(self, first: int, period: int) -> bool:
+        """Whether the ``period`` steps from one on are followed by their like."""
+        if first + 2 * period > self.end:
+            return False
+        new = {v for k in range(first, first + period) for fact in self.changes[k][0] for v in fact.args}
+        return all(
+            one.call.tool == other.call.tool
+            and one.actor == other.actor
+            and all(u == v or v in new for u, v in zip(one.call.args, other.call.args, strict=True))
+            for one, other in zip(
+                self.steps[first : first + period],
+                self.steps[first + period : first + 2 * period],
+                strict=True,
+            )
+        )
+
+    def _common(self, first: int, last: int, period: int) -> str:
+        """The call that every ``period``-th step makes, with `_` for an argument that differs."""
+        calls = [step.call for step in self.steps[first:last:period]]
+        columns = zip(*(call.args for call in calls), strict=True)
+        args = ", ".join(values[0] if len(set(values)) == 1 else "_" for values in columns)
+        return f"{calls[0].tool}({args})"
+
+    def _changed(self, first: int, last: int) -> Iterator[str]:
+        added = Counter(fact.relation for k in range(first, last) for fact in self.changes[k][0])
+        removed = Counter(fact.relation for k in range(first, last) for fact in self.changes[k][1])
+        yield from (f"+ {number} of {relation}" for relation, number in added.items())
+        yield from (f"- {number} of {relation}" for relation, number in removed.items())
