@@ -374,7 +374,7 @@ class RecordedAgent:
         said = Samples(tuple(heard[number] for number in sorted(heard)))
         answer = self._answer(question, said)
         if len(heard) >= self._unfinished.get(question.key, math.inf):
-            self._queries += 1
+            self._queries += question.key not in self._provisional
             self._answers[question.context] = answer if self.store is None else self.store.put(answer)
             self._provisional.discard(question.key)
             del self._unfinished[question.key], self._heard[question.key]
@@ -382,6 +382,7 @@ class RecordedAgent:
                 self._claims.finish([question.key])
         elif question.context not in self._answers:
             self._answers[question.context] = answer
+            self._queries += question.key in self._unfinished
             self._provisional.add(question.key)
 
     def _times(self, question: _Question) -> int:
