@@ -182,3 +182,30 @@ def test_the_command(capsys):
     [auth] = json.loads(capsys.readouterr().out)
     assert [change["selected"] for change in auth["mends"][0]["changes"]] == [["issue_refund(TASK_1)"]]
     assert main(["blame", "refund", "--agent", "any"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("wait", "idle"), [("tool wait()", True), ("tool wait()\n effect\n  insert Asked()", False)]
+)
+def test_a_change_after_which_nothing_is_ever_done_is_said_to_be_that(tmp_path, capsys, wait, idle):
+    file = tmp_path / "office.stead"
+    file.write_text(
+        f"""
+deployment office
+relation Done()
+relation Asked()
+tool work()
+  guard ~Done()
+  effect
+    insert Done()
+{wait}
+policy busy
+  call work()
+  call wait()
+spec never AG ~Done()
+"""
+    )
+    result = verify(stead.load(str(file)), "busy")
+    assert [mend.idle for mend in blame(result, "never").mends] == [idle]
+    assert main(["blame", str(file), "--policy", "busy"]) == 0
+    assert ("never does anything" in capsys.readouterr().out) == idle

@@ -24,6 +24,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import DefinitionError, InputError
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.tree import Evidence, runs, states_along
+from stead_sym.logic.syntax import TRUE
 from stead_sym.progress import Progress
 from stead_sym.verification import Verdict, Verification, verify
 
@@ -70,10 +71,12 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Mend:
     """Changes under which the specification holds. ``broken`` are the specifications that hold as it is and
-    would fail then."""
+    would fail then. ``idle``: what agents that decide would then select never has an effect, so that all they
+    do is nothing."""
 
     changes: tuple[Change, ...]
     broken: tuple[str, ...] = ()
+    idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +146,17 @@ class _Search:
         shown = tuple(_on_runs(self._verdict.evidence, self._result.moves))
         close = tuple(d for d in shown if d.margin is not None and d.margin <= tolerance)
         mends, complete = self._smallest()
-        mended = tuple(Mend(changes, self._broken(changes)) for changes in mends)
+        mended = tuple(Mend(changes, self._broken(changes), idle) for changes, idle in mends)
         return Blame(self._verdict.spec, mended, shown, close, tolerance, self.solved, complete)
 
-    def _smallest(self) -> tuple[Sequence[_Changes], bool]:
-        """The smallest sets of changes that mend, and whether none of them, and no smaller one, was left
-        out."""
+    def _smallest(self) -> tuple[Sequence[tuple[_Changes, bool]], bool]:
+        """The smallest sets of changes that mend, each with whether the agents are idle then; and whether
+        none of them, and no smaller one, was left out."""
         complete = True
         failing: list[tuple[_Changes, Verification]] = [((), self._result)]
         tried: set[frozenset[tuple[str, DecisionContext, frozenset[Call]]]] = set()
         while failing:
-            found: dict[frozenset[tuple[str, DecisionContext]], _Changes] = {}
+            found: dict[frozenset[tuple[str, DecisionContext]], tuple[_Changes, bool]] = {}
             still: list[tuple[_Changes, Verification]] = []
             for changes, result in failing:
                 for more in self._next(changes, result):
@@ -166,7 +169,7 @@ class _Search:
                     if variant is None:
                         complete = False  # with more changes it might have an answer
                     elif _holds(variant, self._verdict.spec):
-                        found[_contexts(more)] = more
+                        found[_contexts(more)] = more, _is_idle(variant)
                     else:
                         still.append((more, variant))
             if found:
@@ -224,6 +227,21 @@ def _holds(result: Verification, spec: str) -> bool | None:
     if spec in result.verdicts:
         return result[spec].holds
     return True if result.broken is None else None
+
+
+def _is_idle(result: Verification) -> bool:
+    """Whether no agent that decides ever selects a call with an effect."""
+    decided = {
+        name
+        for role in result.deployment.agents
+        if result.moves.wrappers[role.name] is not None
+        for name in role.tools
+    }
+    return not any(
+        result.engine.calling(tool.name, TRUE, selected=True).count
+        for tool in result.deployment.tools
+        if tool.name in decided and any(effect.statements for effect in tool.effects)
+    )
 
 
 def _on_runs(evidence: Evidence, moves: Moves) -> Iterator[Decision]:

@@ -59,6 +59,8 @@ def _mend(mend: Mend, number: int, of: int) -> RenderableType:
         table.add_row("instead", Text(change.words, "green"))
     if mend.broken:
         table.add_row("but then", f"{', '.join(mend.broken)} would fail")
+    if mend.idle:
+        table.add_row("but then", "it never does anything: the specification would hold of an idle agent")
     return Group(table)
 
 
@@ -88,6 +90,7 @@ def blame_data(blame: Blame) -> Json:
                     {**_decision(c.decision), "instead": [*map(str, sorted(c.instead))]} for c in mend.changes
                 ],
                 "broken": [*mend.broken],
+                "idle": mend.idle,
             }
             for mend in blame.mends
         ],
