@@ -1851,8 +1851,8 @@ MUTATIONS = (
     Mutation(
         "a formula is not followed further than one value",
         "/deepening/deepen.py",
-        "if leaps and most[sort] + self._asked[sort] > b + 1",
-        "if leaps and most[sort] > b + 1",
+        "self._leapt(part, options) if leaps and not exceeded else ()",
+        "()",
     ),
     Mutation(
         "what is possible is said to be so",

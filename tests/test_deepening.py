@@ -412,7 +412,6 @@ spec three AG ~atleast 3 x. Held(x)
         ("~exactly 0 x. Held'(x) & atleast 3 x. Held'(x)", 3, 3),
         ("(atleast 2 x. Held'(x)) <-> true", 2, 3),
         ("atleast 9 x. Held'(x)", None, None),
-        ("(exists x, y, z. Held(x) & Held(y) & Held(z)) & forall x. ~Held'(x)", None, None),
         ("~exists x, y, z. Held'(x) | Held'(y) | Held'(z)", None, None),
     ],
 )
@@ -430,7 +429,7 @@ def test_a_leap_of_several_values_is_found_at_its_least_bound(
 def test_the_least_bounds_are_said_where_a_formula_was_looked_at_further(engine: EngineName) -> None:
     more = "tool leap()\n  effect\n    ensure (exactly 2 x. Held'(x)) & same(On)"
     found = deepen(st.parse_deployment(LEAPS.format(more=more)), specs=["three"], engine=engine, limit=4)
-    assert found.bounds["item"] > 2
+    assert found.bounds == {"item": 2}
     assert found.lines == ("bound item 2",)
     assert "no run exceeds item 2" in found["three"].reason
 

@@ -174,6 +174,21 @@ def test_outside_of_the_form_the_shape_may_bound_what_comes_in() -> None:
     assert asked(formula) == ({}, True)
 
 
+def test_what_an_exists_names_is_new() -> None:
+    formula = f"(exists y, z. y != z & P'(y) & P'(z) & forall x. P'(x) -> x = y | x = z) & {ONLY_P}"
+    assert asked(formula, bound=0) == ({"a": 2, "b": 0}, False)
+    text = GROW.format(formula=formula, bound=0).replace("guard ~exists x. P(x)", "guard false")
+    for options in EVERYWHERE:
+        assert answer(st.parse_deployment(text), **options) == "BoundExceeded"
+
+
+def test_a_constant_that_is_a_witness_takes_a_fact_of_its_own() -> None:
+    text = GROW.format(formula="(exists x. R'(x, x)) & empty(P) & empty(Q) & empty(T)", bound=1)
+    for init, names in (("init", 4), ("init\n  Q(c)", 6)):
+        found = questions(st.parse_deployment(text.replace("init", init)))
+        assert found["jump", 1].names == {"a": names, "b": 0}
+
+
 def test_an_effect_that_is_not_taken_leaves_nothing_open() -> None:
     text = GROW.format(formula="forall x. P'(x) -> exists y. R'(x, y)", bound=1)
     never = text.replace("  effect\n    ensure", "  effect when exists x, y. R(x, y)\n    ensure")

@@ -16,15 +16,7 @@ from types import MappingProxyType
 from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.bounds import LIMIT
-from stead_sym.deepening.fragment import (
-    Bounds,
-    Fragment,
-    Leaping,
-    asked_by_formulas,
-    fragment,
-    initial_bounds,
-    leaping,
-)
+from stead_sym.deepening.fragment import Bounds, Fragment, Leaping, fragment, initial_bounds, leaping
 from stead_sym.deepening.growth import Growth, growth
 from stead_sym.deepening.recover import recovered
 from stead_sym.deepening.remedy import Remedy, remedy
@@ -32,7 +24,7 @@ from stead_sym.deployment.claims import active_outside
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import InputError, Undecided
+from stead_sym.errors import BoundExceeded, InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.replay import replay
 from stead_sym.logic.syntax import Future, conjunction
@@ -71,9 +63,9 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Round:
     """One fragment: its ``bounds``, its reachable ``states``, those past the bounds included, and the sorts
-    of which some run has more values than the bound, ``exceeded``. Of those in ``unseen`` a formula in the
-    place of an effect may bring in more at once than has been looked at. ``most`` are the most values that
-    are active in one of the states.
+    of which some run has more values than the bound, ``exceeded``. Those in ``unseen`` a formula in the
+    place of an effect exceeds by more than has been looked at, or that is not decided. ``most`` are the most
+    values that are active in one of the states.
     """
 
     bounds: Bounds
@@ -244,7 +236,6 @@ class _Run:
         self._started = time.perf_counter()
         self._deployment = deployment
         self._leaps = leaps
-        self._asked = asked_by_formulas(deployment)
         self._specs = {spec.name: spec for spec in specs}
         self._written = {spec.name: spec.formula for spec in deployment.written.specs}
         self._wrappers = wrappers
@@ -302,8 +293,8 @@ class _Run:
         most = MappingProxyType({sort: result.engine.most_active[sort] for sort in part.bounds})
         exceeded = tuple(sort for sort, b in part.bounds.items() if most[sort] > b)
         leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
-        unseen = (sort for sort, b in part.bounds.items() if leaps and most[sort] + self._asked[sort] > b + 1)
-        self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, tuple(unseen)))
+        unseen = self._leapt(part, options) if leaps and not exceeded else ()
+        self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
         for name in open_:
             possible, sure = result[names[name]], result[f"sure {name}"]
             self._found[name] = self._shown(part, result, name, possible, sure)
@@ -314,6 +305,25 @@ class _Run:
         self._explain(part)
         if self._told is not None:
             self._told(self.result())
+
+    def _leapt(self, part: Fragment, options: _Options) -> tuple[str, ...]:
+        """The sorts whose bounds a formula in the place of an effect exceeds, in one step from the states of
+        the fragment, or of which that is not decided."""
+        given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
+        result = verify(
+            part.whole,
+            given,
+            (),
+            engine=options.engine,
+            backend=options.backend,
+            max_states=options.max_states,
+            progress=_saying(options.progress, part.bounds),
+            findings=False,
+        )
+        if isinstance(result.broken, BoundExceeded):
+            active, outside = result.broken.trace.last.active_domain, self._deployment.outside
+            return tuple(s for s, b in part.bounds.items() if len(outside(s, active[s])) > b)
+        return tuple(part.bounds) if result.engine.open_leaps else ()
 
     def _shown(
         self, part: Fragment, result: Verification, name: str, possible: Verdict, sure: Verdict

@@ -9,9 +9,9 @@ Definition "Bounded fragment". For bounds b let X_b be the sentence "more than b
 active, for some sort S". The fragment A_b has the tools and events of A, their guards with ~X_b, and one
 event more, which is enabled where X_b holds and changes nothing. Its runs are the runs of A as long as these
 keep b, each followed for ever by the first state past b that it comes to. An effect draws at most f_S values
-of S, so that A_b has the bounds b_S + f_S by construction. Whether a formula in the place of an effect
-(`ensure`) leads further past b is undecidable: it is followed one value past b, and may also lead to a fact
-of its own, `leapt`, which stands for all states further away and counts as past b. With `initially any` a D0
+of S, so that A_b has the bounds b_S + f_S by construction. A formula in the place of an effect (`ensure`)
+may lead further past b: it is followed one value past b, and may also lead to a fact of its own, `leapt`,
+which stands for all states further away and counts as past b. With `initially any` a D0
 may lie past b: A_b has it too, and stays in it, so that A_b has the bounds of A where these are more.
 
 Definition "Sure and possible". Over A_b, with W = ~X_b, for a formula f of A
@@ -61,10 +61,8 @@ from stead_sym.logic.syntax import (
     Or,
     Until,
     Var,
-    conjunction,
     disjunction,
     is_temporal,
-    subformulas,
 )
 from stead_sym.relational.schema import Relation
 
@@ -150,7 +148,10 @@ def fragment(given: Leaping, bounds: Bounds) -> Fragment:
         ),
         text=None,
     )
-    whole = replace(deployment, bounds=MappingProxyType(dict(bounds)))
+    staying = tuple(map(partial(_not_leaping, leaps), written.tools))
+    whole = replace(
+        deployment, bounds=MappingProxyType(dict(bounds)), written=replace(written, tools=staying), text=None
+    )
     return Fragment(whole, fragment_, bounds, past, stay, leaps)
 
 
@@ -167,51 +168,6 @@ def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
     return disjunction(
         tuple(active_outside(deployment, sort, "atleast", b + 1) for sort, b in bounds.items())
     )
-
-
-def asked_by_formulas(deployment: Deployment) -> Mapping[str, int]:
-    """How many new values of each unbounded sort a formula in the place of an effect may ask for at once, as
-    far as its quantifiers and counts show. It may ask for more by other means.
-    """
-    formulas = [
-        conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
-        for tool in deployment.tools_and_events
-        for effect in tool.effects
-    ]
-    return {
-        sort: max((_asked(formula, sort, True) for formula in formulas), default=0)
-        for sort in deployment.bounds
-    }
-
-
-def _asked(f: Formula, sort: str, positive: bool) -> int:
-    """How many values in D' a formula asks for; where ``positive`` is False, its negation."""
-
-    def own(binder: Binder, body: Formula) -> int:
-        after = any(isinstance(part, Atom) and part.primed for part in subformulas(body))
-        return int(binder.sort == sort and after)
-
-    match f:
-        case Not(body):
-            return _asked(body, sort, not positive)
-        case And(parts) | Or(parts):
-            asked = [_asked(part, sort, positive) for part in parts]
-            return sum(asked) if isinstance(f, And) == positive else max(asked)
-        case Implies(left, right):
-            return _asked(Or((Not(left), right)), sort, positive)
-        case Iff(left, right):
-            return max(_asked(part, sort, way) for part in (left, right) for way in (True, False))
-        case Exists(binder, body) | Forall(binder, body):
-            return int(isinstance(f, Exists) == positive) * own(binder, body) + _asked(body, sort, positive)
-        case Count("atleast", number, binder, body):
-            return number * positive * own(binder, body) + _asked(body, sort, positive)
-        case Count("atmost", number, binder, body):
-            return (number + 1) * (not positive) * own(binder, body) + _asked(body, sort, not positive)
-        case Count("exactly"):
-            parts = replace(f, comparison="atleast"), replace(f, comparison="atmost")
-            return _asked(And(parts), sort, positive)
-        case _:
-            return 0
 
 
 def _most_drawn(deployment: Deployment) -> Mapping[str, int]:
@@ -240,6 +196,18 @@ def _within(deployment: Deployment, bounds: Bounds, past: Formula, leaps: Atom |
         else:
             effects.append(effect)
     return replace(tool, guard=guard, effects=tuple(effects))
+
+
+def _not_leaping(leaps: Atom | None, tool: Tool) -> Tool:
+    """The tool, whose formulas leave `leapt` as it is: no fact."""
+    nowhere = () if leaps is None else (Ensure(Not(replace(leaps, primed=True))),)
+    return replace(
+        tool,
+        effects=tuple(
+            replace(effect, statements=(*effect.statements, *nowhere)) if effect.is_ensure else effect
+            for effect in tool.effects
+        ),
+    )
 
 
 def _one_past(deployment: Deployment, bounds: Bounds, leaps: Atom, effect: Effect) -> Iterator[Effect]:
