@@ -106,9 +106,13 @@ class Engine(Protocol):
         """Whether the sentence holds at every initial state."""
         ...
 
-    def under(self, fair: Sequence[Formula], actions: Sequence[FairAction]) -> Constrained:
+    def under(
+        self, fair: Sequence[Formula], actions: Sequence[FairAction], *, idle: bool = False
+    ) -> Constrained:
         """The same states with ``fair``, first-order sentences, and ``actions`` in place of the deployment's
-        constraints."""
+        constraints. ``idle``: of the states with agents that do nothing. They only make calls of which
+        every outcome is the state itself; where neither such a call is offered nor an event enabled, they do
+        what they did."""
         ...
 
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...

@@ -18,6 +18,7 @@ from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import explore
+from stead_sym.explicit.idle import idling
 from stead_sym.logic.syntax import TRUE, Expanded, Globally, Not
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
@@ -84,9 +85,12 @@ class ExplicitEngine:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
 
-    def under(self, fair: Sequence[Expanded], actions: Sequence[FairAction]) -> ExplicitConstrained:
-        """The same states with other fairness constraints."""
-        return ExplicitConstrained(Labelling(self._graph, self.restriction, fair, actions))
+    def under(
+        self, fair: Sequence[Expanded], actions: Sequence[FairAction], *, idle: bool = False
+    ) -> ExplicitConstrained:
+        """The same states with other fairness constraints; ``idle``: with agents that do nothing."""
+        graph = idling(self._graph, self.restriction) if idle else self._graph
+        return ExplicitConstrained(Labelling(graph, self.restriction, fair, actions))
 
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""

@@ -1,44 +1,26 @@
-"""Findings about events, keys and `initially any`: what reads well and is not what was meant.
-
-One decision: starvation is tried, not guessed. A specification that fails is checked again under the evident
-fairness constraints, one at a time: that some tool, or some event, is not enabled for ever.
-"""
+"""Findings about events, keys and `initially any`: what reads well and is not what was meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 
-from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.keys import respects
-from stead_sym.deployment.parts import Spec
-from stead_sym.deployment.tool import Assign, Insert, Tool
-from stead_sym.engine import Engine
+from stead_sym.deployment.tool import Assign, Insert
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.ranges import changed_by, relations_in
-from stead_sym.logic.syntax import (
-    TRUE,
-    Binder,
-    Exists,
-    Expanded,
-    Formula,
-    Future,
-    Globally,
-    Not,
-    Truth,
-    Until,
-    subformulas,
-)
-
-_TRIED = 12
-"""So many fairness constraints are tried for a specification at most."""
+from stead_sym.findings.starvation import asks_for_progress
+from stead_sym.logic.syntax import Truth
 
 
 def endless_events(deployment: Deployment) -> Iterator[Finding]:
     """Events that nothing ever disables, where a specification asks for something to come and no `fair` line
     says that the events leave room for it."""
-    if deployment.fair or not any(_asks_for_progress(spec.formula) for spec in deployment.specs):
+    if (
+        deployment.fair
+        or deployment.fair_actions
+        or not any(asks_for_progress(spec.formula) for spec in deployment.specs)
+    ):
         return
     changing = {name for tool in deployment.tools_and_events for name in changed_by(tool)}
     for event in deployment.events:
@@ -89,69 +71,3 @@ def no_room_initially(deployment: Deployment) -> Iterator[Finding]:
                     " bound is 0",
                     f"write `bound {sort} N` with as many as the databases in question may have",
                 )
-
-
-def starved(
-    deployment: Deployment, engine: Engine, specs: Sequence[Spec], wrappers: Wrappers
-) -> Iterator[Finding]:
-    """The specifications that fail, and hold once some tool or event is not enabled for ever; each with the
-    first such constraint of `_TRIED`. Tools that only agents have which may select anything are left out:
-    such an agent may well never select them. Tools that an agent passes over in some state come last, since
-    it may be the agent that keeps them waiting, and the finding says so."""
-    if not deployment.events and len(deployment.agents) == 1:
-        return
-    failing = [spec for spec in specs if _asks_for_progress(spec.formula) and not engine.holds(spec.formula)]
-    if not failing:
-        return
-    waiting: dict[Formula, list[str]] = {}
-    decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
-    passed = {
-        tool.name
-        for tool in deployment.tools
-        if engine.calling(tool.name, TRUE, selected=True).count
-        < engine.calling(tool.name, TRUE, selected=False).count
-    }
-    for tool in sorted(deployment.tools_and_events, key=lambda tool: tool.name in passed):
-        if not tool.event and tool.name not in decided:
-            continue
-        if not any(effect.statements for effect in tool.effects):  # to wait is not to be kept waiting
-            continue
-        if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
-            waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
-    for constraint, names in islice(waiting.items(), _TRIED):
-        if not failing:
-            return
-        fairly = engine.under((*deployment.fair, constraint), deployment.fair_actions)
-        if not fairly.is_fair_everywhere:
-            continue
-        instead = ", or the agent selects something else" if passed.intersection(names) else ""
-        for spec in [spec for spec in failing if fairly.holds(spec.formula)]:
-            failing.remove(spec)
-            yield Finding(
-                "starvation",
-                spec.span,
-                f"{spec.name} fails, but only by runs in which {' and '.join(names)} could happen at any time"
-                f" from some step on, and others act instead{instead}; it holds under `fair {constraint}`",
-                "add that line if your system cannot go on like that, or let the others wait in their guards",
-                spec.name,
-            )
-
-
-def _not_enabled(deployment: Deployment, tool: Tool) -> Expanded:
-    """No call of the tool is offered: its parameters range as in `semantics.offer`."""
-    formula: Formula = tool.guard
-    for param in reversed(tool.params):
-        finite = deployment.schema.sort(param.sort).values is not None
-        formula = Exists(Binder(param.name, param.sort, declared=finite), formula)
-    return Not(formula)
-
-
-def _asks_for_progress(formula: Formula) -> bool:
-    """Whether the formula says of all runs that something comes, or of some run that nothing does: what
-    fairness has a say in."""
-    return any(
-        isinstance(part, Future | Globally | Until)
-        and (part.path == "A") == isinstance(part, Future | Until)
-        and not (isinstance(part, Until) and part.weak)
-        for part in subformulas(formula)
-    )

@@ -15,7 +15,7 @@ Kind: TypeAlias = Literal[
     "never offered", "never selected", "never enabled", "no change",
     "rule never matches", "rule never selects",
     # of events and agents that keep others from acting
-    "starvation", "endless event",
+    "starvation", "endless event", "idle agent",
     # of what a language model decided
     "forced choice",
     # of what an agent of another kind answered

@@ -21,11 +21,11 @@ from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.answered import answer_findings
 from stead_sym.findings.conditions import can_write_out, changes, enabled
-from stead_sym.findings.events import starved
 from stead_sym.findings.finding import Finding, Kind
 from stead_sym.findings.forced import forced_choices
 from stead_sym.findings.occurrences import Occurrence, Path, constant, met, occurrences, replaced
 from stead_sym.findings.ranges import changed_by, relations_in
+from stead_sym.findings.starvation import passed_by_idle_agents, starved
 from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import (
     TRUE,
@@ -111,6 +111,7 @@ def reached_findings(
             left += examined.left
             emptied |= examined.emptied
         found += starved(deployment, engine, specs, wrappers)
+        found += passed_by_idle_agents(deployment, engine, specs)
     return Examined(tuple(found), left, frozenset(emptied))
 
 
@@ -127,6 +128,7 @@ class _Vacuity:
         self.spec = spec
         self.formula = spec.formula
         self.holds = engine.holds(spec.formula)
+        self.constrained = bool(deployment.fair or deployment.fair_actions)
         self.taken: list[Path] = []  # occurrences that a finding is about
         self.trivial: dict[Path, bool] = {}  # those that have this truth value for want of anything to ask of
         self.bodies = [o.path for o in occurrences(self.formula) if implication_for_some(o.formula)]
@@ -218,6 +220,11 @@ class _Vacuity:
                 if not self.engine.holds(Not(met(premise))):  # it is met from some initial state
                     return None
                 self.trivial[occurrence.path] = True
+                if self.constrained and not self.engine.under((), ()).holds(Not(met(premise))):
+                    return self._finding(
+                        "premise never true", occurrence, f"the premise `{left}` is true on no fair run",
+                        "check what the `fair` lines ask for: some run that is not fair meets it",
+                    )  # fmt: skip
                 return self._finding(
                     "premise never true", occurrence,
                     f"the premise `{left}` is true at no reachable state",

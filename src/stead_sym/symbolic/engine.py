@@ -21,6 +21,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend, Bdd, at_work
 from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.check.witness import Witness
+from stead_sym.symbolic.explore.idle import idling
 from stead_sym.symbolic.explore.quotient import quotient
 from stead_sym.symbolic.explore.reach import ReachableStates, explore
 from stead_sym.symbolic.plan.guess import Broken, first_guess
@@ -132,9 +133,16 @@ class SymbolicEngine:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
 
-    def under(self, fair: Sequence[Formula], actions: Sequence[FairAction]) -> SymbolicConstrained:
-        """The same states with other fairness constraints."""
-        return SymbolicConstrained(Checker(self._model, fair, actions))
+    @at_work()
+    def under(
+        self, fair: Sequence[Formula], actions: Sequence[FairAction], *, idle: bool = False
+    ) -> SymbolicConstrained:
+        """The same states with other fairness constraints; ``idle``: with agents that do nothing."""
+        return SymbolicConstrained(Checker(self._idle if idle else self._model, fair, actions))
+
+    @cached_property
+    def _idle(self) -> ReachableStates:
+        return idling(self._model)
 
     @at_work()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:

@@ -1,0 +1,225 @@
+"""Findings about fairness: what starves, the fairness of actions under which it does not, and specifications
+that hold under `fair` lines for an agent that does nothing as well.
+
+One decision: what is proposed is tried, and is fairness of events and of agents' turns alone, which every
+system can keep to and which says nothing of what an agent chooses. It is proposed only where it does not make
+a specification true for an agent that does nothing (`Engine.under`, ``idle``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, islice
+
+from stead_sym.agent.roles import Wrappers
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import FairAction, Spec
+from stead_sym.deployment.tool import Tool
+from stead_sym.engine import Engine
+from stead_sym.findings.finding import Finding
+from stead_sym.logic.syntax import (
+    TRUE,
+    Binder,
+    Exists,
+    Expanded,
+    Formula,
+    Future,
+    Globally,
+    Not,
+    Until,
+    subformulas,
+)
+
+_TRIED = 12
+"""So many tools are tried for a specification at most."""
+_SETS = 30
+"""So many sets of constraints on actions are tried for a specification at most, the small ones first."""
+
+
+def starved(
+    deployment: Deployment, engine: Engine, specs: Sequence[Spec], wrappers: Wrappers
+) -> Iterator[Finding]:
+    """The specifications that fail only by runs on which others act for ever while an event, or an agent,
+    could: each with a smallest set of constraints on actions under which it holds, or with the reason why
+    there is none to propose."""
+    if not deployment.events and len(deployment.agents) == 1:
+        return
+    failing = [spec for spec in specs if asks_for_progress(spec.formula) and not engine.holds(spec.formula)]
+    candidates = _candidates(deployment)
+    for spec in failing:
+        passes_idle: tuple[FairAction, ...] = ()
+        proposed = False
+        for actions in _that_help(deployment, engine, spec, candidates):
+            if _turns_idle_green(deployment, engine, spec, (*deployment.fair_actions, *actions)):
+                passes_idle = passes_idle or actions
+                continue
+            proposed = True
+            yield _starvation(
+                spec, _who(actions), f"; it holds under {_lines(actions)}", _ADD[len(actions) > 1]
+            )
+            break
+        if passes_idle and not proposed:
+            yield _starvation(
+                spec,
+                _who(passes_idle),
+                f"; it would hold under {_lines(passes_idle)}, for an agent that does nothing as well",
+                "say what the agent has to do, or let the others wait in their guards",
+            )
+        elif not proposed and (names := _waiting(deployment, engine, spec, wrappers)):
+            yield _starvation(
+                spec,
+                " and ".join(names),
+                "; no fairness of events and of turns changes that",
+                "let the others wait in their guards, or the agent select it",
+            )
+
+
+_ADD = (
+    "add that line if your system cannot go on like that, or let the others wait in their guards",
+    "add these lines if your system cannot go on like that, or let the others wait in their guards",
+)
+
+
+def _starvation(spec: Spec, who: str, more: str, remedy: str) -> Finding:
+    return Finding(
+        "starvation",
+        spec.span,
+        f"{spec.name} fails, but only by runs on which {who} could act at any time from some step on, and"
+        f" others act instead{more}",
+        remedy,
+        spec.name,
+    )
+
+
+def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequence[Spec]) -> Iterator[Finding]:
+    """The specifications that the `fair` lines make true, and for an agent that does nothing too."""
+    if not deployment.fair and not deployment.fair_actions:
+        return
+    plain = engine.under((), ())
+    for spec in specs:
+        if not engine.holds(spec.formula) or plain.holds(spec.formula):
+            continue
+        if _turns_idle_green(deployment, engine, spec, deployment.fair_actions, without=False):
+            yield Finding(
+                "idle agent",
+                spec.span,
+                f"{spec.name} holds by the `fair` lines alone: with them it holds for an agent that does"
+                " nothing, too",
+                "assume only what others do (`fair event …`), or ask for something that the agent has to do",
+                spec.name,
+            )
+
+
+def _turns_idle_green(
+    deployment: Deployment,
+    engine: Engine,
+    spec: Spec,
+    actions: tuple[FairAction, ...],
+    *,
+    without: bool = True,
+) -> bool:
+    """Whether the constraints make the specification true where the agents do nothing; ``without``: beside
+    the constraints of the deployment, and otherwise with them. Where no run is fair then, nothing holds."""
+    before = engine.under(deployment.fair, deployment.fair_actions, idle=True)
+    before = before if without else engine.under((), (), idle=True)
+    if before.holds(spec.formula):
+        return False
+    after = engine.under(deployment.fair, actions, idle=True)
+    return after.holds(Globally("E", TRUE)) and after.holds(spec.formula)
+
+
+def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
+    """An event that changes something happens; an agent gets a turn."""
+    events = [
+        FairAction("event", event.name)
+        for event in deployment.events
+        if any(effect.statements for effect in event.effects)
+    ]
+    return (*events, *(FairAction("agent", agent.name or None) for agent in deployment.agents))
+
+
+def _that_help(
+    deployment: Deployment, engine: Engine, spec: Spec, candidates: Sequence[FairAction]
+) -> Iterator[tuple[FairAction, ...]]:
+    """Sets of constraints under which the specification holds, weak ones where these are enough, and none
+    with a smaller one in it: the small sets first, up to `_SETS`."""
+
+    def helps(actions: Sequence[FairAction]) -> bool:
+        fairly = engine.under(deployment.fair, (*deployment.fair_actions, *actions))
+        return fairly.holds(Globally("E", TRUE)) and fairly.holds(spec.formula)
+
+    strong = tuple(replace(one, strong=True) for one in candidates)
+    kind = next((kind for kind in (tuple(candidates), strong) if helps(kind)), None)
+    if kind is None:
+        return
+    found: list[frozenset[FairAction]] = []
+    sets = (s for size in range(1, len(kind) + 1) for s in combinations(kind, size))
+    for actions in islice(sets, _SETS):
+        if not any(smaller <= frozenset(actions) for smaller in found) and helps(actions):
+            found.append(frozenset(actions))
+            yield _weakened(actions, helps)
+    if not found:
+        kept = list(kind)
+        for one in kind:
+            if helps([other for other in kept if other != one]):
+                kept.remove(one)
+        yield _weakened(tuple(kept), helps)
+
+
+def _weakened(
+    actions: tuple[FairAction, ...], helps: Callable[[Sequence[FairAction]], bool]
+) -> tuple[FairAction, ...]:
+    """The same constraints, each weak if that is enough."""
+    for k, one in enumerate(actions):
+        weaker = (*actions[:k], replace(one, strong=False), *actions[k + 1 :])
+        if one.strong and helps(weaker):
+            actions = weaker
+    return actions
+
+
+def _who(actions: Sequence[FairAction]) -> str:
+    return " and ".join(one.name or "the agent" for one in actions)
+
+
+def _lines(actions: Sequence[FairAction]) -> str:
+    return " and ".join(f"`fair {one}`" for one in actions)
+
+
+def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappers) -> tuple[str, ...]:
+    """The tools or events of which it would be enough that they are not enabled for ever. Tools that only
+    agents have which may select anything are left out: such an agent may well never select them."""
+    waiting: dict[Formula, list[str]] = {}
+    decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
+    for tool in deployment.tools_and_events:
+        if not tool.event and tool.name not in decided:
+            continue
+        if not any(effect.statements for effect in tool.effects):  # to wait is not to be kept waiting
+            continue
+        if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
+            waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
+    for constraint, names in islice(waiting.items(), _TRIED):
+        fairly = engine.under((*deployment.fair, constraint), deployment.fair_actions)
+        if fairly.is_fair_everywhere and fairly.holds(spec.formula):
+            return tuple(names)
+    return ()
+
+
+def _not_enabled(deployment: Deployment, tool: Tool) -> Expanded:
+    """No call of the tool is offered: its parameters range as in `semantics.offer`."""
+    formula: Formula = tool.guard
+    for param in reversed(tool.params):
+        finite = deployment.schema.sort(param.sort).values is not None
+        formula = Exists(Binder(param.name, param.sort, declared=finite), formula)
+    return Not(formula)
+
+
+def asks_for_progress(formula: Formula) -> bool:
+    """Whether the formula says of all runs that something comes, or of some run that nothing does: what
+    fairness has a say in."""
+    return any(
+        isinstance(part, Future | Globally | Until)
+        and (part.path == "A") == isinstance(part, Future | Until)
+        and not (isinstance(part, Until) and part.weak)
+        for part in subformulas(formula)
+    )
