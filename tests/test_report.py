@@ -182,7 +182,21 @@ def test_where_there_is_no_terminal_lines_keep_their_distance() -> None:
     with ProgressDisplay(Console(file=stream), patience=0, interval=3600) as progress:
         progress("reach", states=1200, contexts=4)
         progress("check", nodes=5)
-    assert stream.getvalue() == "stead-sym: reach: 1,200 states, 4 contexts (0 s)\n"
+    assert stream.getvalue() == "stead-sym: exploring: 1,200 states, 4 contexts (0 s)\n"
+
+
+def test_a_fraction_stays_while_parts_of_its_phase_report_their_own_counts() -> None:
+    stream = io.StringIO()
+    with ProgressDisplay(Console(file=stream, width=200), patience=0, interval=0) as progress:
+        progress("check", specifications=1, of=5)
+        progress("check", nodes=7, subformulas=3)
+        progress("findings")
+    assert stream.getvalue().splitlines() == [
+        "stead-sym: checking: 1 of 5 specifications (0 s)",
+        "stead-sym: checking: 1 of 5 specifications, 7 nodes of diagrams in memory, 3 parts of specifications"
+        " (0 s)",
+        "stead-sym: looking for findings (0 s)",
+    ]
 
 
 def give_up(console: Console) -> None:
@@ -195,15 +209,15 @@ def test_on_a_terminal_a_spinner_says_the_phase_and_is_gone_after_an_error() -> 
     console = Console(file=stream, force_terminal=True, width=80, _environ={"TERM": "xterm"})
     with pytest.raises(st.Undecided):
         give_up(console)
-    assert "reach: " in stream.getvalue()
+    assert "exploring: " in stream.getvalue()
     assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h") == 1  # the cursor
 
 
 def test_a_total_stands_beside_what_it_is_the_total_of() -> None:
     counts = {"tools": 3, "of": 1200, "actions of ship": 1234}
-    assert progress_line("plan", counts, 21.4) == "plan: 3 of 1,200 tools, 1,234 actions of ship (21 s)"
-    assert progress_line("reach", {"states": 5}, 0) == "reach: 5 states (0 s)"
-    assert progress_line("plan", {}, 0) == "plan (0 s)"
+    assert progress_line("plan", counts, 21.4) == "preparing: 3 of 1,200 tools, 1,234 actions of ship (21 s)"
+    assert progress_line("reach", {"states": 5}, 0) == "exploring: 5 states (0 s)"
+    assert progress_line("plan", {}, 0) == "preparing (0 s)"
 
 
 @pytest.mark.parametrize("width", [40, 80])

@@ -146,7 +146,7 @@ def test_a_timeout_ends_a_run_with_status_3_and_says_how_far_it_came(long: str) 
     assert out == ""
     line = err.splitlines()[-1]
     assert line.startswith("stead-sym: unknown: stopped at the limit of 3 s (--timeout); ")
-    assert re.search(r"; (plan(: .*)?|(reach|saturate): [\d,]+ nodes, .*) \(3 s\)$", line)
+    assert re.search(r"; (preparing(: .*)?|exploring: [\d,]+ nodes of .*) \(3 s\)$", line)
 
 
 def test_the_report_of_a_stopped_run_has_the_reason_and_the_counts(long: str) -> None:
@@ -248,7 +248,7 @@ def under_way(process: subprocess.Popen[str], phase: str) -> None:
     raise AssertionError(f"{phase} never came")
 
 
-SLOW = r"check: .* (1[5-9]|[2-9]\d) subformulas"  # the specifications before have fewer
+SLOW = r"checking: .* (1[5-9]|[2-9]\d) parts of"  # the specifications before have fewer
 
 
 @linux
@@ -286,7 +286,7 @@ def test_what_was_established_before_a_crash_is_reported(
 @linux
 def test_a_crash_after_verdicts_that_hold_leaves_the_rest_unknown(mixed: str) -> None:
     with running("verify", mixed, "--agent", "any", "--json", "--spec", "quick", "slow") as process:
-        under_way(process, r"check: .* (1[2-9]|[2-9]\d) subformulas")
+        under_way(process, r"checking: .* (1[2-9]|[2-9]\d) parts of")
         os.kill(children(process.pid)[0], signal.SIGKILL)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 3
@@ -310,7 +310,7 @@ def test_a_limit_keeps_what_was_established(mixed: str) -> None:
     assert process.returncode == 1
     missing = f"unknown: not reached: stopped at the limit of {limit} s (--timeout)"
     assert out.splitlines() == ["quick holds", "wrong fails", f"slow {missing}", f"last {missing}"]
-    assert err.startswith(f"stead-sym: unknown: stopped at the limit of {limit} s (--timeout); check: ")
+    assert err.startswith(f"stead-sym: unknown: stopped at the limit of {limit} s (--timeout); checking: ")
 
 
 @linux
@@ -373,7 +373,7 @@ def test_a_child_that_ends_while_it_prints_is_not_spoken_over() -> None:
 @linux
 def test_the_explicit_engine_works_in_a_child_too(long: str) -> None:
     with running("verify", long, "--agent", "any", "--engine", "explicit") as process:
-        under_way(process, "reach")
+        under_way(process, "exploring")
         os.kill(children(process.pid)[0], signal.SIGKILL)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 3

@@ -366,7 +366,7 @@ def test_a_long_run_says_where_it_is_and_can_be_interrupted(tmp_path: Path) -> N
         line = next(line for line in lines if not line.startswith("stead-sym: plan"))  # on a slow machine
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert re.fullmatch(r"stead-sym: reach: [\d,]+ states, .*\(\d+ s\)\n", line)
+    assert re.fullmatch(r"stead-sym: exploring: [\d,]+ states, .*\(\d+ s\)\n", line)
     assert (out, err) == ("", "stead-sym: interrupted\n")
     assert process.returncode == 130
 

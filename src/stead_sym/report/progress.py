@@ -1,6 +1,7 @@
 """What a long run says on stderr while it runs: a spinner on a terminal, else a line now and then.
 
-One decision: a short run says nothing.
+One decision: a short run says nothing. A phase has the words of a reader, not of the engine, and goes on
+saying how much of it is done, where that is known, while parts of it report counts of their own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,22 @@ from collections.abc import Mapping
 
 from rich.console import Console
 from rich.status import Status
+
+_WORDS = {
+    "plan": "preparing",
+    "reach": "exploring",
+    "saturate": "exploring",
+    "check": "checking",
+    "findings": "looking for findings",
+    "report": "writing the report",
+    "blame": "trying other decisions",
+    "symmetry": "trying single choices",
+    "sweeps": "rounds",
+    "nodes": "nodes of diagrams in memory",
+    "sets": "sets of states",
+    "subformulas": "parts of specifications",
+}
+"""For phases and counts of the engines; others are words as they are."""
 
 
 class ProgressDisplay:
@@ -24,6 +41,9 @@ class ProgressDisplay:
         self._started = time.monotonic()
         self._speaks = self._started + patience
         self._status: Status | None = None
+        self._phase = ""
+        self._done: Mapping[str, int] = {}
+        """How much of the phase is done, as it was told last."""
 
     def __enter__(self) -> ProgressDisplay:
         return self
@@ -34,9 +54,11 @@ class ProgressDisplay:
 
     def __call__(self, phase: str, /, **counts: int) -> None:
         now = time.monotonic()
+        if "of" in counts or phase != self._phase:
+            self._phase, self._done = phase, counts if "of" in counts else {}
         if now < self._speaks:
             return
-        text = progress_line(phase, counts, now - self._started)
+        text = progress_line(phase, {**self._done, **counts}, now - self._started)
         if self._console.is_terminal and not self._console.is_dumb_terminal:
             if self._status is None:
                 self._status = self._console.status(text)
@@ -49,13 +71,14 @@ class ProgressDisplay:
 
 
 def progress_line(phase: str, counts: Mapping[str, int], elapsed: float) -> str:
-    """Phase, counts and seconds in one line: "plan: 3 of 12 tools, 40 actions of ship (21 s)"."""
+    """Phase, counts and seconds in one line: "preparing: 3 of 12 tools, 40 actions of ship (21 s)"."""
+    phase = _WORDS.get(phase, phase)
     parts: list[tuple[str, str]] = []
     for name, number in counts.items():
         if name == "of" and parts:  # what the count before it comes to in the end
             so_far, counted = parts.pop()
             parts.append((f"{so_far} of {number:,}", counted))
         else:
-            parts.append((f"{number:,}", name))
+            parts.append((f"{number:,}", _WORDS.get(name, name)))
     shown = ", ".join(map(" ".join, parts))
     return f"{phase}: {shown} ({elapsed:.0f} s)" if shown else f"{phase} ({elapsed:.0f} s)"
