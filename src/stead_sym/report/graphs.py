@@ -19,7 +19,8 @@ def graph_of_states(result: Verification, most: int = MOST_STATES) -> Diagram:
     if states > most:
         raise Undecided(
             f"{states:,} states are reachable, and at most {most:,} are drawn;"
-            " draw the decisions (--of decisions), raise --max-states, or lower the bounds"
+            " draw the decisions (--of decisions), lower the bounds, or raise --max-states, best with"
+            " --format dot for a program that filters large graphs"
         )
     return state_diagram(result, state_graph(result.engine, most))
 
