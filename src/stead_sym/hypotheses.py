@@ -218,13 +218,14 @@ def _weights(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothesis]
             continue
         who = f"agent {agent}" if agent else "the agent"
         if min_mass is not None:
-            light = len(weighed.below(min_mass))
+            light, partly = len(weighed.below(min_mass)), len(weighed.partly_known)
+            whole = "" if weighed.whole is None else f", and {percent(weighed.whole)} over a whole answer"
             yield Hypothesis(
                 f"{who} means the offered calls",
-                "not established" if light else "established",
-                f"it gives them {percent(weighed.mass)} of its probability or more at every branching node;"
-                f" {percent(min_mass)} is asked for, and {light} of {len(weighed.answers)} decisions have"
-                " less",
+                "not established" if light or partly else "established",
+                f"it gives them {percent(weighed.mass)} of its probability or more at every branching node"
+                f"{whole}; {percent(min_mass)} is asked for, and {light} of {len(weighed.answers)} decisions"
+                " have less" + f"; of {partly} the forced tokens are not known" * (partly > 0),
             )
         if weighed.sampling is not None:
             yield Hypothesis(

@@ -548,12 +548,19 @@ def _past_bounds(engine: Engine) -> Iterator[str]:
 
 def _light(wrappers: Wrappers, mass: float) -> Iterator[str]:
     """A doubt where in some decisions less than ``mass`` of the probability is on the offered calls."""
-    weighed = (
+    weighed = [
         weight(recorded_answers(wrapper.agent, wrapper.decisions))
         for wrapper in wrappers.values()
         if wrapper is not None
-    )
+    ]
     light = [answer for one in weighed if one is not None for answer in one.below(mass)]
+    partly = [answer for one in weighed if one is not None for answer in one.partly_known]
+    if partly and not light:
+        yield (
+            f"as the model decides, of which it is not known in {len(partly)}"
+            f" context{'s' * (len(partly) > 1)} how likely it writes the forced tokens of a call (--min-mass"
+            " counts them; run the model as hf: or llama:)"
+        )
     if light:
         yield (
             f"as the model decides, which gives the offered calls of {len(light)}"

@@ -212,10 +212,41 @@ def replace_tokens(offered):
     return offered._replace(tokens=())
 
 
+@pytest.mark.parametrize("rule", [Greedy(), Sampling(1e-3)])
+def test_the_whole_answer_is_weighed_token_by_token(rule):
+    """Against the definition: at each token of the call the mass of those that lead to an offered call."""
+    model = ByteModel(3)
+    for answer in stead_sym.verify(desk, ModelAgent(model, prompt, rule=rule), findings=False).answers:
+        tokens = model.tokenizer.prompt(answer.prompt)
+        calls = [offered.tokens for offered in answer.calls]
+        path, product = (), 1.0
+        while path not in calls:
+            following = sorted({call[len(path)] for call in calls if call[: len(path)] == path})
+            said = model.logprobs(Request(tokens, path, tuple(following)))
+            product *= math.fsum(map(math.exp, said))
+            path = (*path, following[said.index(max(said))])
+        assert answer.whole == (pytest.approx(product, rel=1e-9) if len(calls) > 1 else None)
+        assert answer.whole is None or answer.whole < answer.mass
+        assert Answer.from_data(answer.data()) == answer
+
+
+def test_what_is_not_known_of_the_forced_tokens_is_said():
+    """Where calls part the model gives them enough; what is between may be as unlikely as it likes."""
+    agent = ModelAgent(ByteModel(3), prompt, weigh=False)
+    result = stead_sym.verify(desk, agent, min_mass=1e-6)
+    assert weight(result.answers).mass > 1e-6
+    assert weight(result.answers).whole is None
+    assert all("how likely it writes the forced tokens" in v.reason for v in result.verdicts.values())
+    assert [h.name for h in result.hypotheses.missing] == ["the agent means the offered calls"]
+
+
 def test_less_mass_than_asked_for_is_unknown():
     result = stead_sym.verify(desk, ModelAgent(ByteModel(3), prompt))
-    least = weight(result.answers).mass
-    assert least < 0.5, "a model that is drawn at random gives the calls of a tool little"
+    assert weight(result.answers).mass < 0.5, (
+        "a model that is drawn at random gives the calls of a tool little"
+    )
+    least = weight(result.answers).whole
+    assert least < weight(result.answers).mass
     assert [f.kind for f in result.findings].count("forced choice") == 1
     enough = stead_sym.verify(desk, ModelAgent(ByteModel(3), prompt), min_mass=least)
     assert {n: v.holds for n, v in enough.verdicts.items()} == {

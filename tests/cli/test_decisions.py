@@ -97,7 +97,9 @@ def test_sampling_gives_more_to_the_agent(lines, capsys):
 def test_what_a_decision_weighs_is_printed(lines, store, capsys):
     main(["verify", "refund", "--replay", lines, "--tolerance", "0"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "or more of the probability is on the offered ones; 0 of" in text
+    assert (
+        "or more of the probability is on the offered ones; over whole answers, forced tokens too, " in text
+    )
     assert "choices are made without the constraint too" in text
     assert "forced choice in" in text
     main(["verify", "refund", "--replay", lines, "--tolerance", "0", "--json"])
@@ -118,7 +120,9 @@ def test_less_mass_than_asked_for_is_unknown(lines, capsys):
     data = report(capsys)
     assert {spec["verdict"] for spec in data["specs"].values()} == {"unknown"}
     assert all("(--min-mass)" in spec["reason"] for spec in data["specs"].values())
-    assert main([*words, "--min-mass", "0.0001"]) in (0, 1)
+    assert main([*words, "--min-mass", "0.0001"]) == 3, "the forced tokens are far less likely"
+    capsys.readouterr()
+    assert main([*words, "--min-mass", "1e-300"]) in (0, 1)
 
 
 def test_a_replay_with_other_prompts_lacks_the_contexts(lines, tmp_path, capsys):

@@ -179,6 +179,10 @@ def _weight(weighed: Weight, agent: str) -> str:
     if weighed.mass is not None:
         mass = percent(weighed.mass)
         parts.append(f"where calls part, {mass} or more of the probability is on the offered ones")
+        if weighed.partly_known:
+            parts.append("the tokens between, which are forced, are not counted")
+        elif weighed.whole is not None:
+            parts.append(f"over whole answers, forced tokens too, {percent(weighed.whole)} or more")
     if weighed.known:
         parts.append(f"{weighed.same} of {weighed.known} choices are made without the constraint too")
     if weighed.sampling is not None:

@@ -74,7 +74,9 @@ class ByteModel:
         for number, (prompt, tokens) in enumerate(answers):
             requests = (Request(prompt, tokens[:length], ALL) for length in range(len(tokens)))
             choices = [max(zip(self.logprobs(r), ALL, strict=True))[1] for r in requests]
-            yield number, unforced(tokens, choices, lambda token: chr(token) if token < 128 else "")
+            steps = (Request(prompt, tokens[:place], (token,)) for place, token in enumerate(tokens))
+            logprob = math.fsum(self.logprobs(step)[0] for step in steps)
+            yield number, unforced(tokens, choices, lambda token: chr(token) if token < 128 else "", logprob)
 
     def logprobs(self, request: Request) -> list[float]:
         """The answer to one request: a distribution over all tokens, read at the allowed ones."""

@@ -73,10 +73,12 @@ class Unconstrained(Protocol):
         ...
 
 
-def unforced(tokens: Tokens, choices: Sequence[int], spelled: Callable[[int], str]) -> Unforced:
+def unforced(
+    tokens: Tokens, choices: Sequence[int], spelled: Callable[[int], str], logprob: float | None = None
+) -> Unforced:
     """The comparison of a call with what greedy decoding chooses: ``choices[i]`` after the first i tokens of
-    the call, as far as these agree."""
+    the call, as far as these agree; with the ``logprob`` of the whole call."""
     pairs = enumerate(zip(tokens, choices, strict=False))
     agreed = next((i for i, (one, other) in pairs if one != other), min(len(tokens), len(choices)))
     other = choices[agreed] if agreed < min(len(tokens), len(choices)) else None
-    return Unforced(agreed, len(tokens), other, "" if other is None else spelled(other))
+    return Unforced(agreed, len(tokens), other, "" if other is None else spelled(other), logprob)

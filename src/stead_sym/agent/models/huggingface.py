@@ -171,7 +171,9 @@ class HuggingFace:
             with torch.inference_mode():
                 ids = torch.tensor([rest], device=self._model.device)
                 logits = self._model(input_ids=ids, **options).logits[0, -len(tokens) :]
-            yield number, unforced(tokens, logits.argmax(-1).tolist(), self.tokenizer.spelled)
+                written = torch.tensor(tokens, device=logits.device)
+                logprob = float(logits.double().log_softmax(-1).gather(-1, written[:, None]).sum())
+            yield number, unforced(tokens, logits.argmax(-1).tolist(), self.tokenizer.spelled, logprob)
 
     def raw_logprobs(self, request: Request) -> list[float]:
         """The same for one request, by one plain forward pass that keeps nothing."""

@@ -165,19 +165,18 @@ class LlamaCpp:
         """See `agent.Backend`. Requests that begin alike are run one after the other."""
         for number, (prompt, path, allowed) in sorted(enumerate(requests), key=lambda pair: pair[1][:2]):
             [logits] = self._logits((*prompt, *path), 1)
-            top = max(logits)
-            total = top + math.log(math.fsum(math.exp(value - top) for value in logits))
+            total = _total(logits)
             yield number, [logits[token] - total for token in allowed]
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
         """See `agent.Unconstrained`: one pass over the tokens of each call."""
         for number, (prompt, tokens) in enumerate(answers):
             choices: list[int] = []
-            for logits in self._logits((*prompt, *tokens[:-1]), len(tokens)):
+            logprob = 0.0
+            for token, logits in zip(tokens, self._logits((*prompt, *tokens[:-1]), len(tokens)), strict=True):
                 choices.append(logits.index(max(logits)))
-                if choices[-1] != tokens[len(choices) - 1]:
-                    break
-            yield number, unforced(tokens, choices, self.tokenizer.spelled)
+                logprob += logits[token] - _total(logits)
+            yield number, unforced(tokens, choices, self.tokenizer.spelled, logprob)
 
     def _logits(self, tokens: Tokens, wanted: int) -> Iterator[list[float]]:
         """The logits after each of the last ``wanted`` tokens, over the whole vocabulary."""
@@ -218,6 +217,12 @@ class LlamaCpp:
             self._context = self._llama.LlamaContext(self._model, self._parameters)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name}: {str(error).split('. ')[0]}; shorten the prompt") from None
+
+
+def _total(logits: Sequence[float]) -> float:
+    """The logarithm of the sum of all exponentials."""
+    top = max(logits)
+    return top + math.log(math.fsum(math.exp(value - top) for value in logits))
 
 
 def _set_up(kinds: tuple[Any, Any], known: Mapping[str, Any], options: EngineOptions) -> None:

@@ -62,6 +62,11 @@ class Answer:
         return self.said.mass if isinstance(self.said, Decoding) else None
 
     @property
+    def whole(self) -> float | None:
+        """`Decoding.whole`; None where no tokens were decoded."""
+        return self.said.whole if isinstance(self.said, Decoding) else None
+
+    @property
     def branchings(self) -> tuple[Branching, ...]:
         """The branching nodes that were visited."""
         return self.said.branchings if isinstance(self.said, Decoding) else ()
@@ -231,7 +236,7 @@ def _said_data(said: Said) -> dict[str, Any]:
                     for b in branchings
                 ],
                 "rule": rule_data(rule),
-                "unforced": None if unforced is None else list(unforced),
+                "unforced": _unforced_data(unforced),
             }
         case Samples(answers):
             return {"answers": [given_data(given) for given in answers]}
@@ -249,8 +254,15 @@ def _said(data: Any) -> Said:
             for b in data["branchings"]
         ),
         rule_from_data(data["rule"]),
-        None if unforced is None else Unforced(*unforced),
+        None if unforced is None else Unforced(*unforced[:4], *map(_finite, unforced[4:])),
     )
+
+
+def _unforced_data(unforced: Unforced | None) -> list[Any] | None:
+    """As a list, without a last place that says nothing: older records have none."""
+    if unforced is None:
+        return None
+    return list(unforced if unforced.logprob is not None else unforced[:-1])
 
 
 def given_data(given: Given) -> dict[str, Any]:
@@ -298,6 +310,7 @@ class _Either(NamedTuple):
 _CALL = (str, [str])
 _GIVEN = {"calls": [_CALL], "note": str, "logprob": _Either((None, float))}
 _NODE = {"path": [int], "allowed": [int], "logprobs": [float]}
+_UNFORCED = (int, int, _Either((None, int)), str)
 _RECORD = {
     "key": str,
     "prompt": [(str, str)],
@@ -308,7 +321,7 @@ _RECORD = {
             {
                 "branchings": [_NODE],
                 "rule": {str: float},
-                "unforced": _Either((None, (int, int, _Either((None, int)), str))),
+                "unforced": _Either((None, _UNFORCED, (*_UNFORCED, float))),
             },
             {"answers": [_GIVEN]},
         )

@@ -26,12 +26,14 @@ def is_logprob(number: object) -> TypeGuard[float]:
 class Unforced(NamedTuple):
     """How far a model writes the call of its greedy choice when nothing constrains it: the first ``agreed``
     of the ``length`` tokens, then ``token`` instead, which is spelled ``text``; None where it writes them
-    all."""
+    all. ``logprob`` is Σ ℓ(t) over all tokens t of the call, forced ones and the end too: that the model
+    writes just this call when it is sampled without a constraint; None where the backend does not tell."""
 
     agreed: int
     length: int
     token: int | None = None
     text: str = ""
+    logprob: float | None = None
 
     @property
     def same(self) -> bool:
@@ -56,8 +58,24 @@ class Decoding:
     @property
     def mass(self) -> float | None:
         """The least probability, at a branching node, that the next token is one of an offered call; None
-        where every token was forced. A low one tells that the model would rather say something else."""
+        where every token was forced. A low one tells that the model would rather say something else. The
+        forced tokens count in `whole` only."""
         return min((branching.mass for branching in self.branchings), default=None)
+
+    @property
+    def whole(self) -> float | None:
+        """The probability of staying with the offered calls along the whole greedy choice: the product, over
+        *all* of its tokens, of the mass on tokens that lead to an offered call, which at a forced token is
+        that token's own probability. It is exp(`Unforced.logprob`) / Π of the shares of the greedy choice at
+        the branching nodes. None where every token was forced, or the forced tokens were not asked about."""
+        if not self.branchings or self.unforced is None or self.unforced.logprob is None:
+            return None
+        logprob = self.unforced.logprob
+        for node in self.branchings:
+            above = [b for b in self.branchings if b.path == node.path[: len(b.path)] and b is not node]
+            if all(node.path[len(b.path)] == b.best for b in above):
+                logprob -= math.log(max(node.shares()))
+        return min(1.0, math.exp(min(0.0, logprob)))
 
     @property
     def entropy(self) -> float:

@@ -1,7 +1,8 @@
 """What the decisions of a language model weigh together: how much of its probability is on what was offered.
 
 The decision: a choice among offered calls is forced by the decoding where the model would rather say
-something else, whatever its margin. So the margin never stands alone: the mass on the offer is beside it.
+something else, whatever its margin. So the margin never stands alone: the mass on the offer is beside it,
+where calls part (`Decoding.mass`) and over the whole answer, forced tokens too (`Decoding.whole`).
 """
 
 from __future__ import annotations
@@ -35,9 +36,20 @@ class Weight:
         """The least mass on the offered calls at any branching node of any decision (`Decoding.mass`)."""
         return None if self.lightest is None else self.lightest.mass
 
+    @property
+    def whole(self) -> float | None:
+        """The least mass on the offered calls over a whole answer (`Decoding.whole`), of those known."""
+        return min((answer.whole for answer in self.answers if answer.whole is not None), default=None)
+
+    @property
+    def partly_known(self) -> tuple[Answer, ...]:
+        """The decisions whose mass is known where calls part, and not over the whole answer."""
+        return tuple(answer for answer in self.answers if answer.mass is not None and answer.whole is None)
+
     def below(self, mass: float) -> tuple[Answer, ...]:
-        """The decisions with less mass on the offered calls."""
-        return tuple(answer for answer in self.answers if answer.mass is not None and answer.mass < mass)
+        """The decisions with less mass on the offered calls, where calls part or over the whole answer."""
+        figures = ((answer, (answer.mass, answer.whole)) for answer in self.answers)
+        return tuple(a for a, both in figures if any(one is not None and one < mass for one in both))
 
     @property
     def known(self) -> int:
@@ -95,7 +107,8 @@ def weight_words(answer: Answer) -> str:
         case Decoding():
             if answer.margin is None:
                 return "every token forced"
-            return f"margin {answer.margin:.4g}, {percent(answer.mass)} on the offer"
+            whole = "" if answer.whole is None else f", {percent(answer.whole)} over the whole answer"
+            return f"margin {answer.margin:.4g}, {percent(answer.mass)} on the offer{whole}"
         case Samples(answers):
             counts = answer.said.counts.most_common()
             return ", ".join(f"{call} in {count} of {len(answers)}" for call, count in counts)
@@ -122,6 +135,7 @@ def weight_data(answer: Answer) -> dict[str, Any]:
                 "rule": str(rule),
                 "margin": answer.margin,
                 "mass": answer.mass,
+                "whole": answer.whole,
                 "entropy": answer.said.entropy,
                 "covered": answer.covered if isinstance(rule, Sampling) else None,
                 "unforced": None if unforced is None else {"same": unforced.same, **unforced._asdict()},
