@@ -1855,6 +1855,30 @@ MUTATIONS = (
         "()",
     ),
     Mutation(
+        "a leap is asked about over a name too few",
+        "/deployment/leaps.py",
+        "names[sort] = max(names[sort], total)",
+        "names[sort] = max(names[sort], total - 1)",
+    ),
+    Mutation(
+        "a value is active without a fact",
+        "/deployment/leaps.py",
+        "        return sum(own == sort and columns",
+        "        return any(own == sort and columns",
+    ),
+    Mutation(
+        "what a value that is brought in asks for is asked for once",
+        "/deployment/witnesses.py",
+        "        raise OutsideForm(f)",
+        "        return inner",
+    ),
+    Mutation(
+        "two conjuncts need no more than one",
+        "/deployment/witnesses.py",
+        "total = total + more if",
+        "total = total | more if",
+    ),
+    Mutation(
         "what is possible is said to be so",
         "/deepening/deepen.py",
         "if possible.holds and not sure.holds:",

@@ -92,10 +92,16 @@ def test_the_run_ends_in_a_state_past_the_bound(options: dict[str, str]) -> None
     assert st.least_bounds(deployment).lines == ("bound a 4",)
 
 
+@pytest.mark.parametrize("more", ["", "(exists x. P(x)) & (forall x. P(x) -> ~P'(x)) & "])
 def test_no_certificate_of_a_bound_that_a_formula_exceeds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str
 ) -> None:
-    deployment = st.parse_deployment(LEAP.format(formula="exactly 4 x. P'(x)"))
+    """Also not where the values of the state are none of those that it leads to."""
+    text = LEAP.format(formula=f"{more}exactly 4 x. P'(x)")
+    fill = "tool fill()\n  guard ~exists x. P(x)\n  effect\n    fresh x: a\n    insert P(x)\n"
+    deployment = st.parse_deployment(text.replace("tool stay()", f"{fill}tool stay()"))
+    for options in EVERYWHERE:
+        assert answer(deployment, **options) == "BoundExceeded"
     with monkeypatch.context() as patched:
         patched.setattr(reach, "questions", lambda _: MappingProxyType({}))
         results = [st.verify(deployment, domain=mode) for mode in ("normal", "theorem")]
