@@ -1921,12 +1921,6 @@ MUTATIONS = (
         "fair=written.fair",
     ),
     Mutation(
-        "what a formula must not bring in counts as brought in",
-        "/deepening/fragment.py",
-        "return (number + 1) * (not positive)",
-        "return (number + 1) * positive",
-    ),
-    Mutation(
         "runs under raised bounds begin anywhere within these",
         "/evidence/replay.py",
         "if not is_initial(self._starting, node.state)",
