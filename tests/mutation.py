@@ -1668,7 +1668,7 @@ MUTATIONS = (
     Mutation(
         "a fair run needs no loop",
         "/evidence/replay.py",
-        "            if fair or actions:",
+        "            if self._fair or self._fair_actions:",
         "            if False:",
     ),
     Mutation(

@@ -151,26 +151,20 @@ def test_an_error_in_a_file_names_its_place(tmp_path: Path, capsys: pytest.Captu
     assert re.fullmatch(rf"stead-sym: {re.escape(str(path))}:3:\d+: .*color.*\n", capsys.readouterr().err)
 
 
-def test_a_broken_definition_prints_the_run_below_its_line(
-    growing: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_claim_fails_with_its_run(growing: str, capsys: pytest.CaptureFixture[str]) -> None:
     for engine in ("symbolic", "explicit"):
-        assert main(["verify", growing, "--agent", "any", "--engine", engine]) == 2
-        first, *run = capsys.readouterr().err.splitlines()
-        assert first.startswith(f"stead-sym: {growing}:")
-        assert "bound item" in first
-        assert sum("take()" in line for line in run) == 3
+        assert main(["verify", growing, "--agent", "any", "--engine", engine]) == 1
+        out = capsys.readouterr().out
+        assert "bound item 2 fails" in " ".join(out.split())
+        assert sum(line.split()[1:2] == ["take()"] for line in out.splitlines()) == 3
 
 
-def test_a_broken_definition_as_json_carries_the_run(
-    growing: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["verify", growing, "--agent", "any", "--json"]) == 2
-    captured = capsys.readouterr()
-    report = json.loads(captured.out)
+def test_a_broken_claim_as_json_carries_the_run(growing: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", growing, "--agent", "any", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
     jsonschema.validate(report, st.report_schema())
-    assert captured.err.startswith(f"stead-sym: {report['error']}")
-    assert [step["call"] for step in report["trace"]] == ["take()"] * 3
+    run = report["specs"][report["broken"]]["trace"]
+    assert [step["call"] for step in run] == ["take()"] * 3
 
 
 def test_wrong_arguments_are_reported_as_json_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,7 +246,7 @@ def test_without_an_agent_and_policies_everything_offered_is_taken(
 ) -> None:
     path = tmp_path / "small.stead"
     path.write_text(GROWING.replace("  effect", "  guard ~exists x: item. true\n  effect"), encoding="utf-8")
-    assert main(["verify", str(path)]) == 2  # nothing is offered once an item is held
+    assert main(["verify", str(path)]) == 1  # nothing is offered once an item is held
     assert "no policy" in capsys.readouterr().err.splitlines()[0]
 
 
