@@ -1569,7 +1569,7 @@ MUTATIONS = (
     Mutation(
         "a run that ends is not followed by a fair one",
         "/evidence/build.py",
-        "if not self.model.is_constrained:",
+        "if not self.model.goes_on:",
         "if True:",
     ),
     Mutation(

@@ -12,7 +12,7 @@ from typing import Protocol
 from stead_sym.agent.base import DecisionContext
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Step
+from stead_sym.deployment.trace import Step, Trace
 from stead_sym.evidence.tree import Evidence
 from stead_sym.html import Displayed, paragraph
 from stead_sym.logic.syntax import Formula
@@ -57,6 +57,15 @@ class StateSet(Protocol):
     def sample(self, number: int) -> tuple[Instance, ...]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The reachable states from which no fair run starts: how many, and a shortest ``run`` to one of them,
+    whatever goes on from there. A run that enters one is on no fair run, so that nothing it does counts."""
+
+    count: int
+    run: Trace
+
+
 class Constrained(Protocol):
     """What was explored, with other fairness constraints."""
 
@@ -66,9 +75,19 @@ class Constrained(Protocol):
         quantifiers would range over nothing."""
         ...
 
+    @property
+    def hidden(self) -> Hidden | None:
+        """The states in which no run starts that meets them; None where there are none."""
+        ...
+
     def holds(self, formula: Formula) -> bool:
         """Whether the sentence holds at every initial state, path quantifiers over the runs that meet
         them."""
+        ...
+
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does: at one where a run starts
+        that meets them, if there is one."""
         ...
 
 
@@ -115,6 +134,18 @@ class Engine(Protocol):
         what they did."""
         ...
 
+    @property
+    def hidden(self) -> Hidden | None:
+        """The states that the `fair` lines hide; None where a fair run starts in every reachable state."""
+        ...
+
+    @property
+    def completed(self) -> Constrained:
+        """The same states with F_k ∨ H for each constraint F_k, a first-order sentence, where H are the
+        hidden states. Since H is closed under steps, what comes in are the runs that enter H, and from every
+        state a run starts that counts: every finite run is the beginning of one."""
+        ...
+
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
     def calling(self, tool: str, condition: Formula, *, selected: bool) -> StateSet:
         """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered in D }, or with ``selected`` for one that an
@@ -140,5 +171,6 @@ class Engine(Protocol):
         ...
 
     def evidence(self, formula: Formula, holds: bool) -> Evidence:
-        """Why the sentence holds, or fails, at an initial state in which it does."""
+        """Why the sentence holds, or fails, at an initial state in which it does: at one where a fair run
+        starts, if there is one."""
         ...

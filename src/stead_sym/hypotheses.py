@@ -23,6 +23,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
+from stead_sym.engine import Hidden
 from stead_sym.errors import DefinitionError
 from stead_sym.html import Displayed, paragraph, table
 from stead_sym.logic.syntax import TRUE
@@ -107,13 +108,14 @@ def audit(
     beyond: Iterable[Value],
     open_leaps: Mapping[tuple[str, int], str],
     min_mass: float | None = None,
+    hidden: Hidden | None = None,
 ) -> Hypotheses:
     """The hypotheses of a verification. What the engines check on the way is established where the
     exploration has come to its end; ``explored`` is `most_active` of an `Engine` then, and otherwise the
     fault that has ended it.
 
-    ``beyond`` is B minus C, ``open_leaps`` as an `Engine` has them, ``min_mass`` what the offered calls
-    should have of a language model's probability.
+    ``beyond`` is B minus C, ``open_leaps`` and ``hidden`` as an `Engine` has them, ``min_mass`` what the
+    offered calls should have of a language model's probability.
     """
     outside = sorted(beyond)
     carries_over = restriction.exact and not outside
@@ -131,7 +133,7 @@ def audit(
                 hypothesis
                 if carries_over or hypothesis.status == "not established"
                 else replace(hypothesis, status="not established", how=f"as explored: {hypothesis.how}")
-                for hypothesis in checked
+                for hypothesis in (*checked, *_fair(deployment, hidden))
             ),
             Hypothesis(
                 "offer and effects are equivariant",
@@ -182,6 +184,27 @@ def _keys(deployment: Deployment) -> Hypothesis:
     keyed = [relation.name for relation in deployment.schema.relations if relation.keys]
     how = f"of {', '.join(keyed)}, in every reachable state" if keyed else "none is declared"
     return Hypothesis("keys hold", "established", how)
+
+
+def _fair(deployment: Deployment, hidden: Hidden | None) -> Iterator[Hypothesis]:
+    """That the `fair` lines, where there are any, are machine-closed."""
+    if hidden is not None:
+        yield Hypothesis("fairness leaves nothing out", "not established", left_out(hidden))
+    elif deployment.fair:
+        how = "a fair run starts in every reachable state, so that every finite run is the beginning of one"
+        yield Hypothesis("fairness leaves nothing out", "established", how)
+
+
+def left_out(hidden: Hidden) -> str:
+    """How many states the `fair` lines hide, and a run into one."""
+    number = f"{hidden.count} reachable state{'s' * (hidden.count > 1)}"
+    steps = hidden.run.steps
+    where = (
+        f"such as the one after {', '.join(str(step.call) for step in steps)}"
+        if steps
+        else "an initial one too"
+    )
+    return f"no fair run starts in {number}, {where}"
 
 
 def _domain(restriction: Restriction) -> Hypothesis:

@@ -31,6 +31,7 @@ from stead_sym.errors import InputError
 from stead_sym.findings.occurrences import occurrences
 from stead_sym.logic.syntax import TRUE, Expanded, Path, Temporal
 from stead_sym.progress import Progress
+from stead_sym.readings import answer
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.verification import Verification, verify
@@ -294,6 +295,7 @@ def _kept(
 ) -> Iterator[tuple[str, str]]:
     """The specifications whose verdict no choice changes, with the reason."""
     fewer = any(action.kind == "tool" for action in deployment.fair_actions)  # asked for by a choice
+    fewer = fewer or bool(deployment.fair)  # a choice may hide more states, and runs into them count
     for spec in specs:
         holds = result[spec.name].holds
         if not choosing:
@@ -371,5 +373,4 @@ def _solved(
         wrapped=False,
         findings=False,
     )
-    fair = any(verdict.evidence is not None for verdict in variant.verdicts.values())
-    return {spec.name: variant.engine.holds(spec.formula) if fair else None for spec in specs}
+    return {spec.name: answer(variant.engine, spec.formula).holds for spec in specs}

@@ -43,6 +43,7 @@ from stead_sym.hypotheses import Hypotheses, audit, leaps_in_words
 from stead_sym.logic.names import check_known, nearest
 from stead_sym.logic.syntax import Raw, Resolved, free_variables
 from stead_sym.progress import Progress
+from stead_sym.readings import answer
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Backend
@@ -322,10 +323,11 @@ def verify(
     verdicts are `unknown`. With ``wrapped`` False the agent is asked about the literal states of the literal
     domain, without the wrapper: it is not equivariant then, and the verdicts are `unknown` too.
 
-    Where no fair run starts at the initial state every path quantifier would range over nothing, and the
-    verdicts are `unknown`. With ``findings`` False no other sign of an empty verdict is looked for.
-    ``backend`` is for the symbolic engine, ``max_states`` for the explicit one. ``established`` is called
-    with each verdict as soon as it is there, in the order of ``specs``, and with its moves.
+    Where the `fair` lines leave finite runs out, what these violate counts too (`readings`). Where no fair
+    run starts at an initial state, a specification that is false only for that is `unknown`. With
+    ``findings`` False no other sign of an empty verdict is looked for. ``backend`` is for the symbolic
+    engine, ``max_states`` for the explicit one. ``established`` is called with each verdict as soon as it is
+    there, in the order of ``specs``, and with its moves.
 
     A function, or another recorded agent, that answers a repeated question differently although it is to be
     asked once (`Asking`) leaves the verdicts `unknown`.
@@ -440,10 +442,8 @@ def verify(
     for spec in chosen:
         if progress is not None:
             progress("check", specifications=len(verdicts), of=len(chosen))
-        verdict = verdicts[spec.name] = (
-            _no_run(spec, written[spec.name], unfair)
-            if unfair
-            else _verdict(built, spec, written[spec.name], restriction, beyond, doubts)
+        verdict = verdicts[spec.name] = _verdict(
+            built, spec, written[spec.name], restriction, beyond, doubts, unfair
         )
         if established is not None:
             established(verdict, moves)
@@ -479,6 +479,7 @@ def verify(
             beyond=beyond,
             open_leaps=built.open_leaps,
             min_mass=min_mass,
+            hidden=built.hidden,
         ),
         findings=examined.findings,
         unexamined=examined.left,
@@ -595,11 +596,6 @@ def _telling_apart(
     )
 
 
-def _no_run(spec: Spec, written: Resolved, unfair: Sequence[Finding]) -> Verdict:
-    """The verdict where no run from the initial state is fair."""
-    return Verdict(spec.name, written, None, f"no run is fair: {unfair[0].text}")
-
-
 def _verdict(
     engine: Engine,
     spec: Spec,
@@ -607,11 +603,15 @@ def _verdict(
     restriction: Restriction,
     beyond: frozenset[Value],
     doubts: Sequence[str],
+    unfair: Sequence[Finding],
 ) -> Verdict:
-    """What the engine finds, as far as it is a verdict."""
-    holds = engine.holds(spec.formula)
-    evidence = engine.evidence(spec.formula, holds)
-    return _carried(Verdict(spec.name, written, holds, evidence=evidence), restriction, beyond, doubts)
+    """What the engine finds, as far as it is a verdict; ``unfair`` is why there is no fair run at all."""
+    said = answer(engine, spec.formula)
+    if said.holds is None:
+        why = unfair[0].text if unfair else "none from some initial state"
+        return Verdict(spec.name, written, None, f"no run is fair: {why}")
+    verdict = Verdict(spec.name, written, said.holds, evidence=said.evidence, scope=said.scope)
+    return _carried(verdict, restriction, beyond, doubts)
 
 
 def _refuted(deployment: Deployment, broken: DefinitionError, specs: Iterable[Spec]) -> Iterator[Verdict]:

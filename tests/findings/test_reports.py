@@ -81,7 +81,7 @@ def test_show_has_those_that_need_no_solving(run):
 
 @pytest.mark.parametrize("engine", ["symbolic", "explicit"])
 def test_no_fair_run_is_unknown_whether_findings_are_asked_for_or_not(engine):
-    unfair = st.parse_deployment(BASE + "fair exists o. State(o, lost)\nspec s AG false")
+    unfair = st.parse_deployment(BASE + "fair exists o. State(o, lost)\nspec s EG true")
     for findings in (True, False):
         result = st.verify(unfair, engine=engine, findings=findings)
         assert result["s"].holds is None

@@ -63,6 +63,8 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
         raise InputError("certificates are written by the symbolic engine; leave out --engine explicit")
     known = {name: v for name, v in result.verdicts.items() if v.holds is not None}
     refuse_fair_actions(result.deployment)
+    if engine.hidden is not None:
+        raise InputError(f"no certificate can be written: {HIDING}")
     if not is_certifiable(result):
         raise InputError("there is no verdict to certify: all are unknown")
     model, deployment = engine.checker.model, result.deployment
@@ -105,10 +107,14 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     return path
 
 
+HIDING = "the `fair` lines leave finite runs out, and in a certificate a fair run starts in every state"
+"""Why there is no certificate where a reachable state is hidden."""
+
+
 def is_certifiable(result: Verification) -> bool:
     """Whether some verdict is not `unknown`, or there are no specifications, and R alone can be certified.
-    Where a run breaks a claim R is not known."""
-    if result.broken is not None:
+    Where a run breaks a claim R is not known, and what `fair` lines hide is in no certificate."""
+    if result.broken is not None or result.explored is None or result.engine.hidden is not None:
         return False
     return not result.verdicts or any(verdict.holds is not None for verdict in result.verdicts.values())
 

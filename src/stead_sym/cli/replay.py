@@ -151,8 +151,14 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
             print(
                 printable(f"  {own.agent.name} is taken to tell these from others of their sorts: {values}")
             )
-    for node in replayed.unshown:
-        print(printable(f"  not shown by a run, since it is about all runs: {node.claim}"))
+    for claim in _unshown(replayed):
+        print(printable(f"  not shown by a run, since it is about all runs: {claim}"))
+
+
+def _unshown(replayed: Replayed) -> list[str]:
+    """The claims that no run shows."""
+    unfair = (f"no fair run starts in {state}" for state in replayed.unfair)
+    return [*(node.claim for node in replayed.unshown), *unfair]
 
 
 def _data(written: Written, replayed: Replayed) -> dict[str, object]:
@@ -165,5 +171,5 @@ def _data(written: Written, replayed: Replayed) -> dict[str, object]:
         "steps": replayed.steps,
         "claims": replayed.claims,
         "only_here": replayed.only_here,
-        "unshown": [node.claim for node in replayed.unshown],
+        "unshown": _unshown(replayed),
     }

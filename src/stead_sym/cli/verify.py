@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stead_sym.bounds import LIMIT
-from stead_sym.certificate.write import is_certifiable, write_certificate
+from stead_sym.certificate.write import HIDING, is_certifiable, write_certificate
 from stead_sym.certificate.write import prepare as prepare_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
@@ -192,6 +192,8 @@ def _verify_here(options: argparse.Namespace) -> int:
         why = "every verdict is unknown"
         if result.broken is not None:
             why = f"`{result.broken.claim}` is broken, and a certificate is about all reachable states"
+        elif result.engine.hidden is not None:
+            why = HIDING
         print(f"stead-sym: no certificate is written: {why}", file=sys.stderr)
     if options.evidence is not None:
         write_evidence(result, Path(options.evidence))

@@ -20,6 +20,7 @@ from stead_sym.deepening.fragment import Bounds, Fragment, Leaping, fragment, in
 from stead_sym.deepening.growth import Growth, growth
 from stead_sym.deepening.recover import recovered
 from stead_sym.deepening.remedy import Remedy, remedy
+from stead_sym.deepening.within import evidence_within
 from stead_sym.deployment.claims import active_outside
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
@@ -27,6 +28,8 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.errors import BoundExceeded, InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.replay import replay
+from stead_sym.findings.finding import Finding
+from stead_sym.findings.reached import nowhere_fair
 from stead_sym.logic.syntax import Future, conjunction
 from stead_sym.progress import Progress
 from stead_sym.relational.nauty import CANONICAL_SECONDS
@@ -245,6 +248,7 @@ class _Run:
         self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
         self._runs: dict[str, Trace] = {}
         self._growths: dict[str, Growth] = {}
+        self._unfair: tuple[Finding, ...] = ()
         self._remedy: Remedy | None = None
         self._sought: frozenset[str] = frozenset()
 
@@ -296,8 +300,8 @@ class _Run:
         unseen = self._leapt(part, options) if leaps and not exceeded else ()
         self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
         for name in open_:
-            possible, sure = result[names[name]], result[f"sure {name}"]
-            self._found[name] = self._shown(part, result, name, possible, sure)
+            self._found[name] = self._shown(part, result, name, result[names[name]])
+        self._unfair = nowhere_fair(self._deployment, result.engine)
         for sort in exceeded:
             verdict = result[f"past {sort}"]
             if verdict.evidence is not None and verdict.evidence.root.holds:
@@ -325,23 +329,21 @@ class _Run:
             return tuple(s for s, b in part.bounds.items() if len(outside(s, active[s])) > b)
         return tuple(part.bounds) if result.engine.open_leaps else ()
 
-    def _shown(
-        self, part: Fragment, result: Verification, name: str, possible: Verdict, sure: Verdict
-    ) -> Found:
+    def _shown(self, part: Fragment, result: Verification, name: str, possible: Verdict) -> Found:
         """What a fragment shows of a specification."""
         formula, written = self._specs[name].formula, self._written[name]
-        if possible.holds is None:
+        if possible.holds is None and possible.evidence is not None:  # the agent's decisions are in doubt
             return Found(Verdict(name, written, None, possible.reason))
-        if possible.holds and not sure.holds:
+        shown, scope = evidence_within(part, result.engine, formula)
+        if shown is None:
             return Found(Verdict(name, written, None))
-        shown = sure if possible.holds else possible
-        assert shown.evidence is not None, "an engine that has an answer has evidence"
-        evidence = recovered(shown.evidence, formula)
+        evidence = recovered(shown, formula)
         replayed = replay(self._leaps.deployment, self._wrappers, evidence, part.bounds)
         assert replayed.confirmed, f"the run of {name} is not confirmed: {replayed.fault}"
         moves = Moves(self._deployment, self._wrappers, result.restriction, part.bounds)
-        if not possible.holds:
-            return Found(Verdict(name, written, False, evidence=evidence), part.bounds, moves=moves)
+        if not evidence.root.holds:
+            fails = Verdict(name, written, False, evidence=evidence, scope=scope)
+            return Found(fails, part.bounds, moves=moves)
         return Found(Verdict(name, written, None, evidence=evidence), part.bounds, shown=True, moves=moves)
 
     def _explain(self, part: Fragment, *, final: bool = False) -> None:
@@ -385,7 +387,9 @@ class _Run:
             return found
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
-        if not last.growing:
+        if not last.growing and self._unfair:
+            reason = f"no run is fair: {self._unfair[0].text}"
+        elif not last.growing:
             reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"
         elif found.shown:
             reason = f"{said}, which are not established"

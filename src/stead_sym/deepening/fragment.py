@@ -27,6 +27,11 @@ sure(EX g) = EX (W & sure(g) & EG W), sure(E[g U h]) = E[(W & sure(g)) U (W & su
 A.
 
 Theorem. If A_b ⊨ sure(f) then A ⊨ f, and if A_b ⊭ possible(f) then A ⊭ f. The proof is in `docs/theory.md`.
+
+Both are about the fair reading (`readings`). In the completed one every finite run counts, so that nothing
+has to go on fairly: there finite(f) is possible(f) without that. A run within b that shows finite(f) to be
+false is one of A, and its loop, if no fair run of A_b leaves it, is one that no fair run of A leaves. So a
+refutation that consists of runs alone is one in A.
 """
 
 from __future__ import annotations
@@ -102,6 +107,15 @@ class Fragment:
     def possible(self, formula: Expanded) -> Expanded:
         """The formula that holds in A_b wherever this one holds in A."""
         return self._reading.read(formula, False)
+
+    def finite(self, formula: Expanded) -> Expanded:
+        """`possible` where every finite run counts."""
+        return _Reading(self.past, False).read(formula, False)
+
+    @property
+    def goes_on(self) -> Formula:
+        """EG W: a fair run starts here that stays within the bounds."""
+        return Globally("E", Not(self.past))
 
     @property
     def _reading(self) -> _Reading:

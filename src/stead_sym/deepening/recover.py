@@ -8,6 +8,7 @@ out.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stead_sym.evidence.build import seen
 from stead_sym.evidence.tree import Evidence, Node, Parts, Reason, Run, Unshown, Values
@@ -35,7 +36,7 @@ from stead_sym.relational.schema import Value
 def recovered(evidence: Evidence, formula: Expanded) -> Evidence:
     """The evidence that A ⊨ f from evidence that A_b ⊨ sure(f), or that A ⊭ f from evidence that A_b ⊭
     possible(f): the same runs."""
-    return Evidence(_Walk().node(evidence.root, formula), evidence.of_many)
+    return replace(evidence, root=_Walk().node(evidence.root, formula))
 
 
 class _Walk:

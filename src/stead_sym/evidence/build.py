@@ -50,8 +50,8 @@ class Model(Protocol):
     """What an engine knows of a checked deployment; states are reachable."""
 
     @property
-    def is_constrained(self) -> bool:
-        """Whether path quantifiers range over fair runs only."""
+    def goes_on(self) -> bool:
+        """Whether a run that ends counts only if it goes on fairly."""
         ...
 
     def holds(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
@@ -91,7 +91,7 @@ def seen(formula: Expanded, state: Instance, assignment: Mapping[str, Value], ho
 class _Seen:
     """The model of what is seen in a state: a first-order formula asks for no run."""
 
-    is_constrained = False
+    goes_on = False
 
     def holds(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
         return evaluated(formula, state, assignment)
@@ -226,7 +226,7 @@ class _At:
         states = (self.state, *(step.state for step in steps))
         aims = [*(during for _ in steps), last]
         along = tuple(self._claims(state, aim) for state, aim in zip(states, aims, strict=True))
-        if not self.model.is_constrained:
+        if not self.model.goes_on:
             return Run(steps, along, len(steps))
         tail, loop = self.model.forever(TRUE, states[-1], {})
         return Run((*steps, *tail), along, len(steps), len(steps) + loop)

@@ -60,6 +60,7 @@ class _Writer:
             "formula": formula,
             "holds": self._evidence.root.holds,
             "of_many": self._evidence.of_many,
+            "completed": self._evidence.completed,
             **({} if self._moves.raised is None else {"bounds": dict(self._moves.raised)}),
             "agents": {
                 name: None

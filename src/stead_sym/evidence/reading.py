@@ -72,7 +72,11 @@ class _Reader:
             self._text(top.get("spec"), "spec"),
             formula := self._text(top.get("formula"), "formula"),
             {name: self._agent(agent, f"agents.{name}") for name, agent in agents.items()},
-            Evidence(self._tree(top, formula), self._truth(top.get("of_many"), "of_many")),
+            Evidence(
+                self._tree(top, formula),
+                self._truth(top.get("of_many"), "of_many"),
+                self._truth(top.get("completed", False), "completed"),
+            ),
             self._bounds(top["bounds"]) if "bounds" in top else None,
         )
 

@@ -50,7 +50,9 @@ from stead_sym.relational.schema import Value
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """What a replay found: the first thing that is not as the evidence says (``fault``, empty where all is),
-    how many steps and claims were checked, and the claims about all runs that no run shows.
+    how many steps and claims were checked, and the claims about all runs that no run shows. ``unfair`` are
+    the states of which the evidence, being `completed`, claims that no fair run starts there, which no run
+    shows either: the loops there count though they do not meet the constraints.
 
     ``done`` are the steps, each with the state it leads from, that were confirmed. ``at`` is the claim that
     the fault is about; where it is a step of its run, with the number of the step, from 0. ``only_here``: a
@@ -64,18 +66,19 @@ class Replayed:
     done: frozenset[tuple[Instance, Step]] = frozenset()
     at: tuple[Node, int | None] | None = None
     only_here: bool = False
+    unfair: tuple[Instance, ...] = ()
 
     @property
     def confirmed(self) -> bool:
         """Whether the evidence shows what it claims of its initial state, but for the claims that are
-        ``unshown``."""
+        ``unshown``, and those that states are ``unfair``."""
         return not self.fault
 
     @property
     def complete(self) -> bool:
         """Whether the evidence shows the verdict: nothing is left that no run shows, or is only shown at one
         of several initial states."""
-        return self.confirmed and not self.unshown and not self.only_here
+        return self.confirmed and not (self.unshown or self.unfair or self.only_here)
 
 
 def replay(
@@ -102,7 +105,8 @@ def replay(
         fault, at = str(refuted), refuted.at
     done = frozenset(checking.steps)
     only_here = evidence.root.holds and deployment.initially is not None
-    return Replayed(fault, len(done), len(checking.claims), tuple(checking.unshown), done, at, only_here)
+    unshown, unfair = tuple(checking.unshown), tuple(dict.fromkeys(checking.unfair))
+    return Replayed(fault, len(done), len(checking.claims), unshown, done, at, only_here, unfair)
 
 
 class _Refuted(Exception):
@@ -136,6 +140,7 @@ class _Replay:
         self.steps: set[tuple[Instance, Step]] = set()
         self.claims: set[int] = set()
         self.unshown: list[Node] = []
+        self.unfair: list[Instance] = []
 
     def check(self) -> None:
         node = self._evidence.root
@@ -289,17 +294,22 @@ class _Replay:
 
     def _loop(self, node: Node, run: Run, states: Sequence[Instance]) -> None:
         """The loop closes and meets every fairness constraint; without constraints a run that ends needs
-        none, since every state has a successor."""
+        none, since every state has a successor. Where the evidence is `completed` it needs none either, and a
+        loop that misses a constraint on states counts if no fair run starts there, which is noted."""
+        completed = self._evidence.completed
         if run.loop is None:
             if run.ends is None:
                 raise _refuted(node, "needs a run without end, and there is no loop")
-            if self._fair or self._fair_actions:
+            if (self._fair or self._fair_actions) and not completed:
                 raise _refuted(node, "needs a fair run, and no loop meets the constraints")
             return
         if not run.loop < len(run.steps) or states[run.loop] != states[-1]:
             raise _refuted(node, f"has a loop from {self._words(node, run.loop + 1)} on that does not close")
         for constraint in self._fair:
             if not any(holds(constraint, state, {}) for state in states[run.loop :]):
+                if completed:
+                    self.unfair.append(states[run.loop])
+                    break
                 raise _refuted(node, f"has a loop that never meets {constraint}")
         for action in self._fair_actions:
             try:

@@ -57,7 +57,8 @@ class Run:
     is that after k steps, and the steps from there on repeat for ever (`Trace`).
 
     ``ends = n``: what the operator waits for comes after n steps; the steps from there on, which are there
-    under fairness constraints only, show that the run goes on fairly. None: it never comes, and the run has a
+    under fairness constraints only (and not where the evidence is `completed`), show that the run goes on
+    fairly. None: it never comes, and the run has a
     loop; ``along`` then has the claims of all states but the last, which is one of them.
     """
 
@@ -103,10 +104,16 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Evidence(Displayed):
     """Why a sentence holds, or fails, at the initial state of the ``root``. ``of_many``: there are other
-    initial states, so that which one it is has to be said."""
+    initial states, so that which one it is has to be said.
+
+    ``completed``: path quantifiers range over the fair runs and those that enter a state from which no fair
+    run starts. Every finite run counts then, whatever follows. That a loop which does not meet the
+    constraints lies where no fair run goes on is a claim about all runs, which no run shows.
+    """
 
     root: Node
     of_many: bool = False
+    completed: bool = False
 
     @property
     def nodes(self) -> tuple[Node, ...]:

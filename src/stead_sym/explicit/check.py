@@ -5,7 +5,9 @@ active domain of the state at hand. The one decision: a set of states is a Pytho
 state i, so that the Boolean cases are the integer's operators and only pre and the fixpoints look at edges.
 
 With fairness constraints every path quantifier ranges over the fair paths: those on which each
-constraint on states holds infinitely often, and each constraint on actions is met (`explicit.actions`).
+constraint on states holds infinitely often, and each constraint on actions is met (`explicit.actions`). In
+the completed reading a run also counts that enters a state from which no fair run starts, if it meets the
+latter.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import TypeVar, assert_never
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
-from stead_sym.deployment.trace import Step
+from stead_sym.deployment.trace import Step, Trace
 from stead_sym.explicit.actions import ActionConstraint, constraints, fair_sets
 from stead_sym.explicit.explore import Graph
 from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
@@ -68,8 +70,12 @@ class Labelling:
         restriction: Restriction,
         fair: Sequence[Expanded] | None = None,
         actions: Sequence[FairAction] | None = None,
+        *,
+        completed: bool = False,
     ) -> None:
-        """``fair``, ``actions``: the fairness constraints, by default those of the deployment."""
+        """``fair``, ``actions``: the fairness constraints, by default those of the deployment;
+        ``completed``: F_k ∨ H for each constraint F_k on states, where H are the states from which no run
+        starts that meets all constraints."""
         self.graph = graph
         self._domain = restriction.values
         self._all = (1 << len(graph.states)) - 1
@@ -89,6 +95,11 @@ class Labelling:
         self._actions = constraints(graph, actions)
         self._is_constrained = bool(fair or actions)
         self._fair = self._eg(self._all)
+        self.completed = completed
+        if completed:
+            hidden = self._not(self._fair)
+            self._constraints = tuple(constraint | hidden for constraint in self._constraints)
+            self._fair = self._all
 
     def satisfying(
         self, formula: Expanded, assignment: Mapping[str, Value] | None = None
@@ -261,9 +272,25 @@ class Labelling:
     # Runs that show why
 
     @property
-    def is_constrained(self) -> bool:
-        """Whether path quantifiers range over fair runs only."""
-        return self._is_constrained
+    def goes_on(self) -> bool:
+        """Whether a run that ends counts only if it goes on fairly."""
+        return self._is_constrained and not self.completed
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The numbers of the states from which no fair run starts."""
+        return tuple(_indices(self._not(self._fair)))
+
+    def run_to(self, number: int) -> Trace:
+        """A shortest run to a state, by its number. States are numbered breadth first, so that the step to
+        one on such a run comes from its first predecessor."""
+        graph, here, steps = self.graph, number, list[Step]()
+        while here >= graph.initial:
+            source = min(self._sources[here])
+            call = next(call for call, target in graph.edges[source] if target == here)
+            steps.append(graph.step(source, call, here))
+            here = source
+        return Trace(graph.states[here], tuple(reversed(steps)), of_many=graph.initial > 1)
 
     def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
         """A step to a successor that satisfies f. The caller knows (D, σ) ⊨ EX f; `ValueError` if not."""

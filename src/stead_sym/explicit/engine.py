@@ -13,13 +13,13 @@ from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.trace import Step
-from stead_sym.engine import Quotient, Shown
+from stead_sym.engine import Hidden, Quotient, Shown
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
 from stead_sym.explicit.explore import explore
 from stead_sym.explicit.idle import idling
-from stead_sym.logic.syntax import TRUE, Expanded, Globally, Not
+from stead_sym.logic.syntax import TRUE, And, Expanded, Globally, Not
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -92,6 +92,16 @@ class ExplicitEngine:
         graph = idling(self._graph, self.restriction) if idle else self._graph
         return ExplicitConstrained(Labelling(graph, self.restriction, fair, actions))
 
+    @cached_property
+    def hidden(self) -> Hidden | None:
+        """The states from which no fair run starts, if there are any."""
+        return ExplicitConstrained(self._labelling).hidden
+
+    @cached_property
+    def completed(self) -> ExplicitConstrained:
+        """The same states; a run also counts that enters one from which no fair run starts."""
+        return ExplicitConstrained(Labelling(self._graph, self.restriction, completed=True))
+
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
@@ -133,12 +143,8 @@ class ExplicitEngine:
         )
 
     def evidence(self, formula: Expanded, holds: bool) -> Evidence:
-        """Why the sentence holds, or fails, at an initial state: of several one with a run as short as
-        any."""
-        starts = self._labelling.initially(formula if holds else Not(formula))
-        many = self._graph.initial > 1
-        found = (Evidence(explain(self._labelling, formula, s, holds), many) for s in starts[:_COMPARED])
-        return min(found, key=lambda evidence: len(evidence.trace.steps))
+        """Why the sentence holds, or fails, at an initial state."""
+        return ExplicitConstrained(self._labelling).evidence(formula, holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +156,30 @@ class ExplicitConstrained:
     @property
     def is_fair_everywhere(self) -> bool:
         """Whether a run that meets the constraints starts in every reachable state."""
-        always = self.labelling.satisfying(Globally("E", TRUE))
-        return len(always) == len(self.labelling.graph.states)
+        return not self.labelling.hidden
+
+    @property
+    def hidden(self) -> Hidden | None:
+        """The states in which no run starts that meets them, if there are any."""
+        hidden = self.labelling.hidden
+        return Hidden(len(hidden), self.labelling.run_to(hidden[0])) if hidden else None
 
     def holds(self, formula: Expanded) -> bool:
         """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
         constraints."""
         return self.labelling.holds_initially(formula)
+
+    def evidence(self, formula: Expanded, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state, if possible at one where a fair run starts:
+        of several one with a run as short as any."""
+        labelling, many = self.labelling, self.labelling.graph.initial > 1
+        shown = formula if holds else Not(formula)
+        starts = labelling.initially(And((Globally("E", TRUE), shown))) or labelling.initially(shown)
+        found = (
+            Evidence(explain(labelling, formula, start, holds), many, labelling.completed)
+            for start in starts[:_COMPARED]
+        )
+        return min(found, key=lambda evidence: len(evidence.trace.steps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,11 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
     long once its quantifiers are written out.
     """
     deployment = verification.deployment
+    if verification.engine.hidden is not None:
+        raise InputError(
+            "the `fair` lines leave finite runs out, which the other model checkers would leave out too;"
+            " weaken the lines so that a fair run starts in every reachable state"
+        )
     if deployment.fair_actions:
         raise InputError(
             f"`fair {deployment.fair_actions[0]}` cannot be exported: the other model checkers know states,"

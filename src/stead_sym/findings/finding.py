@@ -10,7 +10,7 @@ from stead_sym.errors import Span
 
 Kind: TypeAlias = Literal[
     # of specifications and fairness constraints, over the reachable states
-    "unfair", "premise never true", "no value", "no value initially", "vacuous",
+    "unfair", "fair hides", "premise never true", "no value", "no value initially", "vacuous",
     # of tools and policies, over the reachable states
     "never offered", "never selected", "never enabled", "no change",
     "rule never matches", "rule never selects",

@@ -1,4 +1,4 @@
-"""Findings that only the reachable states can tell: no fair run, vacuous specifications, dead tools.
+"""Findings that only the reachable states can tell: what fairness leaves out, vacuity, dead tools.
 
 Vacuity is that of Beer, Ben-David, Eisner and Rodeh (2001) and Kupferman and Vardi (2003): an occurrence of
 a subformula does not matter if the verdict stays when the occurrence is replaced by the truth value that
@@ -27,6 +27,7 @@ from stead_sym.findings.occurrences import Occurrence, Path, constant, met, occu
 from stead_sym.findings.ranges import changed_by, relations_in
 from stead_sym.findings.starvation import passed_by_idle_agents, starved
 from stead_sym.findings.static import implication_for_some
+from stead_sym.hypotheses import left_out
 from stead_sym.logic.syntax import (
     TRUE,
     WILDCARD,
@@ -46,6 +47,7 @@ from stead_sym.logic.syntax import (
     Truth,
     is_temporal,
 )
+from stead_sym.readings import answer, has_fair_run
 
 _MOST = 24
 """So many occurrences of a specification are replaced at most: a count and not a time, so that what is
@@ -63,10 +65,10 @@ class Examined:
 
 
 def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
-    """Why no fair run starts at the initial state; nothing where one does. Every path quantifier would
+    """Why no fair run starts at any initial state; nothing where one does. Every path quantifier would
     range over no run there, so that `AG false` holds."""
     constraints = deployment.fair
-    if not constraints or engine.holds(Globally("E", TRUE)):
+    if engine.hidden is None or has_fair_run(engine):
         return ()
     never = [
         Finding(
@@ -78,15 +80,35 @@ def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
         for written, constraint in zip(deployment.fair, constraints, strict=True)
         if not engine.satisfying(constraint, {}).count
     ]
+    start = "any" if engine.initial > 1 else "the"
     each = "the fairness constraint" if len(constraints) == 1 else "all of the fairness constraints"
     return tuple(never) or (
         Finding(
             "unfair",
             deployment.fair[0].span,
-            f"no run from the initial state fulfils {each} infinitely often",
+            f"no run from {start} initial state fulfils {each} infinitely often",
             "weaken what `fair` asks for, or let the tools make it true again and again",
         ),
     )
+
+
+def hiding(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
+    """The `fair` lines that leave out finite runs: each that does so alone, or else all of them together."""
+    hidden = engine.hidden
+    if hidden is None or not has_fair_run(engine):
+        return
+    alone = [f for f in deployment.fair if not engine.under((f,), deployment.fair_actions).is_fair_everywhere]
+    for constraint in alone or deployment.fair[:1]:
+        line = f"`fair {constraint}`" if alone else "the `fair` lines together"
+        one = engine.under((constraint,), deployment.fair_actions).hidden if alone else hidden
+        assert one is not None, "a line that hides nothing is none of these"
+        yield Finding(
+            "fair hides",
+            constraint.span,
+            f"{line} leaves out finite runs, with all that goes wrong on them: {left_out(one)}",
+            "say with `fair event NAME` or `fair tool NAME(…)` what gets its turn again and again, or add to"
+            " the line what may stay as it is for ever (`| …`)",
+        )
 
 
 def reached_findings(
@@ -97,19 +119,21 @@ def reached_findings(
 ) -> Examined:
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most `_MOST`
     occurrences are replaced, each before what it contains."""
-    found = [*_tools(deployment, engine, wrappers), *forced_choices(wrappers), *answer_findings(wrappers)]
+    found = [*hiding(deployment, engine), *_tools(deployment, engine, wrappers)]
+    found += [*forced_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
             contexts = [context for context, _ in wrapper.decisions]
             found += _rules(deployment, role, wrapper.agent, contexts)
     left, emptied = 0, set[str]()
-    if not deployment.fair or engine.holds(Globally("E", TRUE)):
-        for spec in specs:
-            examined = _Vacuity(deployment, engine, spec).examine()
+    for spec in specs:
+        if (holds := answer(engine, spec.formula).holds) is not None and has_fair_run(engine):
+            examined = _Vacuity(deployment, engine, spec, holds).examine()
             found += examined.findings
             left += examined.left
             emptied |= examined.emptied
+    if engine.hidden is None:
         found += starved(deployment, engine, specs, wrappers)
         found += passed_by_idle_agents(deployment, engine, specs)
     return Examined(tuple(found), left, frozenset(emptied))
@@ -122,12 +146,12 @@ class _Vacuity:
     """One specification: premises that are never true, quantifiers without a value, occurrences that do not
     matter."""
 
-    def __init__(self, deployment: Deployment, engine: Engine, spec: Spec) -> None:
+    def __init__(self, deployment: Deployment, engine: Engine, spec: Spec, holds: bool) -> None:
         self.deployment = deployment
         self.engine = engine
         self.spec = spec
         self.formula = spec.formula
-        self.holds = engine.holds(spec.formula)
+        self.holds = holds
         self.constrained = bool(deployment.fair or deployment.fair_actions)
         self.taken: list[Path] = []  # occurrences that a finding is about
         self.trivial: dict[Path, bool] = {}  # those that have this truth value for want of anything to ask of
@@ -217,7 +241,7 @@ class _Vacuity:
                 return None
             case Implies(left, _) if occurrence.polarity == 1:
                 premise = occurrence.inside[0]
-                if not self.engine.holds(Not(met(premise))):  # it is met from some initial state
+                if not answer(self.engine, Not(met(premise))).holds:  # it is met from some initial state
                     return None
                 self.trivial[occurrence.path] = True
                 if self.constrained and not self.engine.under((), ()).holds(Not(met(premise))):
@@ -236,7 +260,7 @@ class _Vacuity:
     def _without_effect(self, occurrence: Occurrence) -> Finding | None:
         """An occurrence that does not matter for the verdict."""
         by = self._replacement(occurrence)
-        if by is None or self.engine.holds(replaced(self.formula, occurrence.path, by)) != self.holds:
+        if by is None or answer(self.engine, self._with(occurrence, by)).holds != self.holds:
             return None
         part = occurrence.formula
         premise = isinstance(occurrence.above[-1], Implies) and occurrence.path[-1] == 0
@@ -246,6 +270,9 @@ class _Vacuity:
             f"{name} does not matter: with `{by}` in its place the specification still {self._word}",
             "ask for more, or leave it out",
         )  # fmt: skip
+
+    def _with(self, occurrence: Occurrence, by: Formula) -> Formula:
+        return replaced(self.formula, occurrence.path, by)
 
     def _replacement(self, occurrence: Occurrence) -> Formula | None:
         """The truth value that makes the verdict harder to come by; None where nothing is tried.

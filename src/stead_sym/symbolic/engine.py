@@ -11,7 +11,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step
-from stead_sym.engine import Quotient, Shown
+from stead_sym.engine import Hidden, Quotient, Shown
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula, Future, Globally, Not
@@ -59,8 +59,9 @@ class SymbolicEngine:
                 break
             guess = planned.guess.without(explored)
         self._model = explored
-        self._checker = Checker(self._model, deployment.fair, deployment.fair_actions)
-        self._witness = Witness(self._checker)
+        self._fair = deployment.fair, deployment.fair_actions
+        self._checker = Checker(self._model, *self._fair)
+        self._deployed = SymbolicConstrained(self._checker)
 
     @property
     def checker(self) -> Checker:
@@ -144,10 +145,22 @@ class SymbolicEngine:
     def _idle(self) -> ReachableStates:
         return idling(self._model)
 
+    @cached_property
+    @at_work()
+    def hidden(self) -> Hidden | None:
+        """The states from which no fair run starts, if there are any."""
+        return self._deployed.hidden
+
+    @cached_property
+    @at_work()
+    def completed(self) -> SymbolicConstrained:
+        """The same states; a run also counts that enters one from which no fair run starts."""
+        return SymbolicConstrained(Checker(self._model, *self._fair, self._checker.hidden))
+
     @at_work()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
-        return SymbolicStateSet(self._model, self._witness.states(formula, assignment))
+        return SymbolicStateSet(self._model, self._deployed.witness.states(formula, assignment))
 
     @at_work()
     def calling(self, tool: str, condition: Formula, *, selected: bool) -> SymbolicStateSet:
@@ -172,46 +185,64 @@ class SymbolicEngine:
     @at_work()
     def evidence(self, formula: Formula, holds: bool) -> Evidence:
         """Why the sentence holds, or fails, at an initial state in which it does."""
-        start = self._start(formula, holds)
-        self._witness.enter(start)
-        root = explain(self._witness, formula, start, holds)
-        return Evidence(root, of_many=not self._model.has_one_initial)
-
-    def _start(self, formula: Formula, holds: bool) -> Instance:
-        """An initial state in which the sentence holds, or fails; where a run to some state shows it, one
-        with a shortest such run."""
-        model, sat = self._model, self._checker.sat
-        if model.has_one_initial:
-            return model.encoding.decode(model.manager.pick(model.initial, model.encoding.order))
-        match formula:
-            case Globally("A", body) if not holds:
-                return model.trace_to(self._checker.fairly(sat(Not(body), {}))).start
-            case Future("E", body) if holds:
-                return model.trace_to(self._checker.fairly(sat(body, {}))).start
-            case _:
-                starts = self._checker.initially(formula if holds else Not(formula))
-                empty = dict.fromkeys(model.encoding.order, False)
-                return model.encoding.decode(model.manager.nearest(starts, empty))
+        return self._deployed.evidence(formula, holds)
 
 
 class SymbolicConstrained:
-    """The reachable states with other fairness constraints than the deployment's."""
+    """The reachable states under fairness constraints, the deployment's or others."""
 
     def __init__(self, checker: Checker) -> None:
         self._checker = checker
+        self.witness = Witness(checker)
 
     @property
     @at_work()
     def is_fair_everywhere(self) -> bool:
         """Whether a run that meets the constraints starts in every reachable state."""
-        reached = self._checker.model.reached
-        return self._checker.fairly(reached) == reached
+        return self._checker.hidden == self._checker.manager.false
+
+    @property
+    @at_work()
+    def hidden(self) -> Hidden | None:
+        """The states in which no run starts that meets them, if there are any."""
+        model, hidden = self._checker.model, self._checker.hidden
+        if hidden == model.manager.false:
+            return None
+        return Hidden(model.manager.count(hidden, model.encoding.state_bits), self.witness.run_into(hidden))
 
     @at_work()
     def holds(self, formula: Formula) -> bool:
         """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
         constraints."""
         return self._checker.holds_initially(formula)
+
+    @at_work()
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does, if possible at one where a
+        fair run starts."""
+        start = self._start(formula, holds)
+        self.witness.enter(start)
+        root = explain(self.witness, formula, start, holds)
+        return Evidence(root, not self._checker.model.has_one_initial, self._checker.completed)
+
+    def _start(self, formula: Formula, holds: bool) -> Instance:
+        """An initial state in which the sentence holds, or fails; where a run to some state shows it, one
+        with a shortest such run."""
+        checker, model = self._checker, self._checker.model
+        sat, fairly = checker.sat, checker.fairly
+        if model.has_one_initial:
+            return model.encoding.decode(model.manager.pick(model.initial, model.encoding.order))
+        match formula:
+            case Globally("A", body) if not holds:
+                return model.trace_to(fairly(sat(Not(body), {}))).start
+            case Future("E", body) if holds:
+                return model.trace_to(fairly(sat(body, {}))).start
+            case _:
+                starts = checker.initially(formula if holds else Not(formula))
+                if (fair := fairly(starts)) != model.manager.false:
+                    starts = fair
+                empty = dict.fromkeys(model.encoding.order, False)
+                return model.encoding.decode(model.manager.nearest(starts, empty))
 
 
 class SymbolicStateSet(Shown):

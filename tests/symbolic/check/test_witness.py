@@ -48,7 +48,7 @@ class Case:
     def __init__(self, pair, normal, f, g, sigma):
         self.pair, self.f, self.g, self.sigma = pair, f, g, sigma
         self.deployment, self.graph = pair.deployment, pair.explicit._graph
-        self.literal, self.normal = pair.symbolic._witness, normal._witness
+        self.literal, self.normal = pair.symbolic._deployed.witness, normal._deployed.witness
         for witness in (self.literal, self.normal):
             witness.enter(self.deployment.init)
 
@@ -235,7 +235,7 @@ def test_no_step_leads_where_no_fair_run_goes_on(fair, literal):
     deployment = parse_deployment(FORK.format(fair))
     domain = theorem_restriction(deployment, ()) if literal else normal_restriction(deployment)
     engine = SymbolicEngine(deployment, {"": None}, domain, literal=literal)
-    witness, init, there = engine._witness, deployment.init, Atom(fair, ())
+    witness, init, there = engine._deployed.witness, deployment.init, Atom(fair, ())
     witness.enter(init)
     assert holds(there, witness.step(TRUE, init, {}).state)
     steps, _ = witness.forever(TRUE, init, {})
@@ -248,11 +248,11 @@ def test_a_run_that_is_not_there_is_refused():
     """The caller relies on a formula that does not hold: an error, and no run."""
     deployment = load("refund")
     engine = SymbolicEngine(deployment, {"": None}, normal_restriction(deployment), literal=False)
-    engine._witness.enter(deployment.init)
+    engine._deployed.witness.enter(deployment.init)
     with pytest.raises(ValueError, match="no such run"):
-        engine._witness.until(TRUE, FALSE, deployment.init, {})
+        engine._deployed.witness.until(TRUE, FALSE, deployment.init, {})
     with pytest.raises(ValueError, match="no step leads"):
-        engine._witness.step(FALSE, deployment.init, {})
+        engine._deployed.witness.step(FALSE, deployment.init, {})
 
 
 ARCHIVED = """

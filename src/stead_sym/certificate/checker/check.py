@@ -5,7 +5,7 @@
        successor, what is selected is what the decision tables say, and every step leads into R. In R the
        bounds and the declared keys are kept. So R holds all reachable states, and the definition of a
        deployment is met.
-    3  The sets F⁻ ⊆ F ⊆ F⁺ bound the states from which a fair run starts, and one starts at each D0.
+    3  The sets F⁻ ⊆ F ⊆ F⁺ bound the states from which a fair run starts, and one starts in each state of R.
     4  Each verdict follows from the sets for its formula (`checker.bounds`).
 
 Every obligation is an inclusion between sets that are given, or that one image or preimage of such a set
@@ -275,7 +275,7 @@ class Checker:
                     "the certificate has the states from which a fair run starts", f"fair {side}"
                 )
             found[side] = bounding.globally(pairs, self.reached, given, f"fair {side}", side == "lower")
-        self.ledger.within(self.initial, found["lower"], "a fair run starts at every D0", "fair")
+        self.ledger.within(self.reached, found["lower"], "a fair run starts in every state of R", "fair")
         return Fairness(constraints, found["lower"], found["upper"])
 
 

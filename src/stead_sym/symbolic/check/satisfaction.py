@@ -62,14 +62,21 @@ class Checker(Compiler):
     """
 
     def __init__(
-        self, model: ReachableStates, fair: Sequence[Formula] = (), actions: Sequence[FairAction] = ()
+        self,
+        model: ReachableStates,
+        fair: Sequence[Formula] = (),
+        actions: Sequence[FairAction] = (),
+        hidden: Bdd | None = None,
     ) -> None:
-        """``fair``: the fairness constraints on states, first-order sentences; ``actions``: those on
-        actions."""
+        """``fair``: the fairness constraints F_k on states, first-order sentences; with ``hidden``, the
+        states from which no run starts that meets all constraints, it is F_k ∨ hidden for each of them.
+        ``actions``: the constraints on actions."""
         super().__init__(model.encoding, HELD, model.compiler.single)
         self.model = model
         self._constraints = tuple(fair)
         self.actions = tuple(of_action for action in actions for of_action in fair_actions(model, action))
+        self.completed = hidden is not None
+        self._counting = self.manager.false if hidden is None else hidden
         self._sets: dict[Reading, Bdd] = {}
         self._pairs: dict[tuple[Vector, ...], Pairs] = {}
         self._operators: dict[tuple[Vector, ...], Operators] = {}
@@ -213,9 +220,10 @@ class Checker(Compiler):
 
     @cached_property
     def constraints(self) -> tuple[Bdd, ...]:
-        """The states of each fairness constraint, a first-order sentence."""
+        """The states of each fairness constraint, a first-order sentence, with those that are hidden where
+        these count."""
         reached, compiler = self.model.reached, self.model.compiler
-        return tuple(reached & compiler.formula(fair, {}) for fair in self._constraints)
+        return tuple(self._counting | reached & compiler.formula(fair, {}) for fair in self._constraints)
 
     @cached_property
     def _fair(self) -> Bdd:
@@ -230,6 +238,11 @@ class Checker(Compiler):
     def is_constrained(self) -> bool:
         """Whether path quantifiers range over fair runs only."""
         return bool(self._constraints or self.actions)
+
+    @property
+    def hidden(self) -> Bdd:
+        """The reachable states from which no fair run starts."""
+        return self.model.reached & ~self._fair
 
     def fairly(self, states: Bdd) -> Bdd:
         """Those of the states from which a fair run starts."""

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from stead_sym.deployment.trace import Step
+from stead_sym.deployment.trace import Step, Trace
 from stead_sym.logic.sorts import used_sort
-from stead_sym.logic.syntax import Formula, free_variables
+from stead_sym.logic.syntax import TRUE, Formula, free_variables
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.fixpoint import shortest
@@ -66,9 +66,9 @@ class Witness:
             self._sorts.update(dict.fromkeys(values, sort))
 
     @property
-    def is_constrained(self) -> bool:
-        """Whether path quantifiers range over fair runs only."""
-        return self.checker.is_constrained
+    def goes_on(self) -> bool:
+        """Whether a run that ends counts only if it goes on fairly."""
+        return self.checker.is_constrained and not self.checker.completed
 
     def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """(D, σ) ⊨ f."""
@@ -129,6 +129,14 @@ class Witness:
         search = Lassos(self, pairs, stay, env, assignment)
         found = search.in_rounds(state)
         return found if self.checker.constraints else search.shorter(state, *found)
+
+    def run_into(self, states: Bdd) -> Trace:
+        """A shortest run from an initial state into a set of reachable states."""
+        start = self.model.trace_to(states).start
+        self.enter(start)
+        pairs = self.checker.pairs(TRUE, {})
+        steps = self.run(pairs, self.model.reached, states, self._places[start], {}, {})
+        return Trace(start, steps, of_many=not self.model.has_one_initial)
 
     # sets and runs, also for `lassos`
 
