@@ -58,10 +58,10 @@ def test_what_holds_is_no_result(tmp_path: Path) -> None:
 
 def test_unknown_is_an_error_with_its_reason(tmp_path: Path) -> None:
     file = tmp_path / "d.stead"
-    file.write_text(load_text("refund")[0] + "fair false\n")
+    file.write_text(load_text("refund")[0] + "fair false\nspec asks EF true\n")
     log = logged(tmp_path, str(file), "--policy", "approving", status=3)
     unknown = [result for result in log["runs"][0]["results"] if result["ruleId"] == "unknown"]
-    assert [result["level"] for result in unknown] == ["error", "error"]
+    assert [result["level"] for result in unknown] == ["error"]
     assert "no run is fair" in unknown[0]["message"]["text"]
     uri = unknown[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == file.as_uri()
