@@ -71,7 +71,7 @@ DEFINED = [  # deployment, lines, specification, and whether it holds where the 
     ("relation Done() policy lazy call work() call wait() " + TURNS, "fair tool work()", "AF Done()", True),
     (TWO, "fair event touch", "AF T(c) & AF T(d)", True),
     (TWO, "", "EG ~T(d)", True),
-    (COMING, "fair strong event use", "EG ~Done()", True),
+    (COMING, "fair event come fair strong event use", "EG ~Done()", True),
     (COMING, "fair strong event use", "AG (In(_) -> AX AX ~EG (In(_) & ~Done()))", True),
     (NIGHT, "fair strong event come", "AF Done()", True),
     (NIGHT, "fair event come", "AF Done()", False),
