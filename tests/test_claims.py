@@ -144,6 +144,30 @@ def test_what_is_wrong_at_the_start_is_an_error():
         st.verify(st.parse_deployment("deployment d\nrelation P()\ntool t()\n  guard P()\nspec s AG P()\n"))
 
 
+def test_a_run_ends_at_the_first_state_that_breaks_a_claim():
+    """The key is broken on the way to the bound, which the symbolic engine looks at first."""
+    text = """
+deployment d
+sort a
+sort k = { k1, k2 }
+relation R(a, k key)
+bound a 2
+tool t()
+  effect
+    fresh x: a
+    fresh y: a
+    insert R(y, z) for z: k
+tool u()
+  effect
+    fresh x: a
+    insert R(x, k1)
+"""
+    for engine in ENGINES:
+        result = st.verify(st.parse_deployment(text), engine=engine)
+        assert result.broken.claim == "key of R"
+        assert_verdicts_replay(result)
+
+
 # generated deployments
 
 

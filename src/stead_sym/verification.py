@@ -25,6 +25,7 @@ from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
+from stead_sym.deployment.faults import earliest
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
@@ -386,7 +387,7 @@ def verify(
             error.with_traceback(None)
             if not isinstance(error, DefinitionError) or broken_claim(deployment, error) is None:
                 raise error from error.__cause__
-            built = error
+            built = earliest(deployment, error)
     constants = deployment.sort_of_constant
     beyond = frozenset(
         value

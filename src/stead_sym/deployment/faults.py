@@ -12,10 +12,10 @@ from dataclasses import replace
 from stead_sym.deployment.claims import ALWAYS_A_STEP
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import exceeded
+from stead_sym.deployment.semantics import breaks_claim, exceeded
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import BoundExceeded, KeyBroken, NoEffect, NothingOffered, Undecided
+from stead_sym.errors import BoundExceeded, DefinitionError, KeyBroken, NoEffect, NothingOffered, Undecided
 from stead_sym.relational.instance import Instance, broken_keys
 
 _FACTS = 12
@@ -26,6 +26,16 @@ def claim_broken(deployment: Deployment, run: Trace) -> BoundExceeded | KeyBroke
     """The fault of a run whose last state breaks what the deployment claims (`semantics.breaks_claim`)."""
     over = exceeded(deployment, run.last) is not None
     return bound_exceeded(deployment, run) if over else key_broken(deployment, run)
+
+
+def earliest(deployment: Deployment, error: DefinitionError) -> DefinitionError:
+    """The fault of the first state on the run of a fault that exceeds a bound or breaks a key; the fault
+    itself where there is none before the last state."""
+    run = error.trace
+    for number, step in enumerate(run.steps[:-1], 1):
+        if breaks_claim(deployment, step.state):
+            return claim_broken(deployment, replace(run, steps=run.steps[:number]))
+    return error
 
 
 def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
