@@ -10,7 +10,7 @@ from stead_sym.deepening.fragment import Fragment
 from stead_sym.engine import Engine
 from stead_sym.evidence.tree import Evidence, Parts
 from stead_sym.logic.syntax import And, Expanded, Implies, Not
-from stead_sym.readings import FAIR_ALONE
+from stead_sym.readings import FAIR_ALONE, answer
 
 NOT_SHOWN_FAIR = "it fails by a run that is not shown to be fair: the `fair` lines may leave it out"
 
@@ -40,6 +40,8 @@ def evidence_within(
             fairly = surely and not engine.holds(Not(part.goes_on))
             return evidence, (FAIR_ALONE if fairly else NOT_SHOWN_FAIR,)
     stuck = engine.satisfying(And((Not(part.past), Not(part.goes_on))), {})
-    if surely and not stuck.count:  # nothing is hidden, here or beyond: the readings are one
+    whole = not engine.satisfying(part.past, {}).count
+    if surely and (not stuck.count or (whole and answer(engine, sure).holds)):
+        # nothing is hidden, here or beyond, so that the readings are one; or there is nothing beyond
         return engine.evidence(sure, True), ()
     return None, ()
