@@ -70,6 +70,7 @@ FIRST = {
     "check/fair_lassos": ("tests/test_action_fairness.py",),
     "check/held_values": ("tests/symbolic/check/test_held_values.py",),
     "check/witness": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
+    "check/satisfaction": ("tests/test_hiding_fairness.py", "tests/symbolic/check"),
     "check": ("tests/symbolic/check",),
     "/agent/records": ("tests/agent/test_weight.py", "tests/agent/test_trie.py", "tests/agent/test_store.py"),
     "/agent/models/walk": ("tests/agent/test_bulk.py",),
@@ -77,8 +78,11 @@ FIRST = {
     "/agent/recorded": ("tests/agent/test_recorded.py", "tests/agent/test_chat.py"),
     "/agent/in_flight": ("tests/agent/test_recorded.py",),
     "/agent/models/chat": ("tests/agent/test_chat.py",),
+    "/agent/wording": ("tests/agent/test_chat.py",),
     "/agent/models/function_tools": ("tests/agent/test_chat.py",),
     "/evidence/replay": ("tests/test_deepening.py", "tests/evidence/test_replay.py"),
+    "/readings": ("tests/test_hiding_fairness.py",),
+    "/findings/reached": ("tests/test_hiding_fairness.py", "tests/findings"),
     "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
     "/blaming": ("tests/test_blaming.py",),
     "/symmetries": ("tests/test_symmetry.py",),
@@ -1459,13 +1463,13 @@ MUTATIONS = (
     Mutation(
         "too little mass is enough",
         "/agent/records/weight.py",
-        "answer.mass < mass)",
-        "answer.mass < mass / 2)",
+        "one is not None and one < mass for",
+        "one is not None and one < mass / 2 for",
     ),
     Mutation(
         "answers without tokens are believed",
         "/agent/records/answer.py",
-        "if not self.selected or self.selected != self.said.counts.keys():",
+        "if not self.selected or self.selected not in several:",
         "if False:",
     ),
     # agents that are recorded: how often they are asked, what counts as an answer, who waits for what
@@ -1478,8 +1482,8 @@ MUTATIONS = (
     Mutation(
         "the first sample stands for all",
         "/agent/recorded.py",
-        "said[n] for n in sorted(said)",
-        "said[0] for n in sorted(said)",
+        "heard[number] for number in sorted(heard)",
+        "heard[min(heard)] for number in heard",
     ),
     Mutation(
         "what is asked besides the calls is not in the key",
@@ -1555,9 +1559,42 @@ MUTATIONS = (
     ),
     Mutation(
         "a server may say the key",
-        "/agent/models/chat.py",
-        'said = said.replace(secret, "***")',
+        "/agent/wording.py",
+        'text = text.replace(secret, "***")',
         "pass",
+    ),
+    # fairness that hides finite runs: which states are hidden, what the completed reading lets through,
+    # and what is said of it
+    Mutation(
+        "no state is hidden",
+        "check/satisfaction.py",
+        "return self.model.reached & ~self._fair\n",
+        "return self.manager.false\n",
+    ),
+    Mutation(
+        "only one constraint lets hidden states through",
+        "check/satisfaction.py",
+        "tuple(self._counting | reached & compiler.formula(fair, {}) for fair in self._constraints)",
+        "tuple((self.manager.false if i else self._counting) | reached & compiler.formula(fair, {})"
+        " for i, fair in enumerate(self._constraints))",
+    ),
+    Mutation(
+        "lines that hide runs are not found",
+        "/findings/reached.py",
+        "if hidden is None or not has_fair_run(engine):",
+        "if True:",
+    ),
+    Mutation(
+        "the fair reading decides alone",
+        "/readings.py",
+        "fairly, completely = engine.holds(Implies(FAIR_START, formula)), engine.completed.holds(formula)",
+        "fairly = completely = engine.holds(Implies(FAIR_START, formula))",
+    ),
+    Mutation(
+        "the completed reading decides alone",
+        "/readings.py",
+        "fairly, completely = engine.holds(Implies(FAIR_START, formula)), engine.completed.holds(formula)",
+        "fairly = completely = engine.completed.holds(formula)",
     ),
     # evidence: what it is built of, and what its replay asks for
     Mutation(
@@ -1668,8 +1705,8 @@ MUTATIONS = (
     Mutation(
         "a fair run needs no loop",
         "/evidence/replay.py",
-        "            if self._fair or self._fair_actions:",
-        "            if False:",
+        "if (self._fair or self._fair_actions) and not completed:",
+        "if False:",
     ),
     Mutation(
         "recorded decisions are not compared",
@@ -1880,15 +1917,15 @@ MUTATIONS = (
     ),
     Mutation(
         "what is possible is said to be so",
-        "/deepening/deepen.py",
-        "if possible.holds and not sure.holds:",
-        "if False:",
+        "/deepening/within.py",
+        "return (engine.evidence(sure, True) if engine.holds(sure) else None), ()",
+        "return engine.evidence(possible, True), ()",
     ),
     Mutation(
         "the first bounds are those of the file",
         "/deepening/deepen.py",
-        "b if sort in given else 0",
-        "b",
+        "{**dict.fromkeys(self._deployment.bounds, 0), **initial_bounds(self._deployment)}",
+        "dict(self._deployment.bounds)",
     ),
     Mutation(
         "a limit takes back what was found",

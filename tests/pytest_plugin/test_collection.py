@@ -88,11 +88,11 @@ def test_one_verification_serves_all_specifications(project: pytest.Pytester) ->
 
 def test_unknown_is_a_failure_with_its_reason(project: pytest.Pytester) -> None:
     file = project.path / "refund.stead"
-    file.write_text(file.read_text() + "fair false\n")
+    file.write_text(file.read_text() + "fair false\nspec asks EF true\n")
     settings(project, "refund.stead --policy approving")
     result = project.runpytest()
-    result.assert_outcomes(failed=2, warnings=1)
-    result.stdout.fnmatch_lines(["reason: no run is fair:*", "refund.stead:*: auth unknown under approving"])
+    result.assert_outcomes(passed=2, failed=1, warnings=3)
+    result.stdout.fnmatch_lines(["reason: no run is fair:*", "refund.stead:*: asks unknown under approving"])
 
 
 def test_findings_are_warnings_at_their_lines(project: pytest.Pytester) -> None:
