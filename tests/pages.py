@@ -296,7 +296,7 @@ def stand_in(arguments: list[str]) -> Iterator[tuple[list[str], str]]:
 
 def status_of(words: list[str], out: str, err: str) -> int | None:
     """The exit status that goes with what a verification prints; None for another command."""
-    if words[:2] != ["stead-sym", "verify"] or ">" in words or "--json" in words:
+    if words[:2] != ["stead-sym", "verify"] or not {">", "--json", "--help"}.isdisjoint(words):
         return None
     found = list(verdicts(out).values())
     if not found:  # wrong input, of which the place is told, or a limit
