@@ -314,3 +314,25 @@ def test_any_database_needs_room(bound, found):
     spec s AG forall o. (State(o, new) -> EF State(o, new))
     """
     assert ("no room initially" in [f.kind for f in st.lint(st.parse_deployment(text))]) == found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_only_strong_fairness_changes_could_act_again_and_again(engine):
+    text = """
+deployment d
+relation Mail()
+relation Night()
+init Mail()
+event dusk() guard ~Night() effect insert Night()
+event dawn() guard Night() effect clear Night
+tool fetch() guard Mail() & ~Night() effect clear Mail
+tool wait() guard ~Night()
+policy p
+  call fetch()
+  call wait()
+spec fetched AF ~Mail()
+"""
+    result, _ = kinds(text, engine)
+    [finding] = [f for f in result.findings if f.kind == "starvation"]
+    assert "the agent could act again and again, and others act instead" in finding.text
+    assert "`fair strong agent`" in finding.text

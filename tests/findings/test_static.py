@@ -94,3 +94,22 @@ def test_warnings(text, message):
 )
 def test_no_warning(text):
     assert lint(parse_deployment(BASE + text)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (
+            "tool t() effect fresh u: a\n insert P(u)\ntool w() effect clear P\n"
+            "spec s AG forall y. (P(y) -> AX AG ~P(y))",
+            "A[… W ~exists y_1. y_1 = y]",
+        ),
+        (
+            "relation T(a, m)\nspec s AG forall y. T(y, _)",
+            "write `exists y_1 in m.`, with y_1 in the place of `_`",
+        ),
+    ],
+)
+def test_a_proposal_binds_a_name_of_its_own(text, remedy):
+    (warning,) = lint(parse_deployment(BASE + text, "f"))
+    assert remedy in warning.remedy

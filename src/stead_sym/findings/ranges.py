@@ -12,7 +12,9 @@ from typing import assert_never
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool
 from stead_sym.findings.finding import Finding
+from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import (
+    WILDCARD,
     And,
     Atom,
     Compare,
@@ -58,12 +60,16 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
             wanted = isinstance(part, Exists)  # the truth value that an inactive value would bring in
             if missing and wanted in _truths(part.body, part.binder.name):
                 word = "exists" if wanted else "forall"
+                wild = part.binder.wild
+                shown = WILDCARD if wild else f"{word} {part.binder.name}"
+                name = fresh_name("y", free_variables(part)) if wild else part.binder.name
+                place = f", with {name} in the place of `_`," if wild else ""
                 yield Finding(
                     "inactive values",
                     part.span or spec.span,
-                    f"`{word} {part.binder.name}` ranges over the values of {sort} that some fact holds"
+                    f"`{shown}` ranges over the values of {sort} that some fact holds"
                     f" at the time, not over all declared ones: {missing[0]} may be left out",
-                    f"write `{word} {part.binder.name} in {sort}.` for all declared values, or keep every"
+                    f"write `{word} {name} in {sort}.`{place} for all declared values, or keep every"
                     f" value of {sort} in some fact",
                     spec.name,
                 )
@@ -155,13 +161,14 @@ def reads_once_ever(deployment: Deployment) -> Iterator[Finding]:
     for spec in deployment.specs:
         for never, name, sort in _never_again(spec.formula, {}):
             if sort in mortal:
+                held = fresh_name("y", {name})  # a proposal must not capture the value that it is about
                 yield Finding(
                     "identifiers return",
                     never.span or spec.span,
                     f"`{never}` speaks of the identifier {name}, not of the {sort} that had it: once no fact"
                     f" holds it, a fresh {sort} may get the same one, so this is not `at most once ever`",
-                    f"say it as long as the value is held (`A[… W ~exists y. y = {name}]`), or keep a fact"
-                    f" about every {sort}",
+                    f"say it as long as the value is held (`A[… W ~exists {held}. {held} = {name}]`), or"
+                    f" keep a fact about every {sort}",
                     spec.name,
                 )  # fmt: skip
 

@@ -199,10 +199,11 @@ class _Vacuity:
             return None
         binder = quantified.binder
         sort = binder.sort
-        word = {Exists: "exists", Forall: "forall"}.get(type(quantified), "the count")
-        shown = f"{word} {binder.name}" if word != "the count" else f"the count of {binder.name}"
-        if binder.wild:
-            shown = WILDCARD
+        if isinstance(quantified, Count):
+            word = f"{quantified.comparison} {quantified.number}"
+        else:
+            word = "exists" if isinstance(quantified, Exists) else "forall"
+        shown = WILDCARD if binder.wild else f"{word} {binder.name}"
         ever = self.engine.satisfying(Exists(binder, TRUE), {}).count
         nothing = isinstance(quantified, Forall) or (
             isinstance(quantified, Count) and (quantified.number == 0 or quantified.comparison == "atmost")
@@ -219,11 +220,11 @@ class _Vacuity:
             return None
         if isinstance(quantified, Forall) or all(isinstance(f, Quantified) for f in around):
             self.trivial[occurrence.path] = nothing
-            prefix = f"{word} {binder.name}"
+            prefix = "…" if binder.wild else f"{shown}. …"
             remedy = (
-                f"write `AG {prefix}. …` to speak of every state"
+                f"write `AG {prefix}` to speak of every state"
                 if isinstance(quantified, Forall)
-                else f"write `EF {prefix}. …` or `AG …` to speak of the states that have one"
+                else f"write `EF {prefix}` or `AG …` to speak of the states that have one"
             )
             return self._finding(
                 "no value initially", occurrence,

@@ -56,7 +56,11 @@ def starved(
                 continue
             proposed = True
             yield _starvation(
-                spec, _who(actions), f"; it holds under {_lines(actions)}", _ADD[len(actions) > 1]
+                spec,
+                _who(actions),
+                f"; it holds under {_lines(actions)}",
+                _ADD[len(actions) > 1],
+                _when(actions),
             )
             break
         if passes_idle and not proposed:
@@ -65,6 +69,7 @@ def starved(
                 _who(passes_idle),
                 f"; it would hold under {_lines(passes_idle)}, for an agent that does nothing as well",
                 "say what the agent has to do, or let the others wait in their guards",
+                _when(passes_idle),
             )
         elif not proposed and (names := _waiting(deployment, engine, spec, wrappers)):
             yield _starvation(
@@ -81,12 +86,19 @@ _ADD = (
 )
 
 
-def _starvation(spec: Spec, who: str, more: str, remedy: str) -> Finding:
+_FOR_EVER = "at any time from some step on"
+
+
+def _when(actions: Sequence[FairAction]) -> str:
+    """When those that wait could act on the runs that only fairness of these actions leaves out."""
+    return "again and again" if any(one.strong for one in actions) else _FOR_EVER
+
+
+def _starvation(spec: Spec, who: str, more: str, remedy: str, when: str = _FOR_EVER) -> Finding:
     return Finding(
         "starvation",
         spec.span,
-        f"{spec.name} fails, but only by runs on which {who} could act at any time from some step on, and"
-        f" others act instead{more}",
+        f"{spec.name} fails, but only by runs on which {who} could act {when}, and others act instead{more}",
         remedy,
         spec.name,
     )
