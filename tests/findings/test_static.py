@@ -105,8 +105,8 @@ def test_no_warning(text):
             "A[… W ~exists y_1. y_1 = y]",
         ),
         (
-            "relation T(a, m)\nspec s AG forall y. T(y, _)",
-            "write `exists y_1 in m.`, with y_1 in the place of `_`",
+            "sort n = 0..2\nspec s forall y in n. succ(y, _)",
+            "write `exists y_1 in n.`, with y_1 in the place of `_`",
         ),
     ],
 )
