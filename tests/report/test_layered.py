@@ -4,12 +4,13 @@ are for the order."""
 from __future__ import annotations
 
 from itertools import combinations, pairwise
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
-from stead_sym.report.layered import placed, spread
+from stead_sym.report.layered import inversions, placed, spread
 
 
 @st.composite
@@ -106,3 +107,22 @@ def test_only_a_wide_layer_is_broken():
     assert len({y for _, y in star(8).centres}) == 2
     assert len({y for _, y in star(40).centres}) > 2
     assert star(40).width < 0.7 * 40 * 126
+
+
+def _points(many):
+    """How many points the lines of a graph of so many nodes pass, short and long edges mixed; the work of a
+    sweep is proportional to it."""
+    random = Random(1)
+    edges = {(k // 3, k) for k in range(1, many)}
+    edges |= {(random.randrange(many), random.randrange(many)) for _ in range(many // 3)}
+    return sum(map(len, placed([(80, 40)] * many, sorted(edges), [0], {}).routes))
+
+
+def test_a_graph_four_times_as_large_has_not_sixteen_times_the_joints():
+    """An edge passes as many layers as a square of the nodes has: 4·√4 times the joints."""
+    assert _points(1200) < 11 * _points(300)
+
+
+@given(st.lists(st.integers(0, 9), max_size=30))
+def test_crossings_are_counted_as_they_are_defined(numbers):
+    assert inversions(numbers, 10) == sum(a > b for a, b in combinations(numbers, 2))

@@ -9,19 +9,20 @@ an isotonic regression (pool adjacent violators), so that no rule for priorities
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import sqrt
 from typing import TypeAlias
 
 Point: TypeAlias = tuple[float, float]
 
-_SWEEPS = 16
+_SWEEPS = (4, 16)  # at least and at most
+_MOVES = 100_000  # as many sweeps as move so many nodes and joints
 _BETWEEN = 26.0  # boxes of one layer
 _BESIDE = 14.0  # joints
 _BELOW = 44.0  # layers
-_WIDEST = 1200.0  # a layer takes no further node past this
+_WIDEST = 1200.0  # a layer takes no further node past this, or past a square of the size of the drawing
 _STRAIGHT = 8.0  # how much more a joint weighs than a node
 
 
@@ -62,7 +63,9 @@ class _Layering:
         self.beside = beside
         self.sizes = list(sizes)
         rank = _discovery(len(sizes), edges, roots)
-        layer = _layers([w + beside.get(k, 0.0) for k, (w, _) in enumerate(sizes)], edges, rank)
+        widths = [w + beside.get(k, 0.0) for k, (w, _) in enumerate(sizes)]
+        square = sqrt(sum((w + _BETWEEN) * (h + _BELOW) for w, (_, h) in zip(widths, sizes, strict=True)))
+        layer = _layers(widths, edges, rank, max(_WIDEST, square))
         self.nodes = len(sizes)
         self.layers: list[list[int]] = [[] for _ in range(max(layer, default=0) + 1)]
         for node in sorted(range(self.nodes), key=rank.__getitem__):
@@ -77,6 +80,8 @@ class _Layering:
             for upper, lower in pairwise(chain if a != b else ()):
                 self.below.setdefault(upper, []).append(lower)
                 self.above.setdefault(lower, []).append(upper)
+        fewest, most = _SWEEPS
+        self.sweeps = min(most, max(fewest, _MOVES // max(1, len(self.sizes)) // 2 * 2))
 
     def _joint(self, layer: int) -> int:
         self.sizes.append((0.0, 0.0))
@@ -115,7 +120,7 @@ class _Layering:
     def _order(self) -> None:
         """Sweeps down and up by the mean place of the neighbours; the order with the fewest crossings."""
         best, fewest = [list(layer) for layer in self.layers], self._crossings()
-        for sweep in range(_SWEEPS):
+        for sweep in range(self.sweeps):
             down = sweep % 2 == 0
             joined = self.above if down else self.below
             order = range(1, len(self.layers)) if down else range(len(self.layers) - 2, -1, -1)
@@ -129,17 +134,12 @@ class _Layering:
         self.layers = best
 
     def _crossings(self) -> int:
-        """How many pairs of edges between neighbouring layers cross: from left to right by their upper ends,
-        each crosses those before it that end further right."""
+        """How many pairs of edges between neighbouring layers cross."""
         total = 0
         for upper, lower in pairwise(self.layers):
             place = {n: i for i, n in enumerate(lower)}
-            seen: list[int] = []
-            for node in upper:
-                ends = sorted(place[m] for m in self.below.get(node, ()))
-                total += sum(len(seen) - bisect_right(seen, end) for end in ends)
-                for end in ends:
-                    insort(seen, end)
+            ends = [end for n in upper for end in sorted(place[m] for m in self.below.get(n, ()))]
+            total += inversions(ends, len(lower))
         return total
 
     # places
@@ -152,10 +152,10 @@ class _Layering:
             for before, node in zip([None, *layer], layer, strict=False):
                 here += 0.0 if before is None else self._apart(before, node)
                 x[node] = here
-        for sweep in range(_SWEEPS):
+        for sweep in range(self.sweeps):
             down = sweep % 2 == 0
             for layer in self.layers if down else reversed(self.layers):
-                if sweep < _SWEEPS - 2:
+                if sweep < self.sweeps - 2:
                     joined = [(self.above if down else self.below).get(n, []) for n in layer]
                 else:
                     joined = [[*self.above.get(n, []), *self.below.get(n, [])] for n in layer]
@@ -177,15 +177,17 @@ class _Layering:
     def _ports(self, at: Mapping[int, Point]) -> Mapping[tuple[int, int], float]:
         """Where on the border of its two ends each edge, by its number, meets these: side by side in the
         order in which they go on."""
+        met: dict[tuple[int, int], list[int]] = {}
+        for k, chain in enumerate(self.chains):
+            for end in (0, -1) if chain else ():
+                met.setdefault((chain[end], end), []).append(k)
         ports: dict[tuple[int, int], float] = {}
-        for node in range(self.nodes):
-            for end, beside in ((0, 1), (-1, -2)):
-                met = [k for k, chain in enumerate(self.chains) if chain and chain[end] == node]
-                met.sort(key=lambda k: at[self.chains[k][beside]][0])
-                width = min(self.sizes[node][0] * 0.7, 26.0 * (len(met) - 1))
-                for place, k in enumerate(met):
-                    share = place / (len(met) - 1) - 0.5 if len(met) > 1 else 0.0
-                    ports[k, end] = at[node][0] + width * share
+        for (node, end), edges in met.items():
+            edges.sort(key=lambda k: at[self.chains[k][1 if end == 0 else -2]][0])
+            width = min(self.sizes[node][0] * 0.7, 26.0 * (len(edges) - 1))
+            for place, k in enumerate(edges):
+                share = place / (len(edges) - 1) - 0.5 if len(edges) > 1 else 0.0
+                ports[k, end] = at[node][0] + width * share
         return ports
 
     def _route(
@@ -206,6 +208,25 @@ class _Layering:
             (ports[number, -1], at[bottom][1] - self.sizes[bottom][1] / 2),
         )
         return points if self.edges[number][0] == top else tuple(reversed(points))
+
+
+def inversions(numbers: Sequence[int], below: int) -> int:
+    """How many pairs i < j have numbers[i] > numbers[j], all from 0 to ``below`` - 1: of edges from left to
+    right by their upper ends, with these lower ends, how many pairs cross. A Fenwick tree counts those that
+    came before, in n·log ``below`` steps."""
+    counted = [0] * (below + 1)
+    total = 0
+    for seen, number in enumerate(numbers):
+        at, before = number + 1, 0
+        while at:
+            before += counted[at]
+            at -= at & -at
+        total += seen - before
+        at = number + 1
+        while at <= below:
+            counted[at] += 1
+            at += at & -at
+    return total
 
 
 def spread(wished: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> list[float]:
@@ -253,9 +274,11 @@ def _discovery(nodes: int, edges: Sequence[tuple[int, int]], roots: Sequence[int
     return [rank[node] for node in range(nodes)]
 
 
-def _layers(widths: Sequence[float], edges: Sequence[tuple[int, int]], rank: Sequence[int]) -> list[int]:
+def _layers(
+    widths: Sequence[float], edges: Sequence[tuple[int, int]], rank: Sequence[int], widest: float
+) -> list[int]:
     """The layer of each node: below all before it, every edge turned towards the later discovery, and the
-    first of these with room."""
+    first of these with room. In a square of n nodes an edge passes √n layers and not n, each with a joint."""
     before: list[list[int]] = [[] for _ in widths]
     for a, b in _turned(edges, rank):
         before[b].append(a)
@@ -263,7 +286,7 @@ def _layers(widths: Sequence[float], edges: Sequence[tuple[int, int]], rank: Seq
     taken: dict[int, float] = {}
     for node in sorted(range(len(widths)), key=rank.__getitem__):
         here = max((layer[other] + 1 for other in before[node]), default=0)
-        while taken.get(here, 0.0) and taken[here] + widths[node] > _WIDEST:
+        while taken.get(here, 0.0) and taken[here] + widths[node] > widest:
             here += 1
         layer[node] = here
         taken[here] = taken.get(here, 0.0) + widths[node] + _BETWEEN
