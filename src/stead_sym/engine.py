@@ -80,6 +80,13 @@ class Constrained(Protocol):
         """The states in which no run starts that meets them; None where there are none."""
         ...
 
+    @property
+    def completed(self) -> Constrained:
+        """The same states with F_k ∨ H for each constraint F_k, a first-order sentence, where H are the
+        hidden states. Since H is closed under steps, what comes in are the runs that enter H, and from every
+        state a run starts that counts: every finite run is the beginning of one."""
+        ...
+
     def holds(self, formula: Formula) -> bool:
         """Whether the sentence holds at every initial state, path quantifiers over the runs that meet
         them."""
@@ -141,9 +148,7 @@ class Engine(Protocol):
 
     @property
     def completed(self) -> Constrained:
-        """The same states with F_k ∨ H for each constraint F_k, a first-order sentence, where H are the
-        hidden states. Since H is closed under steps, what comes in are the runs that enter H, and from every
-        state a run starts that counts: every finite run is the beginning of one."""
+        """The states under the deployment's constraints, completed (`Constrained.completed`)."""
         ...
 
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...

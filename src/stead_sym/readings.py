@@ -1,12 +1,12 @@
 """What is said of a specification where `fair` lines leave runs out.
 
-A state is *hidden* if no fair run starts in it (`Engine.hidden`). Fairness constraints that hide nothing are
-machine-closed: every finite run is the beginning of a fair one, so that they assume something about what
+A state is *hidden* if no fair run starts in it (`Constrained.hidden`). Fairness constraints that hide nothing
+are machine-closed: every finite run is the beginning of a fair one, so that they assume something about what
 never ends and nothing about what happens. Constraints that hide states assume away the finite runs that lead
 there, and with them whatever these violate. So there are two readings of a specification f:
 
     fair        path quantifiers range over the fair runs,
-    completed   they range over the fair runs and those that enter a hidden state (`Engine.completed`).
+    completed   they range over the fair runs and those that enter a hidden state (`Constrained.completed`).
 
 Where nothing is hidden these are one. Elsewhere, with fair(D0) for "a fair run starts at D0",
 
@@ -56,7 +56,7 @@ class Answer:
 _Showing: TypeAlias = Engine | Constrained
 
 
-def answer(engine: Engine, formula: Formula) -> Answer:
+def answer(engine: _Showing, formula: Formula) -> Answer:
     """What is said of a sentence: see the module."""
     if engine.hidden is None:
         return Answer(formula, engine.holds(formula), engine)
@@ -71,6 +71,6 @@ def answer(engine: Engine, formula: Formula) -> Answer:
     return Answer(formula, None, engine)
 
 
-def has_fair_run(engine: Engine) -> bool:
+def has_fair_run(engine: _Showing) -> bool:
     """Whether a fair run starts at some initial state."""
     return engine.hidden is None or not engine.holds(Not(FAIR_START))

@@ -193,8 +193,10 @@ def test_limits_that_are_kept_change_nothing(arguments: list[str]) -> None:
 
 
 def test_errors_in_the_child_are_the_same_errors(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "small.stead"
-    path.write_text(LONG.replace(f"bound case {BOUND}", "bound case 1"), encoding="utf-8")
+    path = tmp_path / "stuck.stead"
+    path.write_text(
+        "deployment stuck\nrelation P()\ntool t()\n  guard P()\nspec s AG ~P()\n", encoding="utf-8"
+    )
     for arguments in (["missing.stead"], [str(path), "--agent", "any"], ["refund", "--spec", "none"]):
         here = main(["verify", *arguments, "--json", "--quiet"])
         printed = capfd.readouterr()

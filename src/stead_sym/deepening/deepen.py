@@ -387,7 +387,7 @@ class _Run:
             return found
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
-        if not last.growing and self._unfair:
+        if not last.growing and self._unfair and not found.shown:
             reason = f"no run is fair: {self._unfair[0].text}"
         elif not last.growing:
             reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"

@@ -19,14 +19,19 @@ def evidence_within(
     part: Fragment, engine: Engine, formula: Expanded
 ) -> tuple[Evidence | None, tuple[str, ...]]:
     """The evidence about a reading of the formula in the fragment that an engine has explored which shows
-    that the formula fails, or is true, in the whole deployment, with the scope of a failure; None where
-    nothing does.
+    that the formula fails, or is true, in the whole deployment, with the scope of that; None where nothing
+    does.
     """
     possible, sure = part.possible(formula), part.sure(formula)
     if not part.whole.fair:
         if not engine.holds(possible):
             return engine.evidence(possible, False), ()
         return (engine.evidence(sure, True) if engine.holds(sure) else None), ()
+    if not engine.satisfying(part.past, {}).count:  # the fragment is the whole deployment
+        said = answer(engine, possible)
+        if said.holds:
+            said = answer(engine, sure)
+        return (None if said.holds is None else said.evidence), said.scope
     refuted = Implies(part.goes_on, possible)
     if not engine.holds(refuted):  # at a D0 with a fair run, as `readings` asks
         root = engine.evidence(refuted, False).root
@@ -39,9 +44,6 @@ def evidence_within(
         if not evidence.unshown:
             fairly = surely and not engine.holds(Not(part.goes_on))
             return evidence, (FAIR_ALONE if fairly else NOT_SHOWN_FAIR,)
-    stuck = engine.satisfying(And((Not(part.past), Not(part.goes_on))), {})
-    whole = not engine.satisfying(part.past, {}).count
-    if surely and (not stuck.count or (whole and answer(engine, sure).holds)):
-        # nothing is hidden, here or beyond, so that the readings are one; or there is nothing beyond
-        return engine.evidence(sure, True), ()
+    if surely and not engine.satisfying(And((Not(part.past), Not(part.goes_on))), {}).count:
+        return engine.evidence(sure, True), ()  # nothing is hidden, here or beyond: the readings are one
     return None, ()

@@ -77,6 +77,7 @@ class Labelling:
         ``completed``: F_k ∨ H for each constraint F_k on states, where H are the states from which no run
         starts that meets all constraints."""
         self.graph = graph
+        self._restriction = restriction
         self._domain = restriction.values
         self._all = (1 << len(graph.states)) - 1
         self._sources: list[list[int]] = [[] for _ in graph.states]
@@ -91,6 +92,7 @@ class Labelling:
         self._memo: dict[tuple[Formula, tuple[Value, ...]], int] = {}
         fair = graph.deployment.fair if fair is None else fair
         actions = graph.deployment.fair_actions if actions is None else actions
+        self._given = fair, actions
         self._constraints = tuple(self._sat(f, {}) for f in fair)
         self._actions = constraints(graph, actions)
         self._is_constrained = bool(fair or actions)
@@ -100,6 +102,10 @@ class Labelling:
             hidden = self._not(self._fair)
             self._constraints = tuple(constraint | hidden for constraint in self._constraints)
             self._fair = self._all
+
+    def completion(self) -> Labelling:
+        """The labelling for which the runs that enter a hidden state count as well."""
+        return Labelling(self.graph, self._restriction, *self._given, completed=True)
 
     def satisfying(
         self, formula: Expanded, assignment: Mapping[str, Value] | None = None

@@ -100,7 +100,7 @@ class ExplicitEngine:
     @cached_property
     def completed(self) -> ExplicitConstrained:
         """The same states; a run also counts that enters one from which no fair run starts."""
-        return ExplicitConstrained(Labelling(self._graph, self.restriction, completed=True))
+        return ExplicitConstrained(self._labelling).completed
 
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """{ D ∈ R : (D, σ) ⊨ f }"""
@@ -163,6 +163,12 @@ class ExplicitConstrained:
         """The states in which no run starts that meets them, if there are any."""
         hidden = self.labelling.hidden
         return Hidden(len(hidden), self.labelling.run_to(hidden[0])) if hidden else None
+
+    @property
+    def completed(self) -> ExplicitConstrained:
+        """The same states; a run also counts that enters one in which no run starts that meets the
+        constraints."""
+        return ExplicitConstrained(self.labelling.completion())
 
     def holds(self, formula: Expanded) -> bool:
         """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the

@@ -30,6 +30,7 @@ from stead_sym.logic.syntax import (
     Until,
     subformulas,
 )
+from stead_sym.readings import answer, has_fair_run
 
 _TRIED = 12
 """So many tools are tried for a specification at most."""
@@ -135,10 +136,10 @@ def _turns_idle_green(
     the constraints of the deployment, and otherwise with them. Where no run is fair then, nothing holds."""
     before = engine.under(deployment.fair, deployment.fair_actions, idle=True)
     before = before if without else engine.under((), (), idle=True)
-    if before.holds(spec.formula):
+    if answer(before, spec.formula).holds:
         return False
     after = engine.under(deployment.fair, actions, idle=True)
-    return after.holds(Globally("E", TRUE)) and after.holds(spec.formula)
+    return has_fair_run(after) and bool(answer(after, spec.formula).holds)
 
 
 def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
@@ -159,7 +160,7 @@ def _that_help(
 
     def helps(actions: Sequence[FairAction]) -> bool:
         fairly = engine.under(deployment.fair, (*deployment.fair_actions, *actions))
-        return fairly.holds(Globally("E", TRUE)) and fairly.holds(spec.formula)
+        return fairly.is_fair_everywhere and fairly.holds(spec.formula)
 
     strong = tuple(replace(one, strong=True) for one in candidates)
     kind = next((kind for kind in (tuple(candidates), strong) if helps(kind)), None)

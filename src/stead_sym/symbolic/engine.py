@@ -59,8 +59,7 @@ class SymbolicEngine:
                 break
             guess = planned.guess.without(explored)
         self._model = explored
-        self._fair = deployment.fair, deployment.fair_actions
-        self._checker = Checker(self._model, *self._fair)
+        self._checker = Checker(self._model, deployment.fair, deployment.fair_actions)
         self._deployed = SymbolicConstrained(self._checker)
 
     @property
@@ -155,7 +154,7 @@ class SymbolicEngine:
     @at_work()
     def completed(self) -> SymbolicConstrained:
         """The same states; a run also counts that enters one from which no fair run starts."""
-        return SymbolicConstrained(Checker(self._model, *self._fair, self._checker.hidden))
+        return self._deployed.completed
 
     @at_work()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
@@ -209,6 +208,13 @@ class SymbolicConstrained:
         if hidden == model.manager.false:
             return None
         return Hidden(model.manager.count(hidden, model.encoding.state_bits), self.witness.run_into(hidden))
+
+    @property
+    @at_work()
+    def completed(self) -> SymbolicConstrained:
+        """The same states; a run also counts that enters one in which no run starts that meets the
+        constraints."""
+        return SymbolicConstrained(self._checker.completion())
 
     @at_work()
     def holds(self, formula: Formula) -> bool:

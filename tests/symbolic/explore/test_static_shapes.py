@@ -35,13 +35,16 @@ def chosen(deployment, seed):
 
 
 def answers(deployment, agent, **options):
-    """What a verification says, but for the numbers that depend on the domain; or that there is an error."""
+    """What a verification says, but for the numbers that depend on the domain; or the claim that is
+    broken, or that there is an error."""
     try:
         result = stead_sym.verify(deployment, agent, findings=False, **options)
     except DefinitionError as error:
         error.with_traceback(None)  # its frames hold the engine, and with the error a cycle
         return "an error", None
     verdicts = {name: verdict.word for name, verdict in result.verdicts.items()}
+    if result.broken is not None:
+        return type(result.broken), None
     return (verdicts, set(result.decisions)), (result.states, result.transitions)
 
 

@@ -74,6 +74,7 @@ class Checker(Compiler):
         super().__init__(model.encoding, HELD, model.compiler.single)
         self.model = model
         self._constraints = tuple(fair)
+        self._actions = tuple(actions)
         self.actions = tuple(of_action for action in actions for of_action in fair_actions(model, action))
         self.completed = hidden is not None
         self._counting = self.manager.false if hidden is None else hidden
@@ -243,6 +244,10 @@ class Checker(Compiler):
     def hidden(self) -> Bdd:
         """The reachable states from which no fair run starts."""
         return self.model.reached & ~self._fair
+
+    def completion(self) -> Checker:
+        """The checker for which the runs that enter a hidden state count as well."""
+        return Checker(self.model, self._constraints, self._actions, self.hidden)
 
     def fairly(self, states: Bdd) -> Bdd:
         """Those of the states from which a fair run starts."""
