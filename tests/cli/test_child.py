@@ -146,7 +146,7 @@ def test_a_timeout_ends_a_run_with_status_3_and_says_how_far_it_came(long: str) 
     assert out == ""
     line = err.splitlines()[-1]
     assert line.startswith("stead-sym: unknown: stopped at the limit of 3 s (--timeout); ")
-    assert re.search(r"; (preparing(: .*)?|exploring: [\d,]+ nodes of .*) \(3 s\)$", line)
+    assert re.search(r"; (start|preparing(: .*)?|exploring: [\d,]+ nodes of .*) \(3 s\)$", line)
 
 
 def test_the_report_of_a_stopped_run_has_the_reason_and_the_counts(long: str) -> None:

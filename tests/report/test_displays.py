@@ -109,5 +109,5 @@ def test_without_pandas_one_line_says_what_to_do(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(st.InputError, match=r"stead-sym\[notebook\]"):
+    with pytest.raises(st.InputError, match=r"^pandas is not installed; pip install 'pandas>=2.0'$"):
         st.verdicts_frame(st.verify(st.load("refund"), "baseline"))
