@@ -309,8 +309,9 @@ def status_of(words: list[str], out: str, err: str) -> int | None:
 
 def verdicts(output: str) -> dict[str, str]:
     """The verdicts in what a quiet or a full report prints, by specification."""
-    quiet = re.findall(r"^(?!stead-sym)(\S.*?) (holds|fails|unknown)(?:[:,] .*)?$", output, re.MULTILINE)
-    full = re.findall(r"^  [✘✔?]  (\S+) +(holds|fails|unknown)\b", output, re.MULTILINE)
+    said = r"(holds|fails|unknown(?!:))(?:, of nothing)?(?:[:,] .*)?"
+    quiet = re.findall(rf"^(?!stead-sym)(\S.*?) {said}$", output, re.MULTILINE)
+    full = re.findall(r"^  [✘✔○?]  (\S+) +(holds|fails|unknown)\b", output, re.MULTILINE)
     return dict([*quiet, *full])
 
 

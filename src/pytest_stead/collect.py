@@ -17,7 +17,7 @@ import pytest
 from pytest_stead.lines import SETTING, Line, parse, read_lines
 from pytest_stead.recorded import Recordings
 from pytest_stead.runs import Runs, failure, fault, tell, tell_scope
-from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.agents import chosen_agents, deciding_words
 from stead_sym.cli.options import asked, domain
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_deployment
@@ -72,8 +72,8 @@ class SteadFile(pytest.File):
             raise self.CollectError(str(error)) from None
 
     def _items(self, deployment: Deployment, line: Line) -> Iterator[pytest.Item]:
-        questions = asked(parse(line.words, line.root))
-        asking, specs = deployment.asked(questions)
+        options = parse(line.words, line.root)
+        asking, specs = deployment.asked(asked(options), deciding_words(deployment, options))
         suffix = f"[{line.name}]" if len(self.lines) > 1 else ""
         for spec in specs:
             yield SteadItem.of(self, asking, line, spec.name, suffix, spec.span)

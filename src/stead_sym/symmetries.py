@@ -21,15 +21,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.roles import AgentLike, Wrappers, wrap_all
+from stead_sym.agent.roles import AgentLike, Wrappers, deciding, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper, Decision
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import AgentRole, Spec
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
-from stead_sym.findings.occurrences import occurrences
-from stead_sym.logic.syntax import TRUE, Expanded, Path, Temporal
+from stead_sym.findings.occurrences import quantifies
+from stead_sym.logic.syntax import TRUE
 from stead_sym.progress import Progress
 from stead_sym.readings import answer
 from stead_sym.relational.instance import Instance
@@ -151,7 +151,7 @@ def symmetry(
         raise InputError(
             "every agent may select anything it is offered, and chooses nothing; name a policy or a model"
         )
-    asked, chosen = deployment.asked(specs)
+    asked, chosen = deployment.asked(specs, deciding(deployment, agent))
     result = verify(
         deployment,
         {name: wrapper or "any" for name, wrapper in wrappers.items()},
@@ -302,18 +302,9 @@ def _kept(
             yield spec.name, "there is no choice among records alike"
         elif holds is None:
             yield spec.name, "it is unknown"
-        elif not fewer and _quantifies(spec.formula, "A" if holds else "E"):
+        elif not fewer and quantifies(spec.formula, "A" if holds else "E"):
             runs = "all runs, and a choice only takes runs away" if holds else "a run, and a choice adds none"
             yield spec.name, f"it {'holds of' if holds else 'asks for'} {runs}"
-
-
-def _quantifies(formula: Expanded, path: Path) -> bool:
-    """Whether every path quantifier comes to this one when negations are pushed inwards."""
-    return all(
-        (one.formula.path == path) == (one.polarity > 0) and one.polarity != 0
-        for one in occurrences(formula)
-        if isinstance(one.formula, Temporal)
-    )
 
 
 _Plan: TypeAlias = tuple[tuple[Symmetric, ...], int]

@@ -21,7 +21,7 @@ from stead_sym.agent.base import DecisionContext, Reporting, Spreading
 from stead_sym.agent.records.answer import Answer, recorded_answers
 from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import weight
-from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
+from stead_sym.agent.roles import ANY, AgentLike, Wrappers, deciding, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
@@ -47,6 +47,7 @@ from stead_sym.progress import Progress
 from stead_sym.readings import answer
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
+from stead_sym.scope import leeway
 from stead_sym.symbolic.bdd.manager import Backend
 from stead_sym.symbolic.engine import SymbolicEngine
 
@@ -354,7 +355,7 @@ def verify(
         raise InputError(f"min_mass={min_mass!r} is not above 0 and at most 1; give such a number")
     if progress is not None and not callable(progress):
         raise TypeError(f"{progress!r} is nothing to call with progress; give a function, or None")
-    deployment, chosen = deployment.asked(specs)
+    deployment, chosen = deployment.asked(specs, deciding(deployment, agent))
     literal = engine == "explicit" or not wrapped if domain is None else domain != "normal"
     if not literal and not wrapped:
         raise RestrictionError("without the wrapper there is the literal domain only; take `theorem`")
@@ -439,13 +440,14 @@ def verify(
         )
     unfair = nowhere_fair(deployment, built)
     moves = Moves(deployment, wrappers, built.restriction)
+    left_open = leeway(deployment, built, wrappers)
     verdicts: dict[str, Verdict] = {}
     for spec in chosen:
         if progress is not None:
             progress("check", specifications=len(verdicts), of=len(chosen))
-        verdict = verdicts[spec.name] = _verdict(
-            built, spec, written[spec.name], restriction, beyond, doubts, unfair
-        )
+        verdict = _verdict(built, spec, written[spec.name], restriction, beyond, doubts, unfair)
+        verdict = replace(verdict, scope=verdict.scope + left_open.scope(spec.formula, verdict.holds))
+        verdicts[spec.name] = verdict
         if established is not None:
             established(verdict, moves)
     seconds = time.perf_counter() - started
@@ -456,7 +458,8 @@ def verify(
         examined = reached_findings(deployment, built, chosen, wrappers)
         names = {None, *(spec.name for spec in chosen)}
         stated = (finding for finding in lint(deployment) if finding.spec in names)
-        examined = replace(examined, findings=in_order((*stated, *unfair, *examined.findings)))
+        of_whom = (one for spec in chosen for one in left_open.findings(spec, verdicts[spec.name].holds))
+        examined = replace(examined, findings=in_order((*stated, *unfair, *of_whom, *examined.findings)))
         verdicts |= {name: replace(verdicts[name], empty=True) for name in examined.emptied}
     return Verification(
         deployment=deployment,

@@ -16,6 +16,7 @@ from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wording import without_credentials
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import ANY as ANY
 from stead_sym.deployment.parts import AgentRole, Policy
 from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.names import nearest
@@ -26,8 +27,6 @@ AgentLike: TypeAlias = Agent | Policy | CanonicalWrapper | Decider | str
 
 Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
 """The wrapped agents of a deployment by name; None for one that selects everything offered."""
-
-ANY = "any"
 
 
 def wrap_all(
@@ -114,6 +113,26 @@ def wrap(
     return CanonicalWrapper(
         base, deployment.schema, deployment.tools_of(role), known, canonical_timeout=canonical_timeout
     )
+
+
+def deciding(deployment: Deployment, given: AgentLike | Mapping[str, AgentLike]) -> Mapping[str, str]:
+    """Who decides for each agent: the name of a policy, `any`, or nothing for any other."""
+    each = given if isinstance(given, Mapping) else {role.name: given for role in deployment.agents}
+    return {role.name: _deciding(each.get(role.name)) for role in deployment.agents}
+
+
+def _deciding(agent: AgentLike | None) -> str:
+    match agent:
+        case str(name) | Policy(name):
+            return name
+        case Everything():
+            return ANY
+        case CanonicalWrapper():
+            return _deciding(agent.agent)
+        case RuleAgent():
+            return agent.name
+        case _:
+            return ""
 
 
 def named(deciding: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.backend import Backend
@@ -21,7 +21,7 @@ from stead_sym.agent.prompts.prompt import Prompt
 from stead_sym.agent.records.possible import Greedy, Rule, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
 from stead_sym.agent.records.store import Store
-from stead_sym.agent.roles import ANY, AgentLike, told_apart, wrap_all
+from stead_sym.agent.roles import AgentLike, told_apart, wrap_all
 from stead_sym.cli.options import Options, probability, seconds, temperature, tolerance
 from stead_sym.cli.recorded import (
     ASKED,
@@ -33,7 +33,7 @@ from stead_sym.cli.recorded import (
     recorded_agent,
 )
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.parts import ANY, AgentRole
 from stead_sym.errors import InputError
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 
@@ -167,7 +167,28 @@ def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mappin
     """The agents asked for, by name, in their wrappers; for the others the first policy, else everything
     offered.
     """
-    chosen: dict[str, AgentLike] = {}
+    chosen = {
+        role.name: _agent(deployment, role, kind, word, options)
+        for role, kind, word in _words(deployment, options)
+    }
+    wrappers = wrap_all(deployment, chosen, canonical_timeout=options.canonical_timeout)
+    return {name: wrapper or ANY for name, wrapper in wrappers.items()}
+
+
+def deciding_words(deployment: Deployment, options: argparse.Namespace) -> Mapping[str, str]:
+    """Who decides for each agent, as `roles.deciding` has it, without any model being opened."""
+    return {
+        role.name: (role.policies[0].name if role.policies else ANY)
+        if not kind
+        else word
+        if kind == "policy" or word == ANY
+        else ""
+        for role, kind, word in _words(deployment, options)
+    }
+
+
+def _words(deployment: Deployment, options: argparse.Namespace) -> Iterator[tuple[AgentRole, str, str]]:
+    """Each agent with what is given for it: the option and its word, both empty where there is none."""
     given = {kind: told_apart(deployment, getattr(options, kind) or ()) for kind in _KINDS}
     for role in deployment.agents:
         own = [(kind, named[role.name]) for kind, (named, _) in given.items() if role.name in named]
@@ -175,10 +196,7 @@ def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mappin
         if len(asked) > 1:
             who = f"agent {role.name}" if role.name else "the agent"
             raise InputError(f"{who} is given by --{asked[0][0]} and by --{asked[1][0]}; leave one out")
-        kind, word = asked[0] if asked else ("", "")
-        chosen[role.name] = _agent(deployment, role, kind, word, options)
-    wrappers = wrap_all(deployment, chosen, canonical_timeout=options.canonical_timeout)
-    return {name: wrapper or ANY for name, wrapper in wrappers.items()}
+        yield (role, *(asked[0] if asked else ("", "")))
 
 
 def _agent(

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from stead_sym.agent.roles import deciding
 from stead_sym.bounds import LIMIT
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped, Watcher
@@ -50,7 +51,10 @@ def verify_deepening(options: argparse.Namespace) -> int:
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     if options.evidence is not None:
-        prepare(Path(options.evidence), [spec.name for spec in deployment.asked(asked(options))[1]])
+        prepare(
+            Path(options.evidence),
+            [s.name for s in deployment.asked(asked(options), deciding(deployment, agents))[1]],
+        )
     with display(options) as progress:
         found = deepen(
             deployment,

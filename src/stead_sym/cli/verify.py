@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from stead_sym.agent.roles import AgentLike, deciding
 from stead_sym.bounds import LIMIT
 from stead_sym.certificate.write import HIDING, is_certifiable, write_certificate
 from stead_sym.certificate.write import prepare as prepare_certificate
@@ -149,7 +150,10 @@ def _verify_here(options: argparse.Namespace) -> int:
     agents = chosen_agents(deployment, options)
     questions = asked(options)
     if options.evidence is not None:
-        prepare(Path(options.evidence), [spec.name for spec in deployment.asked(questions)[1]])
+        prepare(
+            Path(options.evidence),
+            [s.name for s in deployment.asked(questions, deciding(deployment, agents))[1]],
+        )
     if options.certify is not None:
         prepare_certificate(options.certify)
     if options.report is not None:
@@ -171,7 +175,7 @@ def _verify_here(options: argparse.Namespace) -> int:
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
                 min_mass=options.min_mass,
-                established=_teller(deployment, questions, options),
+                established=_teller(deployment, agents, questions, options),
             )
             if options.certify is not None and is_certifiable(result):
                 write_certificate(result, options.certify)
@@ -230,14 +234,17 @@ def _verify_in_child(options: argparse.Namespace) -> int:
 
 
 def _teller(
-    deployment: Deployment, asked: Sequence[Question] | None, options: argparse.Namespace
+    deployment: Deployment,
+    agents: Mapping[str, AgentLike],
+    asked: Sequence[Question] | None,
+    options: argparse.Namespace,
 ) -> Callable[[Verdict, Moves], None] | None:
     """Tells the parent each verdict that is established, and first of all what is asked."""
     if options.watcher is None:
         return None
     parent: Watcher = options.watcher
     console = None if options.json else console_on(sys.stdout)
-    asking, chosen = deployment.asked(asked)
+    asking, chosen = deployment.asked(asked, deciding(deployment, agents))
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in chosen:
         open_question = Verdict(spec.name, written[spec.name], None)

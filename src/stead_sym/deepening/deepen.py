@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from stead_sym.agent.roles import ANY, AgentLike, Wrappers, named, wrap_all
+from stead_sym.agent.roles import AgentLike, Wrappers, deciding, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.bounds import LIMIT
 from stead_sym.deepening.fragment import Bounds, Fragment, Leaping, fragment, initial_bounds, leaping
@@ -23,7 +23,7 @@ from stead_sym.deepening.remedy import Remedy, remedy
 from stead_sym.deepening.within import evidence_within
 from stead_sym.deployment.claims import active_outside
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
-from stead_sym.deployment.parts import Spec
+from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import BoundExceeded, InputError, Undecided
 from stead_sym.evidence.moves import Moves
@@ -186,7 +186,7 @@ def deepen(
             " runs is not known for fairness of actions; leave the line out",
             deployment.fair_actions[0].span,
         )
-    asking, chosen = deployment.asked(specs)
+    asking, chosen = deployment.asked(specs, deciding(deployment, agent))
     leaps = leaping(asking)
     wrappers = wrap_all(asking, agent, canonical_timeout=canonical_timeout)
     wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}

@@ -25,6 +25,7 @@ with a key.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -218,7 +219,7 @@ def deployment(
     ``fair``: what stands after the word `fair` in a file, such as ``"event approve"``.
     ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
-    all of a relation. ``policies``: `call` lines.
+    all of a relation. ``policies``: `call` lines. ``specs``: from a name, or ``"possible for any"``.
     Raises `ParseError` and `DeclarationError`, and `TypeError` for a part that is of another kind.
     """
     _expect("name", name, str)
@@ -258,7 +259,7 @@ def deployment(
                 else as_formula(line)
                 for line in fair
             ),
-            specs=tuple(Spec(s, _formula(f, f"spec {s}")) for s, f in (specs or {}).items()),
+            specs=tuple(_spec(head, formula) for head, formula in (specs or {}).items()),
             systems=() if system is None else (Text(system),),
             instructions=() if instructions is None else (Text(instructions),),
             agents=tuple(replace(item, name=agent) for agent, item in (agents or {}).items()),
@@ -332,6 +333,12 @@ def _text_item(head: str, text: str) -> TextItem:
     _expect(f"text of {head}", text, str)
     value, colon, sort = (part.strip() for part in head.partition(":"))
     return TextItem(value, sort if colon else None, text)
+
+
+def _spec(head: str, formula: FormulaLike) -> Spec:
+    """`NAME` or `NAME for WHOM, …`."""
+    name, *whom = re.split(r"\s+for\s+|\s*,\s*", head.strip())
+    return Spec(name, _formula(formula, f"spec {name}"), tuple(whom))
 
 
 def _definition(head: str, body: FormulaLike) -> Definition:

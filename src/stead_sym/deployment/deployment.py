@@ -217,15 +217,17 @@ class Deployment(Displayed):
             return self.specs
         return tuple(map(self.spec, [names] if isinstance(names, str) else names))
 
-    def asked(self, questions: Question | Iterable[Question] | None) -> tuple[Deployment, tuple[Spec, ...]]:
+    def asked(
+        self, questions: Question | Iterable[Question] | None, deciding: Mapping[str, str] | None = None
+    ) -> tuple[Deployment, tuple[Spec, ...]]:
         """What is asked, as specifications: names of specifications, and sentences as formulas or as text.
-        And the deployment with these sentences among its specifications, each under its text. All of its own
-        for None.
+        And the deployment with these sentences among its specifications, each under its text. For None all
+        of its own, where it is known who is ``deciding`` all that are for these (`Spec.is_for`).
 
         Raises `DeclarationError` for a name that is not there and a formula that does not fit, `ParseError`.
         """
         if questions is None:
-            return self, self.specs
+            return self, tuple(s for s in self.specs if deciding is None or s.is_for(deciding))
         listed = [questions] if isinstance(questions, str | Formula) else list(questions)
         known = {spec.name for spec in self.written.specs}
         names: list[str] = []

@@ -223,7 +223,12 @@ class _Reader:
             policies=tuple(map(self.policy, named("policy"))),
             fair=tuple(self.constraint(trees_of(node)[0]) for node in named("fair")),
             specs=tuple(
-                Spec(str(_name(node)), read.formula(trees_of(node)[0]), span=read.span(_name(node)))
+                Spec(
+                    str(_name(node)),
+                    read.formula(trees_of(node)[-1]),
+                    tuple(str(name) for whom in trees_of(node)[:-1] for name in tokens_of(whom)),
+                    span=read.span(_name(node)),
+                )
                 for node in named("spec")
             ),
             systems=tuple(self.text(node) for node in named("system")),

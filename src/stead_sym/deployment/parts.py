@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -51,11 +52,27 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """`spec NAME f`: an FO-CTL sentence to be checked at the initial state."""
+    """`spec NAME for WHOM f`: an FO-CTL sentence to be checked at the initial state; only for ``whom``, which
+    are names of policies, all of which some agent runs, or `any`, which every agent is. Of all if empty."""
 
     name: str
     formula: Formula
+    whom: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def is_for(self, deciding: Mapping[str, str]) -> bool:
+        """Whether it is asked where these decide, each a policy, `any`, or neither (empty), by agent."""
+        who = set(deciding.values())
+        return all(who == {ANY} if name == ANY else name in who for name in self.whom)
+
+    @property
+    def head(self) -> str:
+        """`NAME for WHOM`, as it is written."""
+        return f"{self.name} for {', '.join(self.whom)}" if self.whom else self.name
+
+
+ANY = "any"
+"""The agent that may select whatever it is offered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
         *(_policy(policy) for policy in parts.policies),
         [f"fair {print_formula(formula)}" for formula in parts.fair]
         + [f"fair {action}" for action in parts.fair_actions],
-        [f"spec {spec.name}\n  {print_formula(spec.formula)}" for spec in parts.specs],
+        [f"spec {spec.head}\n  {print_formula(spec.formula)}" for spec in parts.specs],
         _texts(d.system, d.instructions),
     ]
     return "\n\n".join(text for text in ("\n".join(block) for block in blocks) if text) + "\n"

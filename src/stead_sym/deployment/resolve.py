@@ -7,7 +7,7 @@ and its constants, definitions, and then everything that holds formulas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
@@ -16,7 +16,7 @@ from types import MappingProxyType
 from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import ANY, AgentRole, FairAction, Initially, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve_texts import TextItem, with_texts
 from stead_sym.deployment.resolve_tools import (
     declared_params,
@@ -107,6 +107,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     by_name = {tool.name: tool for tool in tools}
     agents = _agents(items.agents, by_name, names)
     fair = [_constraint(line, names) for line in items.fair]
+    policies = [p.name for p in (*items.policies, *(p for agent in items.agents for p in agent.policies))]
     written = Parts(
         tools=tools,
         definitions=definitions,
@@ -116,7 +117,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         fair_actions=tuple(
             _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
         ),
-        specs=tuple(_spec(spec, names) for spec in items.specs),
+        specs=tuple(_spec(spec, names, policies) for spec in items.specs),
         agents=agents,
         initially=tuple(_initially(line, names) for line in items.initially),
     )
@@ -427,6 +428,10 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
     return replace(rule, args=tuple(args), when=resolve(rule.when, names, scope))
 
 
-def _spec(spec: Spec, names: Names) -> Spec:
+def _spec(spec: Spec, names: Names, policies: Sequence[str]) -> Spec:
     check_name("spec", spec.name, spec.span, words=False)
+    for whom in spec.whom:
+        if whom != ANY and whom not in policies:
+            hint = nearest(whom, [ANY, *policies], f"`for` takes `{ANY}` or a policy of the file")
+            raise DeclarationError(f"spec {spec.name} is for {whom}, which is no policy; {hint}", spec.span)
     return replace(spec, formula=resolve(spec.formula, names, temporal=True))

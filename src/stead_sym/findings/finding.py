@@ -11,6 +11,7 @@ from stead_sym.errors import Span
 Kind: TypeAlias = Literal[
     # of specifications and fairness constraints, over the reachable states
     "unfair", "fair hides", "premise never true", "no value", "no value initially", "vacuous",
+    "about no given agent",
     # of tools and policies, over the reachable states
     "never offered", "never selected", "never enabled", "no change",
     "rule never matches", "rule never selects",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from stead_sym.errors import Span
 from stead_sym.logic.syntax import (
@@ -72,6 +72,17 @@ def occurrences(formula: Formula) -> Iterator[Occurrence]:
         first = todo.pop()
         yield first
         todo.extend(reversed(first.inside))
+
+
+def quantifies(formula: Formula, path: Literal["A", "E"]) -> bool:
+    """Whether every path quantifier comes to this one when negations are pushed inwards: then truth stays
+    where transitions are taken away (A), or where some are added (E). Without temporal operators it does
+    both; under `<->` and in the body of `exactly` every quantifier comes to both."""
+    return all(
+        (one.formula.path == path) == (one.polarity > 0) and one.polarity != 0
+        for one in occurrences(formula)
+        if isinstance(one.formula, Temporal)
+    )
 
 
 def _sign(formula: Formula, child: int) -> int:

@@ -66,7 +66,8 @@ def _described(symbol: Symbol, d: Deployment) -> str:
             return f"variable `{name}: {sort}`" if sort else f"variable `{name}`"
         case "spec":
             spec = next((one for one in d.written.specs if one.name == name), None)
-            return f"spec `{spec.formula}`" if spec else f"spec `{name}`"
+            whom = f" for {', '.join(spec.whom)}" if spec and spec.whom else ""
+            return f"spec{whom} `{spec.formula}`" if spec else f"spec `{name}`"
         case kind:
             return f"{kind} `{name}`"
 

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from lark import Token
 
 from stead_sym.deployment.language import parse_deployment, read_items, syntax_tree
+from stead_sym.deployment.parts import ANY
 from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.parser import Node, tokens_of, trees_of
@@ -171,7 +172,12 @@ class Names:
                 [line] = trees_of(item)
                 names = [token for token in tokens_of(line) if token.type == "NAME"]
                 self._each("tool" if line.data == "fair_calls" else "agent", names)
-            case "spec" | "fair":
+            case "spec":
+                *audience, formula = trees_of(item)
+                for whom in audience:
+                    self._each("policy", [token for token in tokens_of(whom) if token != ANY])
+                self._formula(formula, {})
+            case "fair":
                 self._below(item, {})
             case _:
                 pass

@@ -1,0 +1,97 @@
+"""`spec NAME for WHOM`: who a specification is asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+import stead_sym as st
+from stead_sym.agent.base import Everything
+from stead_sym.cli.editor.names import Names
+from stead_sym.errors import DeclarationError
+
+DESK = """
+deployment desk
+relation Done()
+tool work()
+  guard ~Done()
+  effect
+    insert Done()
+tool wait()
+policy lazy
+  call wait()
+policy busy
+  call work()
+  call wait()
+"""
+SPECS = """
+spec always AG (Done() -> AX Done())
+spec possible for any EF Done()
+spec idle for lazy AG ~Done()
+spec never for lazy, any AG ~Done()
+"""
+
+
+def asked(agent: object) -> list[str]:
+    return [*st.verify(st.parse_deployment(DESK + SPECS), agent).verdicts]
+
+
+def test_it_is_asked_only_of_those_whom_it_names() -> None:
+    desk = st.parse_deployment(DESK + SPECS)
+    assert asked("any") == asked(Everything()) == ["always", "possible"]
+    assert asked("lazy") == asked(desk.policy("lazy")) == asked(st.wrap(desk, "lazy")) == ["always", "idle"]
+    assert asked("busy") == asked(lambda context: min(context.calls)) == ["always"]
+    assert [*st.verify(desk, "lazy", "possible").verdicts] == ["possible"]
+
+
+def test_of_several_agents_every_one_is_any_and_some_one_runs_the_policy() -> None:
+    text = DESK.replace("policy lazy", "agent one\n  tools work, wait\nagent two\n  tools wait\npolicy lazy")
+    desk = st.parse_deployment(text + SPECS)
+    for agents, names in (
+        ({"one": "any", "two": "any"}, ["always", "possible"]),
+        ({"one": "any", "two": "lazy"}, ["always", "idle"]),
+    ):
+        assert [*st.verify(desk, agents).verdicts] == names
+
+
+def test_what_is_not_asked_is_in_no_size() -> None:
+    text = (
+        "deployment d\nsort a\nrelation R(a)\nbound a 1\ntool t()\npolicy p\n  call t()\nspec one AG true\n"
+    )
+    many = f"spec many for any exists {', '.join(f'x{k}' for k in range(9))}: a. true\n"
+    sizes = [st.verify(st.parse_deployment(text + more), "p", domain="theorem").domain for more in ("", many)]
+    assert sizes[0] == sizes[1]
+
+
+def test_it_is_printed_and_built_as_it_is_read() -> None:
+    desk = st.parse_deployment(DESK + SPECS)
+    assert "spec never for lazy, any\n" in str(desk)
+    assert st.parse_deployment(str(desk)) == desk
+    built = st.deployment(
+        "d", sorts={}, relations={"P": ""}, tools=[st.tool("t")], specs={"possible for any": "EF P()"}
+    )
+    assert built.specs[0].whom == ("any",)
+
+
+def test_for_is_a_name_as_before_where_nothing_else_fits() -> None:
+    text = (
+        "deployment d\nsort for = { a }\nrelation for(for)\ntool t(for: for)\n"
+        "spec for for for for(a)\npolicy for\n  call t(x)\n"
+    )
+    desk = st.parse_deployment(text)
+    assert (desk.specs[0].name, desk.specs[0].whom, str(desk.specs[0].formula)) == ("for", ("for",), "for(a)")
+    old = st.parse_deployment(text.replace("spec for for for for(a)", "spec for for(a)\nspec s for (a)"))
+    assert [(spec.whom, str(spec.formula)) for spec in old.specs] == [((), "for(a)"), ((), "for(a)")]
+
+
+def test_whom_it_does_not_know_it_refuses() -> None:
+    with pytest.raises(DeclarationError, match="spec s is for lzy, which is no policy; did you mean lazy"):
+        st.parse_deployment(DESK + "spec s for lzy EF Done()\n")
+    with pytest.raises(DeclarationError, match="spec s is for EF, which is no policy"):
+        st.parse_deployment(DESK + "spec s for any, EF Done()\n")
+
+
+def test_the_editor_knows_the_policy_there() -> None:
+    names = Names(DESK + SPECS)
+    lazy = next(symbol for symbol in names.symbols if (symbol.kind, symbol.name) == ("policy", "lazy"))
+    assert len(lazy.places) == 3
+    assert not any(symbol.name == "any" for symbol in names.symbols)

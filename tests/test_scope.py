@@ -1,0 +1,180 @@
+"""What verdicts are about: each that is said without a caveat is true of every narrower agent."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from itertools import chain, combinations, islice, product
+
+import pytest
+from hypothesis import event, given, reject, settings
+from hypothesis import strategies as some
+
+import stead_sym as st
+from engine_pairs import by_name, examples
+from stead_sym.agent.roles import wrap_all
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.errors import DefinitionError, InputError, Undecided
+from stead_sym.explicit.check import Labelling
+from stead_sym.explicit.explore import Graph, explore
+from stead_sym.findings.occurrences import quantifies
+from stead_sym.logic.syntax import TRUE, Globally
+from stead_sym.scope import missed, rarest
+from stead_sym.testing.workflows import workflows
+
+MOST_STATES = 24
+MOST_NARROWER = 48
+
+IDLE = """
+deployment idle
+relation Done()
+tool work()
+  guard ~Done()
+  effect
+    insert Done()
+tool wait()
+policy lazy
+  call wait()
+spec possible EF Done()
+spec always_possible AG EF Done()
+"""
+
+
+def selections(calls: frozenset[st.Call]) -> list[frozenset[st.Call]]:
+    """The nonempty subsets, the single calls first; of many calls the first few subsets."""
+    listed = sorted(calls)
+    sizes = (combinations(listed, n) for n in range(1, len(listed) + 1))
+    return [*map(frozenset, islice(chain.from_iterable(sizes), 16))]
+
+
+def narrower(deployment: Deployment, graph: Graph, seed: int) -> list[Graph]:
+    """Graphs of agents that select fewer calls, by the state: all of them, or some where there are many."""
+    tools = [frozenset(role.tools) for role in deployment.agents]
+    choices = [
+        selections(mine)
+        for acting in graph.actors
+        for own in tools
+        if (
+            mine := frozenset(
+                call for call, actor in acting.items() if actor is not None and call.tool in own
+            )
+        )
+    ]
+    place = [
+        state
+        for state, acting in enumerate(graph.actors)
+        for own in tools
+        if any(actor is not None and call.tool in own for call, actor in acting.items())
+    ]
+    if math.prod(map(len, choices)) <= MOST_NARROWER:
+        plans = [*product(*choices)]
+    else:
+        draw = random.Random(seed)
+        plans = [tuple(map(draw.choice, choices)) for _ in range(MOST_NARROWER)]
+    found = []
+    for plan in plans:
+        kept: list[set[st.Call]] = [set() for _ in graph.states]
+        for state, calls in zip(place, plan, strict=True):
+            kept[state] |= calls
+        edges = tuple(
+            tuple((c, t) for c, t in out if acting[c] is None or c in mine)
+            for out, acting, mine in zip(graph.edges, graph.actors, kept, strict=True)
+        )
+        found.append(replace(graph, edges=edges))
+    return found
+
+
+@settings(max_examples=examples(40))
+@given(workflows(), some.sampled_from(["any", "one", "two"]), some.integers(0, 9))
+def test_what_is_said_without_a_caveat_is_true_of_every_narrower_agent(deployment, who, seed) -> None:
+    agent = "any" if who == "any" else {role.name: by_name(who) for role in deployment.agents}
+    restriction = theorem_restriction(deployment, deployment.specs)
+    try:
+        graph = explore(deployment, wrap_all(deployment, agent), restriction, max_states=MOST_STATES)
+        result = st.verify(deployment, agent)
+    except (DefinitionError, Undecided, InputError):
+        reject()
+    known = [spec for spec in deployment.specs if result[spec.name].holds is not None]
+    for less in narrower(deployment, graph, seed):
+        labelling = Labelling(less, restriction)
+        if deployment.fair and not labelling.holds_initially(Globally("E", TRUE)):
+            continue
+        for spec in known:
+            verdict = result[spec.name]
+            differs = labelling.holds_initially(spec.formula) != verdict.holds
+            if differs:
+                event(f"{verdict.word} under {who} and differs for a narrower agent")
+                assert verdict.scope, spec.formula
+            found = any(f.kind == "about no given agent" and f.spec == spec.name for f in result.findings)
+            assert found == bool(verdict.holds and verdict.scope)
+
+
+@pytest.mark.parametrize(
+    ("formula", "universal", "existential"),
+    [
+        ("P()", True, True),
+        ("AG P()", True, False),
+        ("~EF P()", True, False),
+        ("AX P() -> P()", False, True),
+        ("AX P() -> AX P()", False, False),
+        ("EX P() -> AX P()", True, False),
+        ("A[EX P() U P()]", False, False),
+        ("A[AX P() U P()]", True, False),
+        ("E[AX P() W P()]", False, False),
+        ("E[EX P() W P()]", False, True),
+        ("AX P() <-> P()", False, False),
+        ("(P() <-> true) & AX P()", True, False),
+        ("atmost 1 x. AX R(x)", False, True),
+        ("atmost 1 x. EX R(x)", True, False),
+        ("atleast 1 x. AX R(x)", True, False),
+        ("exactly 1 x. AX R(x)", False, False),
+        ("exactly 1 x. R(x)", True, True),
+        ("AG EF P()", False, False),
+    ],
+)
+def test_the_polarity_of_a_formula(formula: str, universal: bool, existential: bool) -> None:
+    deployment = st.parse_deployment(
+        "deployment d\nsort a\nrelation P()\nrelation R(a)\nbound a 1\ntool t()\n"
+    )
+    expanded = deployment.formula(formula)
+    assert (quantifies(expanded, "A"), quantifies(expanded, "E")) == (universal, existential)
+
+
+def test_what_some_agent_could_do_is_said_of_no_given_one() -> None:
+    idle = st.parse_deployment(IDLE)
+    free, lazy = st.verify(idle), st.verify(idle, "lazy")
+    for spec in ("possible", "always_possible"):
+        assert free[spec].holds
+        [said] = free[spec].scope
+        assert "some agent could do" in said
+        assert lazy[spec].holds is False
+        assert lazy[spec].scope == ()
+        [finding] = [f for f in free.findings if f.spec == spec]
+        assert finding.kind == "about no given agent"
+        assert f"spec {spec} for any" in finding.remedy
+
+
+def test_an_agent_without_a_choice_is_a_given_one() -> None:
+    text = IDLE.replace("tool work()", "event work()").replace("tool wait()", "tool wait(x: a)\n  guard R(x)")
+    text = text.replace("relation Done()", "sort a = { b, c }\nrelation R(a)\nrelation Done()\n%s")
+    text = text.replace("call wait()", "call wait(x)")
+    for init, choice in (("init R(b)", False), ("init R(b) R(c)", True)):
+        result = st.verify(st.parse_deployment(text % init))
+        assert bool(result["possible"].scope) == choice
+
+
+def test_samples_say_what_they_may_have_missed() -> None:
+    assert rarest(10) == pytest.approx(0.2589, abs=1e-4)
+    for samples, contexts in ((1, 1), (10, 1), (10, 7), (200, 40)):
+        p = rarest(samples, contexts)
+        assert contexts * (1 - p) ** samples == pytest.approx(0.05)
+    assert missed("bot", 10, 1) == (
+        "an answer of bot rarer than 26 % in some context may be missing, at 95 % (its one context was asked"
+        " 10 times)"
+    )
+    assert missed("bot", 10, 7) == (
+        "an answer of bot rarer than 39 % in some context may be missing, at 95 % (7 contexts were asked 10"
+        " times each; 26 % for one of them alone)"
+    )
