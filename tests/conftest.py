@@ -1,8 +1,13 @@
 """Configuration of the test suite. Its place puts this folder, and so `shared_folder`, on the path.
 
-HYPOTHESIS_PROFILE=slow runs the generated tests on new examples each time, and ten times as many; the header
-says the seed, with which `--hypothesis-seed` runs the same ones again. HYPOTHESIS_PROFILE=unshrunk stops at
-the first example that fails, for who only wants to know that one does.
+`pytest` runs the core: verdicts, evidence and agents, in a few minutes. What starts processes, kills them,
+waits or takes long is marked `gate`, and so is all that stands around the core (`_AROUND`); `pytest -m gate`
+runs it.
+
+HYPOTHESIS_PROFILE says how many examples generated tests take: a quarter in `quick`, the default, all in
+`ci`, and in `slow` ten times as many, new ones each time; the header says the seed, with which
+`--hypothesis-seed` runs the same ones again. `unshrunk` is `ci` that stops at the first example that fails,
+for who only wants to know that one does.
 
 Where PYTHONDONTWRITEBYTECODE is set, as in images of containers, bytecode goes to a temporary folder: the
 tests start many processes, and each would compile the package anew, which takes it half a second.
@@ -13,6 +18,7 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -20,9 +26,12 @@ from hypothesis import HealthCheck, Phase, settings
 from replayed import replay_everything
 
 _GENERATED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+_AROUND = ("cli", "editor", "export", "models", "pytest_plugin", "sweeps")
+"""The folders of tests of what stands around the core: they start processes."""
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=_GENERATED)
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=25)
 settings.register_profile("unshrunk", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate])
 settings.register_profile("slow", max_examples=1000, deadline=None, suppress_health_check=_GENERATED)
 settings.load_profile(_PROFILE)
@@ -37,6 +46,14 @@ def pytest_configure(config: pytest.Config) -> None:
         kept = tempfile.TemporaryDirectory(prefix="bytecode-")
         os.environ["PYTHONPYCACHEPREFIX"] = kept.name
         config.add_cleanup(kept.cleanup)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all tests of the folders around the core."""
+    around = {Path(__file__).parent / folder for folder in _AROUND}
+    for item in items:
+        if around.intersection(item.path.parents):
+            item.add_marker(pytest.mark.gate)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

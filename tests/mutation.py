@@ -2153,6 +2153,8 @@ def _first_failure(package: str, tests: tuple[str, ...], limit: float | None) ->
         "-p",
         "no:cacheprovider",
         "--tb=no",
+        "-m",
+        "",  # those of the gate too
         *tests,
     ]
     environment = {**os.environ, "PYTHONPATH": package, "PYTHONDONTWRITEBYTECODE": "1"}

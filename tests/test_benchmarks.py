@@ -25,6 +25,8 @@ from service_desk import Desk
 
 from stead_sym.verification import EngineName, verify
 
+pytestmark = pytest.mark.gate
+
 
 def run(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(scaling.ROOT / "benchmarks" / script), *words]

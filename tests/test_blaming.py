@@ -55,6 +55,7 @@ def invariants(draw):
     return replace(deployment, written=replace(deployment.written, specs=specs))
 
 
+@pytest.mark.gate
 @settings(max_examples=examples(20))
 @given(invariants(), st.integers(0, 9))
 def test_what_is_found_mends_and_nothing_smaller_does(deployment, seed):

@@ -204,6 +204,7 @@ def test_options_of_a_model_are_refused_without_one(capsys: pytest.CaptureFixtur
     assert "--tolerance is for a language model" in capsys.readouterr().err
 
 
+@pytest.mark.gate
 def test_a_limit_of_time_ends_it_with_the_bounds_that_it_had_come_to(tmp_path: Path) -> None:
     path = tmp_path / "growing.stead"
     path.write_text(GROWING.replace("Held(item)", "Held(item)\nrelation Pair(item, item)") + """

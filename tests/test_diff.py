@@ -16,6 +16,7 @@ from hypothesis import strategies as strategies
 from rich.console import Console
 
 import stead_sym as st
+from engine_pairs import examples
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError
 from stead_sym.report.data import error_data, report_data
@@ -256,6 +257,7 @@ def test_nothing_is_wider_than_the_terminal(width: int) -> None:
         assert max(map(len, printed(difference(*pair), width).splitlines())) <= width
 
 
+@pytest.mark.gate
 def test_the_commands_of_the_page_run(tmp_path: Path) -> None:
     page = Path(__file__).parents[1].joinpath("docs", "compare.md").read_text(encoding="utf-8")
     commands = re.findall(r"(?ms)^```sh\n(.*?)^```", page)[0]
@@ -336,7 +338,8 @@ anything = strategies.recursive(
 )
 
 
-@settings(max_examples=300)
+@pytest.mark.gate
+@settings(max_examples=examples(300))
 @given(strategies.sampled_from(paths(BASELINE)), anything)
 def test_a_report_with_anything_in_one_place_is_compared_or_refused(
     path: tuple[Any, ...], value: Any

@@ -165,6 +165,7 @@ def test_the_figures_of_the_paper(engine, policy, states, transitions, auth, pro
     assert (result["auth"].holds, result["prog"].holds) == (auth, prog)
 
 
+@pytest.mark.gate
 def test_as_printed_the_status_of_a_case_may_get_lost():
     """Where no fact of D holds `open`, ψ also admits a D' without it: intake of a case with no status."""
     deployment = refund(AS_PRINTED)

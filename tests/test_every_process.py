@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.gate
+
 _VERIFY = """
 import json, sys
 import stead_sym as st

@@ -14,6 +14,8 @@ from pages import ROOT, Reader, blocks, verdicts
 from pinned import DOMAINS, explored
 from stead_sym.findings.finding import Kind
 
+pytestmark = pytest.mark.gate
+
 PAGES = {
     path.stem: path for path in sorted((ROOT / "docs" / "examples").glob("*.md")) if path.stem != "index"
 }

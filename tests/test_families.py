@@ -66,6 +66,7 @@ def up_and_down(steps: int) -> str:
     return "\n".join([*lines, f"q{steps}: halt"])
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     ("engine", "steps"),
     [("symbolic", 10), ("symbolic", 100), ("explicit", 10), ("explicit", 100), ("explicit", 1000)],

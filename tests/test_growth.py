@@ -19,6 +19,8 @@ from engine_pairs import examples, replay
 from stead_sym.cli.main import main
 from stead_sym.deployment.restriction import normal_restriction
 
+pytestmark = pytest.mark.gate
+
 LEAK = """
 deployment leak
 sort case

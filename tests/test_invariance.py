@@ -214,6 +214,7 @@ def test_names_in_generated_deployments(data, deployment, policy):
     assert_names_are_nothing(data, deployment, policy, ("normal", "theorem"))
 
 
+@pytest.mark.gate
 @settings(max_examples=examples(15))
 @given(st.data(), deployments(keep_bounds=False, total=False), st.sampled_from(["any", "p"]))
 def test_that_there_is_a_breach(data, deployment, policy):
@@ -223,6 +224,7 @@ def test_that_there_is_a_breach(data, deployment, policy):
     assert_names_are_nothing(data, deployment, policy, ("normal", "theorem"))
 
 
+@pytest.mark.gate
 def test_the_seed_of_hashes():
     """Two processes whose sets are in different orders: the same answers, and the same canonical contexts
     with the same decisions."""

@@ -9,7 +9,10 @@ import pytest
 import stead_sym as st
 from stead_sym.report.data import report_data
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits take a POSIX system")
+pytestmark = [
+    pytest.mark.gate,
+    pytest.mark.skipif(os.name != "posix", reason="limits take a POSIX system"),
+]
 
 HARD = """
 deployment hard

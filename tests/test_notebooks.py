@@ -11,6 +11,8 @@ import pytest
 import stead_sym as st
 from shared_folder import shared_folder
 
+pytestmark = pytest.mark.gate
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 WITH_A_MODEL = {"trained_model"}

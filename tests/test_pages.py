@@ -12,6 +12,8 @@ from pages import FENCE, ROOT, blocks, read_page
 from stead_sym.cli.main import _parser
 from stead_sym.findings.finding import Kind
 
+pytestmark = pytest.mark.gate
+
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 """Those of the site, and those beside the README."""

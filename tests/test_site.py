@@ -14,6 +14,8 @@ import pytest
 import stead_sym
 from pages import ROOT
 
+pytestmark = pytest.mark.gate
+
 DOCS = ROOT / "docs"
 CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 

@@ -38,6 +38,8 @@ from stead_sym.testing.formulas import assignments
 from stead_sym.testing.workflows import workflows
 from whole import verify
 
+pytestmark = pytest.mark.gate
+
 KINDS = ("any", "p", "q", "one", "some")
 kinds = st.tuples(*[st.sampled_from(KINDS)] * 3)
 

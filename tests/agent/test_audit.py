@@ -20,6 +20,8 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.byte_model import ByteModel
 from stead_sym.testing.strategies import renamings
 
+pytestmark = pytest.mark.gate
+
 desk = load("refund")
 prompt = Prompt.of(desk)
 state = Instance.of(

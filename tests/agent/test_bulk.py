@@ -23,6 +23,8 @@ from stead_sym.agent.records.store import Store
 from stead_sym.testing.byte_model import ByteTokenizer
 from stead_sym.testing.served_model import serving
 
+pytestmark = pytest.mark.gate
+
 MANY = [context(f"case{i}") for i in range(400)]
 
 WORKER = """

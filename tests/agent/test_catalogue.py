@@ -19,6 +19,8 @@ from stead_sym.agent.models.catalogue import CATALOGUE, LICENCE, SMOLLM2, WEIGHT
 from stead_sym.agent.records.digest import digest_file
 from stead_sym.errors import ModelError
 
+pytestmark = pytest.mark.gate
+
 METADATA = "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\nRequires-Dist: not-on-any-index\n"
 TAGS = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 

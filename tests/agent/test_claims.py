@@ -15,6 +15,8 @@ from stead_sym.agent.records.claims import Claims
 from stead_sym.agent.records.store import Store
 from stead_sym.errors import StoreError
 
+pytestmark = pytest.mark.gate
+
 KEYS = [f"key{i}" for i in range(1200)]
 """More than go into one statement."""
 

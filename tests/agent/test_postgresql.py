@@ -15,6 +15,8 @@ from stead_sym.agent.records.store import Store
 from stead_sym.cli.main import main
 from stead_sym.errors import StoreError
 
+pytestmark = pytest.mark.gate
+
 
 def test_a_password_is_never_said(new_database, capsys, tmp_path):
     url = new_database()

@@ -141,6 +141,7 @@ def test_a_desk_that_somebody_changes_meanwhile_is_read_again(tmp_path, monkeypa
         assert len(one.read(agent)[1].tuples("CaseStatus")) == 1
 
 
+@pytest.mark.gate
 def test_a_case_that_gets_nowhere_ends_the_run():
     agent = ModelAgent(
         next(m for m in map(ByteModel, range(20)) if not verify(desk, ModelAgent(m, prompt))["prog"].holds),

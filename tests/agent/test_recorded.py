@@ -634,6 +634,7 @@ async def stubborn(context):
             await asyncio.sleep(30)
 
 
+@pytest.mark.gate
 def test_a_question_that_refuses_to_end_is_left(caplog):
     """Where it is over its deadline nobody waits for it, and what others answered is kept."""
 
@@ -689,6 +690,7 @@ def test_ctrl_c_while_a_thread_begins(running, monkeypatch):
     assert recorded(first_async).select(MANY[:3]) == [{first(context)} for context in MANY[:3]]
 
 
+@pytest.mark.gate
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_does_not_wait_for_what_refuses_to_end():
     import _thread

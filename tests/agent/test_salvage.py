@@ -15,6 +15,8 @@ from stead_sym.cli.main import main
 from stead_sym.errors import StoreError
 from stead_sym.testing.byte_model import ByteModel
 
+pytestmark = pytest.mark.gate
+
 
 def salvaged(old, new):
     with Store(old) as damaged, Store(new) as fresh:

@@ -29,6 +29,8 @@ from stead_sym.report.progress import progress_line
 from stead_sym.testing.byte_model import ALL, ByteModel, ByteTokenizer
 from stead_sym.testing.served_model import ServedModel, quick_logprobs, serving
 
+pytestmark = pytest.mark.gate
+
 COMPLETIONS = "/v1/completions"
 
 

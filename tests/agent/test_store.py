@@ -116,6 +116,7 @@ ModelAgent(model, prompt, Store(sys.argv[1])).select(CONTEXTS)
 """
 
 
+@pytest.mark.gate
 def test_killing_the_process_in_mid_batch_loses_nothing(path, tmp_path):
     log = tmp_path / "log"
     folder = os.path.dirname(__file__)
@@ -541,6 +542,7 @@ def changed(data):
         yield copy
 
 
+@pytest.mark.gate
 def test_no_odd_record_is_a_bug(tmp_path):
     """A line with the right digest is a decision, or an error with its place."""
     agent = ModelAgent(ByteModel(), prompt)

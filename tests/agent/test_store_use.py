@@ -21,6 +21,8 @@ from stead_sym.agent.records.store import Store
 from stead_sym.errors import StoreError
 from stead_sym.testing.byte_model import ByteModel
 
+pytestmark = pytest.mark.gate
+
 VERSION_1 = """
     CREATE TABLE {0} (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, body TEXT NOT NULL,
         digest TEXT NOT NULL);

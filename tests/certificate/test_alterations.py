@@ -10,6 +10,8 @@ from altered import NEVER_VALID, is_wrong, outcomes
 from certified import PROFILES
 from engine_pairs import examples
 
+pytestmark = pytest.mark.gate
+
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_alterations(profile):

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as strategies
 
 import stead_sym as st
+from engine_pairs import examples
 from stead_sym.cli.main import main
 from stead_sym.data.spelling import MOST_CHARACTERS, Unusable, text_of
 from stead_sym.deployment.resolve import Items, Text, resolve_items
@@ -110,6 +111,7 @@ def test_files_and_databases_say_what_facts_say(tmp_path: Path, monkeypatch: pyt
         assert {name: v.holds for name, v in result.verdicts.items()} == {"all_paid": False, "one_open": True}
 
 
+@pytest.mark.gate
 def test_parquet_says_what_a_file_of_text_says(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra data")
     from pyarrow import parquet
@@ -460,7 +462,7 @@ def expected_value(sort: str, text: str) -> str:
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=strategies.lists(strategies.tuples(CELLS, CELLS), max_size=12))
 def test_random_tables_read_back(rows: list[tuple[str, str]], tmp_path: Path) -> None:
     """Odd cells give the facts that the rule gives, or are told to be spelled alike."""
@@ -485,7 +487,7 @@ def test_random_tables_read_back(rows: list[tuple[str, str]], tmp_path: Path) ->
         assert st.parse_deployment(str(found)) == found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cells=strategies.lists(CELLS, min_size=1, max_size=30), bad=strategies.integers(0, 29))
 def test_the_line_of_an_error_is_where_the_row_starts(cells: list[str], bad: int, tmp_path: Path) -> None:
     rows = [(f"o{k}", cell, "open") for k, cell in enumerate(cells)]

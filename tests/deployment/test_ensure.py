@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from engine_pairs import examples
 from stead_sym.deployment.ensure import ensured
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.parser import parse_formula
@@ -79,7 +80,7 @@ formulas = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(formulas, st.sets(st.sampled_from(FACTS), max_size=4))
 @example(Forall(Binder("q", "k"), Atom("R", (Var("x"), Var("q")), primed=True)), {FACTS[0]})
 def test_every_successor_once_and_no_other(formula, facts):

@@ -277,6 +277,7 @@ spec s AG exists x. E(x, x)
 """
 
 
+@pytest.mark.gate
 def test_a_verification_past_the_limit_is_unknown(tmp_path):
     edges = graphs.gadgets(graphs.cubic(30)).edges
     size = 1 + max(max(edge) for edge in edges)

@@ -12,6 +12,8 @@ from hostile import hostile
 
 import stead_sym as st
 
+pytestmark = pytest.mark.gate
+
 WARD = {"bed_agent": "careful", "discharge_agent": "careful"}
 LONG = """deployment long
 sort n = 0..420

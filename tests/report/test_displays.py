@@ -9,6 +9,8 @@ import pytest
 
 import stead_sym as st
 
+pytestmark = pytest.mark.gate
+
 
 @pytest.fixture(scope="module", params=["symbolic", "explicit"])
 def result(request):

@@ -96,6 +96,7 @@ def test_a_saturated_set_is_the_least_closed_one(backend):
     check()
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("backend", [None, "autoref"])
 def test_relations_that_say_nothing_of_some_bits(backend):
     @settings(max_examples=examples(15))

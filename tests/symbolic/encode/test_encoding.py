@@ -7,6 +7,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine_pairs import examples
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 from stead_sym.symbolic.bdd.manager import Manager
@@ -115,7 +116,7 @@ def test_primed_atoms_are_copies(drawn):
         assert encoding.atom(fact, primed=True) == m.substitute(encoding.atom(fact), rename)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(encodings_with_states())
 def test_relations_over_vectors(drawn):
     encoding, state = drawn
