@@ -66,7 +66,7 @@ def test_it_is_printed_and_built_as_it_is_read() -> None:
     desk = st.parse_deployment(DESK + SPECS)
     assert "spec never for lazy, any\n" in str(desk)
     assert st.parse_deployment(str(desk)) == desk
-    built = st.deployment(
+    built = st.build_deployment(
         "d", sorts={}, relations={"P": ""}, tools=[st.tool("t")], specs={"possible for any": "EF P()"}
     )
     assert built.specs[0].whom == ("any",)
