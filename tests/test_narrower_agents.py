@@ -51,23 +51,13 @@ def selections(calls: frozenset[st.Call]) -> list[frozenset[st.Call]]:
 
 def narrower(deployment: Deployment, graph: Graph, seed: int) -> list[Graph]:
     """Graphs of agents that select fewer calls, by the state: all of them, or some where there are many."""
-    tools = [frozenset(role.tools) for role in deployment.agents]
-    choices = [
-        selections(mine)
-        for acting in graph.actors
-        for own in tools
-        if (
-            mine := frozenset(
-                call for call, actor in acting.items() if actor is not None and call.tool in own
-            )
-        )
-    ]
-    place = [
-        state
-        for state, acting in enumerate(graph.actors)
-        for own in tools
-        if any(actor is not None and call.tool in own for call, actor in acting.items())
-    ]
+    names = [role.name for role in deployment.agents]
+    place, choices = [], []
+    for state, acting in enumerate(graph.actors):
+        for name in names:
+            if mine := frozenset(call for call, agents in acting.items() if name in agents):
+                place.append((state, name))
+                choices.append(selections(mine))
     if math.prod(map(len, choices)) <= MOST_NARROWER:
         plans = [*product(*choices)]
     else:
@@ -75,14 +65,18 @@ def narrower(deployment: Deployment, graph: Graph, seed: int) -> list[Graph]:
         plans = [tuple(map(draw.choice, choices)) for _ in range(MOST_NARROWER)]
     found = []
     for plan in plans:
-        kept: list[set[st.Call]] = [set() for _ in graph.states]
-        for state, calls in zip(place, plan, strict=True):
-            kept[state] |= calls
+        kept = dict(zip(place, plan, strict=True))
+        actors = []
+        for state, acting in enumerate(graph.actors):
+            still = {
+                call: tuple(a for a in agents if call in kept[state, a]) for call, agents in acting.items()
+            }
+            actors.append({call: still[call] for call, agents in acting.items() if still[call] or not agents})
         edges = tuple(
-            tuple((c, t) for c, t in out if acting[c] is None or c in mine)
-            for out, acting, mine in zip(graph.edges, graph.actors, kept, strict=True)
+            tuple((call, target) for call, target in out if call in acting)
+            for out, acting in zip(graph.edges, actors, strict=True)
         )
-        found.append(replace(graph, edges=edges))
+        found.append(replace(graph, edges=edges, actors=tuple(actors)))
     return found
 
 
