@@ -54,7 +54,7 @@ TRAPS = (
         "tool stop() guard Flag() effect delete State(o, q) for o, q\n"
         "tool raise() effect insert Flag()\nfair ~Flag()\nfair Flag()\nspec s AG false",
         "tool stop() guard Flag() effect delete State(o, q) for o, q\n"
-        "tool raise() effect insert Flag()\nfair Flag()\nspec s AG EF Flag()",
+        "tool raise() effect insert Flag()\nfair Flag()\nspec s for any AG EF Flag()",
     ),
     Trap(
         "premise never true",

@@ -1972,8 +1972,8 @@ MUTATIONS = (
     Mutation(
         "fairness does not matter to what a choice changes",
         "/symmetries.py",
-        "elif not fewer and _quantifies",
-        "elif _quantifies",
+        "elif not fewer and quantifies",
+        "elif quantifies",
     ),
     Mutation(
         "a formula that leaps is taken for one without an effect",
@@ -2057,7 +2057,7 @@ MUTATIONS = (
     ),
     Mutation(
         "polarity does not matter to what is kept",
-        "/symmetries.py",
+        "/findings/occurrences.py",
         "(one.formula.path == path) == (one.polarity > 0) and one.polarity != 0",
         "one.formula.path == path",
     ),

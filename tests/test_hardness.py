@@ -36,7 +36,7 @@ def test_formulas_are_true_where_their_deployments_say_so():
 
 def test_machines_halt_where_their_deployments_say_so():
     answers = set()
-    for seed in range(examples(12, slow=300)):
+    for seed in range(examples(48, slow=300)):
         machine = hardness.random_machine(1 + seed % 3, seed)
         answers.add(answer := hardness.halts(machine))
         assert verdicts(hardness.on_data(machine)) == {answer}, machine
