@@ -121,8 +121,8 @@ spec once EF On()
 ```
 ```console
 $ stead-sym verify lamp.stead --agent any --quiet
-dark fails
-once holds
+dark fails: some agent could break this, which says nothing of a given agent
+once holds: some agent could do this, which says nothing of a given agent
 $ echo $?
 1
 ```
