@@ -249,7 +249,9 @@ def test_what_was_found_is_replayed_by_the_command(
     told = capsys.readouterr()
     assert "few fails under only: confirmed, 5 steps, 2 claims\n  within raised bounds, case 3" in told.out
     assert told.err == ""
-    for bounds, status in (({"case": 3}, 0), ({"case": 2}, 1), ({"desk": 3}, 2), ({"case": -1}, 2)):
+    # A run may end in a state past a bound, here the third case, and goes on from none, here the second.
+    tried = (({"case": 3}, 0), ({"case": 2}, 0), ({"case": 1}, 1), ({"desk": 3}, 2), ({"case": -1}, 2))
+    for bounds, status in tried:
         evidence = json.loads((folder / "few.json").read_text(encoding="utf-8")) | {"bounds": bounds}
         (tmp_path / "few.json").write_text(json.dumps(evidence), encoding="utf-8")
         assert main(["replay", str(file), str(tmp_path / "few.json"), "--quiet"]) == status
