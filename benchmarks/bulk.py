@@ -42,6 +42,7 @@ from stead_sym.testing.small_model import learnt_tokenizer
 
 SERVED = "quick"
 """What the servers that are started here call their model."""
+SERVER = Path(__file__).resolve().parents[1] / "tests" / "served_model.py"
 
 
 @contextmanager
@@ -50,7 +51,7 @@ def quick_servers(number: int, folder: Path) -> Iterator[str]:
     processes = []
     try:
         for _ in range(number):
-            words = ["-m", "stead_sym.testing.served_model", "--name", SERVED, "--root", str(folder)]
+            words = [str(SERVER), "--name", SERVED, "--root", str(folder)]
             processes.append(
                 subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True, cwd="/")
             )

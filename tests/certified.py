@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from engine_pairs import by_name, some_by_name
+from generated.deployments import deployments
+from generated.guess_breakers import crowded_relations, named_after_others, short_of_room
+from generated.mortality import mortal_deployments
+from generated.workflows import workflows
 from stead_sym.errors import DefinitionError, NoInitialState
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.guess_breakers import crowded_relations, named_after_others, short_of_room
-from stead_sym.testing.mortality import mortal_deployments
-from stead_sym.testing.workflows import workflows
 from whole import verify
 
 PROFILES = {

@@ -17,6 +17,9 @@ from hypothesis import HealthCheck, Phase, given, note, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import actors, by_name, some_by_name
+from generated.deployments import deployments
+from generated.formulas import formulas
+from generated.workflows import workflows
 from stead_sym.agent.roles import wrap_all
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.language import parse_deployment
@@ -40,9 +43,6 @@ from stead_sym.logic.syntax import (
     Until,
     is_temporal,
 )
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import formulas
-from stead_sym.testing.workflows import workflows
 from stead_sym.verification import verify
 
 MAX_STATES = 150
@@ -252,7 +252,7 @@ def constraints(draw, deployment):
 def questions(draw, deployment):
     """Specifications that ask for something to come, or to be possible again and again."""
     schema = deployment.schema
-    from stead_sym.testing.formulas import Signature
+    from generated.formulas import Signature
 
     known = {r.name: r.sorts for r in schema.relations}
     signature = Signature(known, deployment.constants)

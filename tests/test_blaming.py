@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import stead_sym as stead
 from engine_pairs import MAX_STATES, by_name, examples
+from generated.deployments import deployments
+from generated.formulas import Signature, formulas
 from stead_sym.agent.revised import revised
 from stead_sym.agent.roles import wrap
 from stead_sym.blaming import blame
@@ -20,8 +22,6 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import DefinitionError, InputError, Undecided
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Future, Globally, Not
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import Signature, formulas
 from whole import verify
 
 

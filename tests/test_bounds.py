@@ -14,11 +14,11 @@ from hypothesis import assume, event, given, reject, settings
 
 import stead_sym as st
 from engine_pairs import MAX_STATES, engines, examples, replay
+from generated.deployments import deployments
+from generated.mortality import mortal_deployments
 from stead_sym.cli.main import main
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import BoundExceeded, DefinitionError, InputError, Undecided
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.mortality import mortal_deployments
 
 GROWING = """
 deployment growing

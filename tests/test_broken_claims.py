@@ -15,6 +15,7 @@ from hypothesis import strategies as st_
 
 import stead_sym as st
 from engine_pairs import examples, is_at_fault
+from generated.deployments import deployments
 from replayed import assert_verdicts_replay
 from stead_sym.certificate.write import is_certifiable
 from stead_sym.cli.main import main
@@ -22,7 +23,6 @@ from stead_sym.deployment.claims import claims
 from stead_sym.errors import AgentError, DefinitionError, InputError, Undecided
 from stead_sym.report.data import report_schema
 from stead_sym.report.page import report_html
-from stead_sym.testing.deployments import deployments
 
 VOUCHERS = """
 deployment vouchers

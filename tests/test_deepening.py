@@ -11,6 +11,9 @@ from hypothesis import strategies as hs
 
 import stead_sym as st
 from engine_pairs import examples
+from generated.deployments import deployments
+from generated.mortality import mortal_deployments
+from generated.workflows import workflows
 from stead_sym.deepening.deepen import Deepening, Found, deepen
 from stead_sym.deepening.fragment import fragment, leaping
 from stead_sym.deployment.parts import Spec
@@ -20,9 +23,6 @@ from stead_sym.evidence.data import evidence_data, text_digest
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.evidence.recorded import recorded_wrappers
 from stead_sym.evidence.replay import replay
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.mortality import mortal_deployments
-from stead_sym.testing.workflows import workflows
 from stead_sym.verification import EngineName
 from whole import verify
 

@@ -17,6 +17,7 @@ from hypothesis import event, given, note, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import MAX_STATES, examples
+from generated.workflows import workflows
 from stead_sym.deployment.parts import Initially
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.tool import Assign, Choose, Delete, Ensure, Insert
@@ -42,7 +43,6 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Sort
-from stead_sym.testing.workflows import workflows
 from whole import verify
 
 

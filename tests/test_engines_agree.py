@@ -21,6 +21,8 @@ from engine_pairs import (
     scoped_subformulas,
     some_by_name,
 )
+from generated.deployments import deployments
+from generated.formulas import assignments
 from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -30,8 +32,6 @@ from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import BoundExceeded, Undecided
 from stead_sym.readings import answer
 from stead_sym.symbolic.bdd.manager import HAS_CUDD
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import assignments
 from stead_sym.verification import verify
 
 

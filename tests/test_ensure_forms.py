@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, reject, settings
 
 from engine_pairs import both, engines, examples
+from generated.deployments import deployments
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
@@ -36,7 +37,6 @@ from stead_sym.logic.syntax import (
     disjunction,
     map_children,
 )
-from stead_sym.testing.deployments import deployments
 from whole import verify
 
 HEAD = """

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, reject, settings
 
 import stead_sym as st
+from brute_force import automorphisms
 from engine_pairs import MAX_STATES, by_name, examples
+from generated.deployments import deployments
 from stead_sym.errors import DefinitionError, Undecided
 from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
-from stead_sym.testing.brute_force import automorphisms
-from stead_sym.testing.deployments import deployments
 from whole import verify
 
 ALIKE = """

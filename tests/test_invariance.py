@@ -22,6 +22,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import MAX_STATES, examples
+from generated.deployments import deployments
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Clear, Delete, Insert
@@ -29,7 +30,6 @@ from stead_sym.errors import AgentError, DefinitionError, Undecided
 from stead_sym.files import load
 from stead_sym.logic.names import WORDS
 from stead_sym.relational.schema import Schema
-from stead_sym.testing.deployments import deployments
 from whole import verify
 
 CASES = [

@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 
 import stead_sym as st
 from engine_pairs import by_name, examples
+from generated.workflows import workflows
 from stead_sym.agent.roles import wrap_all
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import theorem_restriction
@@ -23,7 +24,6 @@ from stead_sym.findings.occurrences import quantifies
 from stead_sym.logic.syntax import TRUE, Expanded, Globally, Implies
 from stead_sym.readings import FAIR_ALONE, LEFT_OUT_TOO, NO_RUN_FAIR
 from stead_sym.scope import missed, rarest
-from stead_sym.testing.workflows import workflows
 
 MOST_STATES = 16
 MOST_NARROWER = 16

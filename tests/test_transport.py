@@ -6,12 +6,12 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as hs
 
 from engine_pairs import examples
+from generated.deployments import deployments
+from generated.workflows import workflows
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import outcomes, possible, view, within
 from stead_sym.errors import SteadError
 from stead_sym.explicit.explore import explore
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.workflows import workflows
 
 
 @settings(max_examples=examples(60, slow=2000))

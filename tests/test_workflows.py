@@ -24,6 +24,8 @@ from engine_pairs import (
     scoped_subformulas,
     some_by_name,
 )
+from generated.formulas import assignments
+from generated.workflows import workflows
 from stead_sym.agent.roles import wrap_all
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
@@ -34,8 +36,6 @@ from stead_sym.explicit.explore import Graph
 from stead_sym.logic.syntax import TRUE, Not
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.testing.formulas import assignments
-from stead_sym.testing.workflows import workflows
 from whole import verify
 
 pytestmark = pytest.mark.gate

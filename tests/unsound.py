@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 from certified import DOMAINS, KINDS, PROFILES, given_agents
+from generated.deployments import deployments
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.certificate.write import write_certificate
@@ -47,7 +48,6 @@ from stead_sym.symbolic.plan.relaxation import Relaxation
 from stead_sym.symbolic.step.effects import EffectCompiler
 from stead_sym.symbolic.step.formulas import Compiler
 from stead_sym.symbolic.step.updates import Writer
-from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
 
 MAX_STATES = 300

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generated.strategies import renamings
 from stead_sym.agent.audit import Grammar, audit, changed_places, lead, rename, search, values
 from stead_sym.agent.base import DecisionContext, FunctionAgent
 from stead_sym.agent.models.agent import ModelAgent
@@ -18,7 +19,6 @@ from stead_sym.errors import InputError
 from stead_sym.files import load
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.byte_model import ByteModel
-from stead_sym.testing.strategies import renamings
 
 pytestmark = pytest.mark.gate
 

@@ -18,10 +18,10 @@ from store_places import execute
 from test_server import Quick, load, model, on_completions
 from test_store import CONTEXTS, context, prompt
 
+from served_model import serving
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.records.store import Store
 from stead_sym.testing.byte_model import ByteTokenizer
-from stead_sym.testing.served_model import serving
 
 pytestmark = pytest.mark.gate
 

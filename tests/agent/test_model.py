@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from generated.strategies import renamings
 from stead_sym.agent.base import Agent, Counting, DecisionContext, FunctionAgent
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.prompts.prompt import Prompt
@@ -19,7 +20,6 @@ from stead_sym.errors import AgentError, InputError, ModelError, RestrictionErro
 from stead_sym.files import load
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.byte_model import ByteModel, ByteTokenizer
-from stead_sym.testing.strategies import renamings
 from stead_sym.verification import verify
 
 desk = load("refund")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generated.strategies import renamings
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Message, Prompt
 from stead_sym.deployment.language import parse_deployment
@@ -17,7 +18,6 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.files import load
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.testing.strategies import renamings
 
 desk = load("refund")
 CANONICAL = {"s1": "SERVICE_1", "a1": "SERVICE_2", "s2": "SERVICE_3", "a2": "SERVICE_4"}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generated.strategies import instances, pool, renamings, schemas
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
@@ -36,7 +37,6 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.testing.strategies import instances, pool, renamings, schemas
 
 SCHEMA = Schema(
     (Sort("task"), Sort("person"), Sort("status", ("open", "shut"), rigid=True)),

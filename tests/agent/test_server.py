@@ -19,6 +19,7 @@ pytest.importorskip("aiohttp")
 from store_places import execute
 from test_store import CONTEXTS, prompt
 
+from served_model import ServedModel, quick_logprobs, serving
 from stead_sym.agent.base import Reporting
 from stead_sym.agent.models.agent import ModelAgent
 from stead_sym.agent.models.connection import Patience
@@ -27,7 +28,6 @@ from stead_sym.agent.records.store import Store
 from stead_sym.errors import AgentError, InputError, ModelError
 from stead_sym.report.progress import progress_line
 from stead_sym.testing.byte_model import ALL, ByteModel, ByteTokenizer
-from stead_sym.testing.served_model import ServedModel, quick_logprobs, serving
 
 pytestmark = pytest.mark.gate
 

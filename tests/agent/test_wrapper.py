@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import brute_force
+from generated.strategies import instances, renamings, schemas
 from stead_sym.agent.base import DecisionContext, Everything, FunctionAgent
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.tool import Call, Tool
@@ -19,8 +21,6 @@ from stead_sym.logic.syntax import Binder
 from stead_sym.relational.canonical import orbit
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.testing import brute_force
-from stead_sym.testing.strategies import instances, renamings, schemas
 
 
 def first_name(context):

@@ -10,6 +10,8 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples, is_at_fault, replay
+from generated.formulas import Signature, formulas
+from generated.workflows import workflows
 from stead_sym.deployment import build
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Rule
@@ -20,8 +22,6 @@ from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, Undecided
 from stead_sym.files import load_text
 from stead_sym.logic.syntax import Atom, map_children
 from stead_sym.relational.instance import Fact
-from stead_sym.testing.formulas import Signature, formulas
-from stead_sym.testing.workflows import workflows
 from whole import verify
 
 MODES = {

@@ -9,11 +9,11 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 import stead_sym
+from generated.deployments import deployments
+from generated.formulas import Signature, formulas
 from stead_sym.errors import Undecided
 from stead_sym.evidence.tree import Evaluated, Run, Values, is_witness, runs, states_along
 from stead_sym.logic.syntax import And, Future, Globally, Next, Not, Until
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import Signature, formulas
 from stead_sym.verification import verify
 
 NESTED = """

@@ -9,12 +9,12 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, by_name, examples
+from generated.deployments import deployments
+from generated.formulas import Signature, formulas
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import Undecided
 from stead_sym.evidence.tree import runs
 from stead_sym.logic.syntax import Globally
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import Signature, formulas
 
 
 def distances(graph, start, among):

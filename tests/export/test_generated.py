@@ -17,9 +17,9 @@ from peers import assert_agree, nusmv, storm
 
 import stead_sym as st
 from engine_pairs import examples
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.mortality import mortal_deployments
-from stead_sym.testing.workflows import workflows
+from generated.deployments import deployments
+from generated.mortality import mortal_deployments
+from generated.workflows import workflows
 
 PEERS = pytest.mark.parametrize("peer", [nusmv, storm])
 MAX_STATES, MAX_NODES = 150, 1500

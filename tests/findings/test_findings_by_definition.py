@@ -14,6 +14,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from generated.deployments import deployments
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import wrap
 from stead_sym.agent.rules import RuleAgent
@@ -27,7 +28,6 @@ from stead_sym.findings.finding import Finding
 from stead_sym.findings.occurrences import occurrences, replaced
 from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import FALSE, TRUE, Implies, Next, Quantified, Temporal, children
-from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
 
 MAX_STATES = 60

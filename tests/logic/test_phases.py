@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import NAMES, SCHEMA, definitions, well_sorted
 
+from generated.formulas import Signature, sentences
 from stead_sym.agent.rules import RuleAgent
 from stead_sym.deployment.ensure import ensured
 from stead_sym.deployment.language import parse_deployment
@@ -24,7 +25,6 @@ from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Name, Next, Use, Var, subformulas, terms
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.testing.formulas import Signature, sentences
 from stead_sym.verification import verify
 
 SCOPE = {"x": "a", "y": "k"}

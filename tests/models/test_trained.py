@@ -7,6 +7,7 @@ from backends import desk, needs, prompt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from generated.strategies import renamings
 from stead_sym.agent.audit import rename
 from stead_sym.agent.base import FunctionAgent
 from stead_sym.agent.models.agent import ModelAgent
@@ -14,7 +15,6 @@ from stead_sym.agent.models.huggingface import HuggingFace
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
 from stead_sym.testing import small_model
-from stead_sym.testing.strategies import renamings
 from stead_sym.verification import verify
 
 needs("hf", "torch", "transformers")

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import brute_force
+from generated.strategies import instances, renamings, schemas
 from stead_sym.errors import DeclarationError
 from stead_sym.relational.canonical import canonical_form, isomorphic, orbit
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.testing import brute_force
-from stead_sym.testing.strategies import instances, renamings, schemas
 
 GRAPHS = Schema((Sort("node"),), (Relation("E", ("node", "node")),))
 

@@ -19,6 +19,8 @@ from test_canonical import pairs
 from test_canonical import structures as tiny
 from test_parts import group, structures
 
+import brute_force
+from generated.strategies import renamings
 from stead_sym.errors import CanonicalLimit
 from stead_sym.relational import large, shapes
 from stead_sym.relational.canonical import canonical_form, isomorphic, orbit
@@ -26,8 +28,6 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.nauty import search, search_apart
 from stead_sym.relational.refinement import refined
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.testing import brute_force
-from stead_sym.testing.strategies import renamings
 
 NONE = frozenset[str]()
 

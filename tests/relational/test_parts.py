@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from generated.strategies import renamings
 from stead_sym.relational import shapes
 from stead_sym.relational.canonical import canonical_form, form_of, isomorphic, orbit
 from stead_sym.relational.encoding import Encoding
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.parts import Parts
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.testing.strategies import renamings
 
 MOST = 2_000  # automorphisms that a test goes through
 

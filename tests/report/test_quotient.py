@@ -9,9 +9,9 @@ from hypothesis import given, note, reject, settings
 
 import stead_sym as st
 from engine_pairs import both, examples
+from generated.workflows import workflows
 from stead_sym.agent.base import Everything
 from stead_sym.errors import AgentError, DefinitionError, NoInitialState, Undecided
-from stead_sym.testing.workflows import workflows
 
 
 def contexts_of(pair, name):

@@ -9,6 +9,8 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, examples, replay, some_by_name
+from generated.deployments import deployments
+from generated.formulas import Signature, formulas
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import Undecided
 from stead_sym.files import load
@@ -17,8 +19,6 @@ from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.manager import Manager
 from stead_sym.symbolic.engine import SymbolicEngine
 from stead_sym.symbolic.plan.explain import explain
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import Signature, formulas
 from stead_sym.verification import verify
 
 

@@ -1,1 +1,1 @@
-"""For tests of deployments: hypothesis strategies, and the definitions by brute force."""
+"""Language models to try agents with: one of no library, and a small one that is made on the spot."""

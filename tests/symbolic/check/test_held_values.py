@@ -1,7 +1,7 @@
 """Values that variables hold after they have left the state: laws of ⟦f⟧ over pairs (D, ν).
 
 The generator makes values that are created together, die in every order and come back
-(`stead_sym.testing.mortality`); the explicit engine on the literal domain is the oracle.
+(`generated.mortality`); the explicit engine on the literal domain is the oracle.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, examples, replay
+from generated.formulas import assignments
+from generated.mortality import mortal_deployments
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.errors import Undecided
@@ -33,8 +35,6 @@ from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.testing.formulas import assignments
-from stead_sym.testing.mortality import mortal_deployments
 from stead_sym.verification import verify
 
 MOST = 250  # states of the literal domain

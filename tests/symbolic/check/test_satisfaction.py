@@ -14,6 +14,8 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, by_name, examples, some_by_name
+from generated.deployments import deployments
+from generated.formulas import Signature, assignments, formulas
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import (
@@ -33,8 +35,6 @@ from stead_sym.logic.syntax import (
     Until,
     Var,
 )
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import Signature, assignments, formulas
 
 
 class Runs:

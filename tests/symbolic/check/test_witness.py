@@ -13,6 +13,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, examples, replay, some_by_name
+from generated.deployments import deployments
 from stead_sym.agent.roles import wrap
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
@@ -37,7 +38,6 @@ from stead_sym.logic.syntax import (
     free_variables,
 )
 from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
 
 

@@ -10,6 +10,8 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from generated.deployments import deployments
+from generated.guess_breakers import crowded_relations
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import Undecided
@@ -19,8 +21,6 @@ from stead_sym.progress import Pulse
 from stead_sym.symbolic.encode.mutex import fields, keys_of, possible_keys, singles
 from stead_sym.symbolic.plan.guess import first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.guess_breakers import crowded_relations
 from stead_sym.verification import verify
 
 

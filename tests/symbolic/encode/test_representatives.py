@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from brute_force import isomorphisms
 from engine_pairs import examples, fault
+from generated.deployments import deployments
+from generated.guess_breakers import named_after_others
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded
 from stead_sym.errors import DefinitionError, Undecided
 from stead_sym.explicit.explore import explore
 from stead_sym.symbolic.encode.representatives import possible_anchors
-from stead_sym.testing.brute_force import isomorphisms
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.guess_breakers import named_after_others
 from whole import verify
 
 

@@ -11,13 +11,13 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from generated.deployments import deployments
 from stead_sym.deployment.build import deployment as build_deployment
 from stead_sym.errors import Undecided
 from stead_sym.relational.instance import Fact
 from stead_sym.symbolic.encode.encoding import Field
 from stead_sym.symbolic.encode.variable_order import Order, arranged
 from stead_sym.symbolic.plan import planner
-from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
 
 

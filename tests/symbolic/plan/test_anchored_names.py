@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from engine_pairs import examples
+from generated.guess_breakers import named_after_others
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.progress import Pulse
 from stead_sym.symbolic.plan.anchored_names import FreshVariables
 from stead_sym.symbolic.plan.guess import Broken, first_guess
 from stead_sym.symbolic.plan.planner import Task, attempt
-from stead_sym.testing.guess_breakers import named_after_others
 
 
 def last(deployment):

@@ -9,6 +9,7 @@ from families import desks, returns_desk, service_desk
 from hypothesis import given, reject, settings
 
 from engine_pairs import both, examples
+from generated.deployments import deployments
 from stead_sym import progress
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.errors import Undecided
@@ -17,7 +18,6 @@ from stead_sym.progress import Pulse
 from stead_sym.symbolic.plan.guess import Guess, first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
 from stead_sym.symbolic.step.updates import Writer
-from stead_sym.testing.deployments import deployments
 from stead_sym.verification import verify
 
 

@@ -7,6 +7,9 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from generated.deployments import deployments
+from generated.formulas import Signature, assignments, formulas
+from generated.guess_breakers import crowded_relations
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import Undecided
@@ -20,9 +23,6 @@ from stead_sym.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
 from stead_sym.symbolic.plan.guess import first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
 from stead_sym.symbolic.plan.relaxation import Relaxation
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import Signature, assignments, formulas
-from stead_sym.testing.guess_breakers import crowded_relations
 
 
 def relaxed(deployment, single):

@@ -7,6 +7,8 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from generated.deployments import deployments
+from generated.guess_breakers import short_of_room
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded, offer, successors
@@ -17,8 +19,6 @@ from stead_sym.progress import Pulse
 from stead_sym.symbolic.plan.guess import first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
 from stead_sym.symbolic.step import effects
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.guess_breakers import short_of_room
 
 _OWN = (
     "insert M({0})",

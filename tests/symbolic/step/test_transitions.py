@@ -6,10 +6,10 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, examples, some_by_name
+from generated.deployments import deployments
+from generated.formulas import Signature, formulas
 from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import And, Future, Globally, Iff, Next, Not, Or, Until
-from stead_sym.testing.deployments import deployments
-from stead_sym.testing.formulas import Signature, formulas
 from stead_sym.verification import verify
 
 

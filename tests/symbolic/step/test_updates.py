@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from generated.formulas import Signature, formulas
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Const, Var
@@ -17,7 +18,6 @@ from stead_sym.symbolic.bdd.manager import Manager
 from stead_sym.symbolic.encode.encoding import Encoding, Field
 from stead_sym.symbolic.step.formulas import Compiler
 from stead_sym.symbolic.step.updates import Writer
-from stead_sym.testing.formulas import Signature, formulas
 
 SCHEMA = Schema(
     (Sort("a"), Sort("k", ("k1", "k2"))),

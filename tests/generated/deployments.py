@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from generated.formulas import Signature, formulas, sentences
 from stead_sym.deployment import build
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Rule
@@ -34,7 +35,6 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
-from stead_sym.testing.formulas import Signature, formulas, sentences
 
 _INITIAL: Mapping[str, tuple[Value, ...]] = {"a": ("c0", "c1"), "b": ("d0",)}
 """The identifiers that D0 may hold, per unbounded sort."""

@@ -3,8 +3,8 @@ agents, any initial database, keys, `set`, `_`, ordered sorts, `x in s`.
 
 The decision: one strategy, in which each of these is there more often than not, since what breaks engines is
 how they meet. A *sound* deployment keeps its bounds, its keys and the conditions of the definition by
-construction, as `testing.deployments` has it; one that is not sound may break any of them, and often does not
-within reach.
+construction, as in `deployments.py`; one that is not sound may break any of them, and often does not within
+reach.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from math import prod
 
 from hypothesis import strategies as st
 
+from generated.formulas import Signature, formulas, sentences
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
@@ -54,7 +55,6 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.instance import Fact, broken_keys
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
-from stead_sym.testing.formulas import Signature, formulas, sentences
 
 _INITIAL: Mapping[str, tuple[Value, ...]] = {"a": ("c0", "c1"), "b": ("d0",)}
 """The identifiers that the facts of `init` may hold, per unbounded sort."""

@@ -4,7 +4,7 @@ The decision: it says what such a server says about the same requests, and compu
 model; what it does wrong is up to who starts it, request by request. It counts how many questions it was
 asked, and how many of them again.
 
-    python -m stead_sym.testing.served_model [--name NAME] [--root DIR] [--seed N]
+    python tests/served_model.py [--name NAME] [--root DIR] [--seed N]
 """
 
 from __future__ import annotations

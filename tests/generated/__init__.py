@@ -1,0 +1,1 @@
+"""Schemas, instances, formulas and deployments drawn by hypothesis, for every engine to agree on."""
