@@ -10,34 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, product
-from typing import TypeAlias, TypeVar, assert_never
+from typing import TypeAlias, TypeVar
 
 from stead_sym.errors import Undecided
 from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
+from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
     Atom,
+    Binder,
     Compare,
     Count,
     Empty,
     Equal,
     Exists,
     Expanded,
-    Forall,
     Formula,
-    Future,
     Globally,
     Iff,
-    Implies,
     Next,
     Not,
-    Or,
     Same,
     Truth,
     Until,
-    Use,
-    unexpanded,
-)  # fmt: skip
+)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -213,7 +209,10 @@ class Grounding:
                 for place in set(zip(relation.sorts, args, strict=True)):
                     self.containing.setdefault(place, []).append(atom)
 
-    def __call__(self, formula: Formula, sigma: Mapping[str, Value]) -> Proposition:
+    def __call__(self, formula: Expanded, sigma: Mapping[str, Value]) -> Proposition:
+        return self._ground(core(formula), sigma)
+
+    def _ground(self, formula: Core, sigma: Mapping[str, Value]) -> Proposition:
         match formula:
             case Truth(value):
                 return YES if value else NO
@@ -228,49 +227,24 @@ class Grounding:
                     return self.number.get(fact, NO)
                 return YES if fact in self.state else NO
             case Not(body):
-                return negation(self(body, sigma))
+                return negation(self._ground(body, sigma))
             case And(parts):
-                return self._all(parts, lambda part: self(part, sigma))
-            case Or(parts):
-                return negation(self._all(parts, lambda part: negation(self(part, sigma))))
-            case Implies(left, right):
-                premise = self(left, sigma)
-                return YES if premise is NO else disjunction(negation(premise), self(right, sigma))
+                return self._all(parts, lambda part: self._ground(part, sigma))
             case Iff(left, right):
-                a, b = self(left, sigma), self(right, sigma)
+                a, b = self._ground(left, sigma), self._ground(right, sigma)
                 return disjunction(conjunction(a, b), conjunction(negation(a), negation(b)))
-            case Forall(binder, body) if binder.declared:
-                every = declared(self.state.schema, binder)
-                return self._all(every, lambda u: self(body, {**sigma, binder.name: u}))
-            case Exists(binder, body) if binder.declared:
-                return negation(self(Forall(binder, Not(body)), sigma))
-            case Forall(binder, body):
-                sort = binder.sort
-                return self._all(
-                    self.domain[sort],
-                    lambda u: negation(
-                        self._and_active(sort, u, negation(self(body, {**sigma, binder.name: u})))
-                    ),
-                )
             case Exists(binder, body):
-                return self._at_least(1, binder.sort, binder.name, body, sigma)
-            case Count(comparison, number, binder, body):
-                sort = binder.sort
-                enough = self._at_least(number, sort, binder.name, body, sigma)
-                if comparison == "atleast":
-                    return enough
-                no_more = negation(self._at_least(number + 1, sort, binder.name, body, sigma))
-                return no_more if comparison == "atmost" else conjunction(enough, no_more)
-            case Use():
-                raise unexpanded(formula)
+                return self._at_least(1, binder, body, sigma)
+            case Count("atleast", number, binder, body):
+                return self._at_least(number, binder, body, sigma)
             case Same(relation):
                 return self._extension(relation, self.state.tuples(relation))
             case Empty(relation):
                 return self._extension(relation, ())
-            case Next() | Future() | Globally() | Until():
+            case Next() | Globally() | Until():
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
-                assert_never(formula)
+                raise outside_kernel(formula)
 
     @staticmethod
     def _all(items: Sequence[_T], ground: Callable[[_T], Proposition]) -> Proposition:
@@ -282,14 +256,15 @@ class Grounding:
                 return NO
         return conjunction(*parts)
 
-    def _at_least(
-        self, number: int, sort: str, name: str, body: Formula, sigma: Mapping[str, Value]
-    ) -> Proposition:
-        """At least ``number`` active values satisfy the body."""
-        values = self.domain[sort]
-        return at_least(
-            number, tuple(self._and_active(sort, u, self(body, {**sigma, name: u})) for u in values)
-        )
+    def _at_least(self, number: int, binder: Binder, body: Core, sigma: Mapping[str, Value]) -> Proposition:
+        """At least ``number`` active values satisfy the body; of `x in s` declared ones."""
+        members: list[Proposition] = []
+        for u in declared(self.state.schema, binder) if binder.declared else self.domain[binder.sort]:
+            member = self._ground(body, {**sigma, binder.name: u})
+            members.append(member if binder.declared else self._and_active(binder.sort, u, member))
+            if members[-1] is YES and number == 1:
+                return YES
+        return at_least(number, tuple(members))
 
     def _and_active(self, sort: str, value: Value, body: Proposition) -> Proposition:
         """u ∈ ad(D ⊕ D') ∧ body.

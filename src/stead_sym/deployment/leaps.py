@@ -57,6 +57,7 @@ from stead_sym.deployment.restriction import Restriction, around
 from stead_sym.deployment.semantics import given, postcondition, takes
 from stead_sym.deployment.tool import Call, Effect, Tool
 from stead_sym.deployment.witnesses import Needs, OutsideForm, Witnesses
+from stead_sym.logic.kernel import written
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -110,7 +111,7 @@ def asked(deployment: Deployment, tool: Tool, effect: Effect) -> Asked:
         names = _sufficient(deployment, Witnesses(deployment).needs(formula, old), columns)
     except OutsideForm as error:
         if None in limits.values():
-            return Asked({}, _outside(error.formula))
+            return Asked({}, _outside(written(error.formula, formula)))
         names = dict.fromkeys(bounds, 0)
     else:
         limits = {

@@ -15,10 +15,10 @@ each of the at most b_S + |C_S| values. Any other ∀ whose body needs a value i
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -28,22 +28,16 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
-    Forall,
-    Formula,
-    Future,
+    Expanded,
     Globally,
     Iff,
-    Implies,
     Next,
     Not,
-    Or,
     Same,
     Term,
     Truth,
     Until,
-    Use,
     Var,
-    unexpanded,
 )
 
 Needs: TypeAlias = Counter[tuple[str, str]]
@@ -52,9 +46,10 @@ Needs: TypeAlias = Counter[tuple[str, str]]
 
 
 class OutsideForm(Exception):
-    """``formula``, a ∀ over values that D' may bring in, needs further values for each of them."""
+    """``formula``, an ∃ over values that D' may bring in, is negated, and so needs further values for each of
+    them."""
 
-    def __init__(self, formula: Formula) -> None:
+    def __init__(self, formula: Core) -> None:
         super().__init__(str(formula))
         self.formula = formula
 
@@ -64,7 +59,7 @@ class Witnesses:
 
     def __init__(self, deployment: Deployment) -> None:
         self._schema = deployment.schema
-        self._known: dict[tuple[int, frozenset[str], bool], tuple[Iff, Needs]] = {}
+        self._known: dict[tuple[Iff, frozenset[str], bool], Needs] = {}
         self._most = {
             sort.name: len(sort.values)
             if sort.values is not None
@@ -72,75 +67,66 @@ class Witnesses:
             for sort in deployment.schema.sorts
         }
 
-    def needs(self, f: Formula, old: frozenset[str], positive: bool = True) -> Needs:
-        """What f needs, or its negation; ``old`` are the variables in scope whose values are in ad(D). Raises
+    def needs(self, formula: Expanded, old: frozenset[str]) -> Needs:
+        """What the formula needs; ``old`` are the variables in scope whose values are in ad(D). Raises
         `OutsideForm`."""
+        return self._needs(core(formula), old, True)
+
+    def _needs(self, f: Core, old: frozenset[str], positive: bool) -> Needs:
+        """What f needs, or its negation."""
         match f:
             case Truth() | Equal() | Compare() | Atom():
                 return Counter()
             case Not(body):
-                return self.needs(body, old, not positive)
-            case And(parts) | Or(parts):
+                return self._needs(body, old, not positive)
+            case And(parts):
                 total: Needs = Counter()
                 for part in parts:
-                    more = self.needs(part, old, positive)
-                    total = total + more if isinstance(f, And) is positive else total | more
+                    more = self._needs(part, old, positive)
+                    total = total + more if positive else total | more
                 return total
-            case Implies(left, right):
-                return self.needs(Or((Not(left), right)), old, positive)
             case Iff():
                 return self._either(f, old, positive)
-            case Exists(binder, body) if positive:
-                return self._some(1, binder, body, old, True)
             case Exists(binder, body):
-                return self._every(f, binder, body, old, False)
-            case Forall(binder, body) if positive:
-                return self._every(f, binder, body, old, True)
-            case Forall(binder, body):
-                return self._some(1, binder, body, old, False)
-            case Count("exactly"):
-                both = replace(f, comparison="atleast"), replace(f, comparison="atmost")
-                return self.needs(And(both), old, positive)
-            case Count("atleast", number, binder, body) if positive:
-                return self._some(number, binder, body, old, True)
-            case Count("atmost", number, binder, body) if not positive:
-                return self._some(number + 1, binder, body, old, True)
-            case Count(_, _, binder, body):  # all values but so many do not satisfy the body
-                return self._every(f, binder, body, old, False)
+                if positive:
+                    return self._some(1, binder, body, old)
+                return self._every(f, binder, body, old)
+            case Count("atleast", number, binder, body):
+                if positive:
+                    return self._some(number, binder, body, old)
+                return self._every(f, binder, body, old)  # all values but so many do not satisfy the body
             case Same(relation) | Empty(relation):
                 return Counter() if positive else Counter({("fact", relation): 1})
-            case Use():
-                raise unexpanded(f)
-            case Next() | Future() | Globally() | Until():
+            case Next() | Globally() | Until():
                 raise ValueError(f"temporal operator in a first-order formula: {f}")
             case _:
-                assert_never(f)
+                raise outside_kernel(f)
 
     def _either(self, f: Iff, old: frozenset[str], positive: bool) -> Needs:
         """f ↔ g = (f ∧ g) ∨ (¬f ∧ ¬g), and ¬(f ↔ g) = (f ∧ ¬g) ∨ (¬f ∧ g). Each is looked at once: of nested
         ones there are exponentially many occurrences."""
-        key = id(f), old, positive
+        key = f, old, positive
         if key not in self._known:
             first, second = (
-                self.needs(f.left, old, side) + self.needs(f.right, old, side is positive)
+                self._needs(f.left, old, side) + self._needs(f.right, old, side is positive)
                 for side in (True, False)
             )
-            self._known[key] = f, first | second
-        return self._known[key][1]
+            self._known[key] = first | second
+        return self._known[key]
 
-    def _some(self, number: int, binder: Binder, body: Formula, old: frozenset[str], positive: bool) -> Needs:
-        """So many values satisfy the body, or its negation."""
-        known = is_old(body, binder.name, old - {binder.name}, positive)
-        inner = self.needs(body, old | {binder.name} if known else old - {binder.name}, positive)
+    def _some(self, number: int, binder: Binder, body: Core, old: frozenset[str]) -> Needs:
+        """So many values satisfy the body."""
+        known = is_old(body, binder.name, old - {binder.name})
+        inner = self._needs(body, old | {binder.name} if known else old - {binder.name}, True)
         needed: Needs = Counter({key: number * each for key, each in inner.items()})
         if not (known or binder.declared):
             needed["sort", binder.sort] += number
         return +needed
 
-    def _every(self, f: Formula, binder: Binder, body: Formula, old: frozenset[str], positive: bool) -> Needs:
-        """All values satisfy the body, or its negation, or all but some number of them."""
-        known = is_old(body, binder.name, old - {binder.name}, not positive)
-        inner = self.needs(body, old | {binder.name} if known else old - {binder.name}, positive)
+    def _every(self, f: Core, binder: Binder, body: Core, old: frozenset[str]) -> Needs:
+        """No value satisfies the body, or none but some number of them."""
+        known = is_old(body, binder.name, old - {binder.name})
+        inner = self._needs(body, old | {binder.name} if known else old - {binder.name}, False)
         if known or self._is_finite(binder.sort):
             return Counter({key: self._most[binder.sort] * each for key, each in inner.items()})
         if all(kind == "sort" and self._is_finite(name) for kind, name in inner):
@@ -153,19 +139,16 @@ class Witnesses:
 
 
 def is_old(
-    f: Formula, name: str, old: frozenset[str], positive: bool = True, constants: bool = False
+    formula: Expanded, name: str, old: frozenset[str], positive: bool = True, constants: bool = False
 ) -> bool:
-    """Whether f, or its negation, implies that the value of the variable is in ad(D), as far as its shape
-    shows: by an unprimed atom, or an equality with a variable of ``old``. With ``constants``, that it is in
-    ad(D) ∪ C."""
-
-    def here(part: Formula, sign: bool = positive) -> bool:
-        return is_old(part, name, old, sign, constants)
+    """Whether the formula, or its negation, implies that the value of the variable is in ad(D), as far as its
+    shape shows: by an unprimed atom, or an equality with a variable of ``old``. With ``constants``, that it
+    is in ad(D) ∪ C."""
 
     def is_known(term: Term) -> bool:
         return term.name in old if isinstance(term, Var) else constants
 
-    match f:
+    match core(formula):
         case Truth(value):
             return value is not positive
         case Atom(_, args, primed):
@@ -174,17 +157,12 @@ def is_old(
             pairs = ((left, right), (right, left))
             return positive and any(one == Var(name) and is_known(other) for one, other in pairs)
         case Not(body):
-            return here(body, not positive)
-        case And(parts) | Or(parts):
-            return (any if isinstance(f, And) is positive else all)(map(here, parts))
-        case Implies(left, right):
-            return here(Or((Not(left), right)))
-        case Exists(binder, body) | Forall(binder, body):
+            return is_old(body, name, old, not positive, constants)
+        case And(parts):
+            say = (is_old(part, name, old, positive, constants) for part in parts)
+            return any(say) if positive else all(say)
+        case Exists(binder, body):
             inner = old - {binder.name}
-            return (
-                binder.name != name
-                and isinstance(f, Exists) is positive
-                and is_old(body, name, inner, positive, constants)
-            )
+            return binder.name != name and positive and is_old(body, name, inner, positive, constants)
         case _:
             return False

@@ -43,13 +43,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
 from stead_sym.export.connectives import both, either, negation
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Same, Slot
 from stead_sym.logic.evaluate import compares, declared, value_of
+from stead_sym.logic.kernel import core, outside_kernel
 from stead_sym.logic.syntax import (
     FALSE,
     TRUE,
@@ -67,19 +68,15 @@ from stead_sym.logic.syntax import (
     Future,
     Globally,
     Iff,
-    Implies,
     Next,
     Not,
-    Or,
     Term,
     Truth,
     Until,
-    Use,
     children,
     free_variables,
     subformulas,
-    unexpanded,
-)  # fmt: skip
+)
 from stead_sym.logic.syntax import Same as SameRelation
 from stead_sym.relational.schema import Value
 from stead_sym.state_graph import StateGraph
@@ -110,7 +107,7 @@ class Grounding:
     def sentence(self, formula: Expanded) -> Formula:
         """g(f) in the empty layer. Raises `Undecided` where it has more than `MAX_PARTS` parts."""
         self._parts = 0
-        ground = self._ground(formula, {}, ())
+        ground = self._ground(core(formula), {}, ())
         for _ in subformulas(ground):
             self._count()
         return ground
@@ -139,10 +136,6 @@ class Grounding:
                 return negation(here(body))
             case And(parts):
                 return both(*map(here, parts))
-            case Or(parts):
-                return either(*map(here, parts))
-            case Implies(left, right):
-                return either(negation(here(left)), here(right))
             case Iff(left, right):
                 f, h = here(left), here(right)
                 return either(both(f, h), both(negation(f), negation(h)))
@@ -150,45 +143,18 @@ class Grounding:
                 if held(binder, body, self.mortal):
                     return self._assigned(binder, body, sigma, layer)
                 return either(*self._instances(binder, body, sigma, layer))
-            case Forall(binder, body):
-                return here(Not(Exists(binder, Not(body))))
-            case Count(comparison, number, binder, body):
-                members = list(self._instances(binder, body, sigma, layer))
-                enough = self._at_least(number, members)
-                if comparison == "atleast":
-                    return enough
-                no_more = negation(self._at_least(number + 1, members))
-                return no_more if comparison == "atmost" else both(enough, no_more)
-            case Next(path, body):
-                f = here(body)
-                return self._next(f, layer) if path == "E" else negation(self._next(negation(f), layer))
-            case Future(path, body):
-                f = here(body)
-                if path == "E":
-                    return self._until(TRUE, f, layer)
-                return negation(self._globally(negation(f), layer))
-            case Globally(path, body):
-                f = here(body)
-                if path == "E":
-                    return self._globally(f, layer)
-                return negation(self._until(TRUE, negation(f), layer))
-            case Until("E", left, right, weak):
-                f, h = here(left), here(right)
-                until = self._until(f, h, layer)
-                return either(until, self._globally(f, layer)) if weak else until
-            case Until(_, left, right, weak):
-                f, h = here(left), here(right)
-                if not weak and not self._layered:
-                    return Until("A", f, h)
-                broken = self._until(negation(h), both(negation(f), negation(h)), layer)
-                never = FALSE if weak else self._globally(negation(h), layer)
-                return both(negation(broken), negation(never))
-            case Use():
-                raise unexpanded(formula)
+            case Count("atleast", number, binder, body):
+                return self._at_least(number, list(self._instances(binder, body, sigma, layer)))
+            case Next("E", body):
+                return self._next(here(body), layer)
+            case Globally("E", body):
+                return self._globally(here(body), layer)
+            case Until("E", left, right, weak=False):
+                return self._until(here(left), here(right), layer)
             case SameRelation() | Empty() | Atom():
                 raise ValueError(f"a formula about the next state outside `ensure`: {formula}")
             case _:
-                assert_never(formula)
+                raise outside_kernel(formula)
 
     def _count(self, parts: int = 1) -> None:
         self._parts += parts

@@ -4,7 +4,8 @@
 `children` and `map_children` are the one place that knows the shape of each class. Spans (where a
 node stood in its source) never take part in equality.
 
-Formulas compose with Python's operators: ``f & g``, ``f | g``, ``~f`` and ``f >> g`` (implies).
+Formulas compose with Python's operators: ``f & g``, ``f | g``, ``~f`` and ``f >> g`` (implies). Each computes
+its hash once: results are kept by formula in many places.
 
 A formula goes through three phases, and each step leaves fewer constructors:
 
@@ -25,7 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, NoReturn, TypeAlias, assert_never
+from functools import lru_cache
+from typing import Any, Literal, NoReturn, TypeAlias, assert_never, get_args
 
 from stead_sym.errors import Span
 from stead_sym.html import Displayed
@@ -124,7 +126,7 @@ class Binder:
 class _Composable(Displayed):
     """Operators and printing, shared by all formulas."""
 
-    __slots__ = ()
+    __slots__ = ("_hash",)
 
     def __and__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
         return And((self, other)) if isinstance(other, _Composable) else NotImplemented
@@ -340,6 +342,24 @@ Expanded: TypeAlias = Formula
 Quantified: TypeAlias = Exists | Forall | Count
 Temporal: TypeAlias = Next | Future | Globally | Until
 
+
+def _hash_once(constructor: Any) -> None:
+    """Let formulas of this constructor keep their hash, which is otherwise as much work as they are large."""
+    computed = constructor.__hash__
+
+    def kept(self: Any) -> int:
+        try:
+            value: int = self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", value := computed(self))
+        return value
+
+    constructor.__hash__ = kept
+
+
+for _constructor in get_args(Formula):
+    _hash_once(_constructor)
+
 TRUE = Truth(True)
 FALSE = Truth(False)
 
@@ -393,9 +413,10 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
         yield from subformulas(child)
 
 
+@lru_cache(maxsize=1 << 16)
 def is_temporal(formula: Formula) -> bool:
     """Whether a temporal operator occurs anywhere in the formula."""
-    return any(isinstance(f, Temporal) for f in subformulas(formula))
+    return isinstance(formula, Temporal) or any(map(is_temporal, children(formula)))
 
 
 def terms(formula: Formula) -> tuple[Term, ...]:
@@ -409,6 +430,7 @@ def terms(formula: Formula) -> tuple[Term, ...]:
             return ()
 
 
+@lru_cache(maxsize=1 << 16)
 def free_variables(formula: Formula) -> frozenset[str]:
     """The names of the variables that no quantifier of the formula binds."""
     if isinstance(formula, Quantified):

@@ -1,7 +1,7 @@
 """The operators of CTL on sets of pairs of a state and an assignment, one function each.
 
 Every argument and every result is a subset of ``everywhere``, the reachable states with all assignments.
-The kernel is ¬ EX EU EG; each of the others is what its equation says. Path quantifiers range over the
+They are those of the kernel (`logic.kernel`), ¬ EX EU EG. Path quantifiers range over the
 fair runs, those on which each of the ``constraints`` holds infinitely often and the constraints on steps
 (``along``) are met: a run is fair iff its rest
 is, so it is enough that the states in which an EX or EU ends start a fair run.
@@ -50,36 +50,3 @@ class Operators:
     def exists_globally(self, f: Bdd) -> Bdd:
         """⟦EG f⟧ = νZ. ⟦f⟧ ∩ pre(Z), and with constraints the fixpoint of `globally`"""
         return globally(self.relation, f, self.constraints, self.along)
-
-    def all_next(self, f: Bdd) -> Bdd:
-        """AX f = ¬EX ¬f"""
-        return self.negation(self.exists_next(self.negation(f)))
-
-    def exists_future(self, f: Bdd) -> Bdd:
-        """EF f = E[true U f]"""
-        return self.exists_until(self.everywhere, f)
-
-    def all_future(self, f: Bdd) -> Bdd:
-        """AF f = ¬EG ¬f"""
-        return self.negation(self.exists_globally(self.negation(f)))
-
-    def all_globally(self, f: Bdd) -> Bdd:
-        """AG f = ¬EF ¬f"""
-        return self.negation(self.exists_future(self.negation(f)))
-
-    def exists_weak_until(self, f: Bdd, g: Bdd) -> Bdd:
-        """E[f W g] = E[f U g] ∨ EG f"""
-        return self.exists_until(f, g) | self.exists_globally(f)
-
-    def all_weak_until(self, f: Bdd, g: Bdd) -> Bdd:
-        """A[f W g] = ¬E[¬g U ¬f ∧ ¬g]"""
-        return self.negation(self._broken(f, g))
-
-    def all_until(self, f: Bdd, g: Bdd) -> Bdd:
-        """A[f U g] = A[f W g] ∧ AF g"""
-        return self.negation(self._broken(f, g) | self.exists_globally(self.negation(g)))
-
-    def _broken(self, f: Bdd, g: Bdd) -> Bdd:
-        """E[¬g U ¬f ∧ ¬g]: some run leaves f before g has come."""
-        without_g = self.negation(g)
-        return self.exists_until(without_g, self.negation(f) & without_g)

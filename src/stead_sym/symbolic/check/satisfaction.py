@@ -2,7 +2,7 @@
 
 ⟦f⟧ ranges over the state bits and the vectors of f's free variables: the pairs (D, σ) with D ∈ R and
 σ over U_f such that (D, σ) ⊨ f. An assignment is kept across temporal operators because its vectors
-are not state bits: no preimage touches them. The kernel is ¬ ∧ ∃ EX EU EG; the rest is derived.
+are not state bits: no preimage touches them. Only the kernel is read (`logic.kernel`).
 
 What has no temporal operator keeps no assignment, and the product of R with all of them is not built for it:
 its quantifiers are taken over R alone, a block of them at once.
@@ -15,31 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import assert_never
 
 from stead_sym.deployment.parts import FairAction
+from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
-    Atom,
     Binder,
-    Compare,
     Count,
-    Empty,
-    Equal,
     Exists,
-    Forall,
+    Expanded,
     Formula,
-    Future,
     Globally,
     Iff,
-    Implies,
     Next,
     Not,
-    Or,
-    Same,
     Truth,
     Until,
-    Use,
     free_variables,
     is_temporal,
 )
@@ -82,38 +73,40 @@ class Checker(Compiler):
         self._pairs: dict[tuple[Vector, ...], Pairs] = {}
         self._operators: dict[tuple[Vector, ...], Operators] = {}
 
-    def sat(self, formula: Formula, env: Environment) -> Bdd:
+    def sat(self, formula: Expanded, env: Environment) -> Bdd:
         """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
+        return self._set(core(formula), env)
+
+    def _set(self, formula: Core, env: Environment) -> Bdd:
         key = reading(formula, env)
         if key not in self._sets:
             self._sets[key] = self._sat(formula, env)
             self.model.report("check", subformulas=len(self._sets) + len(self._memo))
         return self._sets[key]
 
-    def _alike(self, formula: Formula, env: Environment) -> Bdd:
+    def _alike(self, formula: Core, env: Environment) -> Bdd:
         """What agrees with ⟦f⟧ on R × assignments, as `formula` does; of a temporal formula ⟦f⟧ itself."""
-        return self.sat(formula, env) if is_temporal(formula) else self.formula(formula, env)
+        return self._set(formula, env) if is_temporal(formula) else self._compiled(formula, env, False)
 
-    def holds_initially(self, formula: Formula) -> bool:
+    def holds_initially(self, formula: Expanded) -> bool:
         """D0 ⊨ f for every D0, for a sentence. Every reachable state is reachable from some D0, so there `AG
         f` only asks whether f holds in all of R, and where there is one D0, `EF f` whether it holds in some:
         no fixpoint."""
+        return self._holds_initially(core(formula))
+
+    def _holds_initially(self, formula: Core) -> bool:
         alone = self.model.has_one_initial
         match formula:
+            case Not(Until("E", Truth(True), body)):
+                return self.fairly(self.model.reached) & self._set(body, {}) == self.manager.false
             case Not(body) if alone:
-                return not self.holds_initially(body)
+                return not self._holds_initially(body)
             case And(parts):
-                return all(map(self.holds_initially, parts))
-            case Or(parts) if alone:
-                return any(map(self.holds_initially, parts))
-            case Implies(left, right) if alone:
-                return not self.holds_initially(left) or self.holds_initially(right)
-            case Globally("A", body):
-                return self.fairly(self.model.reached) & ~self.sat(body, {}) == self.manager.false
-            case Future("E", body) if alone:
-                return self.fairly(self.sat(body, {})) != self.manager.false
+                return all(map(self._holds_initially, parts))
+            case Until("E", Truth(True), body) if alone:
+                return self.fairly(self._set(body, {})) != self.manager.false
             case _:
-                return self.model.initial & ~self.sat(formula, {}) == self.manager.false
+                return self.model.initial & ~self._set(formula, {}) == self.manager.false
 
     def initially(self, formula: Formula) -> Bdd:
         """The initial states in which a sentence holds."""
@@ -136,71 +129,61 @@ class Checker(Compiler):
             self._operators[pairs.vectors] = operators
         return self._operators[pairs.vectors]
 
-    def _sat(self, formula: Formula, env: Environment) -> Bdd:
-        m, ctl = self.manager, self.operators(self.pairs(formula, env))
+    def _sat(self, formula: Core, env: Environment) -> Bdd:
+        ctl = self.operators(self.pairs(formula, env))
         everywhere = ctl.everywhere
         if not is_temporal(formula):
-            return everywhere & self.formula(formula, env)
+            return everywhere & self._compiled(formula, env, False)
 
-        def here(f: Formula) -> Bdd:
+        def here(f: Core) -> Bdd:
             return everywhere & self._alike(f, env)
 
         match formula:
-            case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
-                raise AssertionError(f"{formula} has no temporal operator")
             case Not(body):
                 return ctl.negation(here(body))
             case And(parts):
-                return everywhere & m.conj(self._alike(part, env) for part in parts)
-            case Or(parts):
-                return everywhere & m.disj(self._alike(part, env) for part in parts)
-            case Implies(left, right):
-                return ctl.negation(here(left)) | here(right)
+                return everywhere & self.manager.conj(self._alike(part, env) for part in parts)
             case Iff(left, right):
                 return everywhere & here(left).equiv(here(right))
             case Exists(binder, body):
                 return everywhere & self._exists(binder, body, env)
-            case Forall(binder, body):
-                return ctl.negation(self._exists(binder, Not(body), env))
-            case Count():
-                return everywhere & self._counted(formula, env)
-            case Next(path, body):
-                return ctl.exists_next(here(body)) if path == "E" else ctl.all_next(here(body))
-            case Future(path, body):
-                return ctl.exists_future(here(body)) if path == "E" else ctl.all_future(here(body))
-            case Globally(path, body):
-                return ctl.exists_globally(here(body)) if path == "E" else ctl.all_globally(here(body))
-            case Until("E", left, right, weak):
-                return (ctl.exists_weak_until if weak else ctl.exists_until)(here(left), here(right))
-            case Until(_, left, right, weak):
-                return (ctl.all_weak_until if weak else ctl.all_until)(here(left), here(right))
+            case Count("atleast", number, binder, body):
+                return everywhere & self._at_least(number, binder, body, env)
+            case Next("E", body):
+                return ctl.exists_next(here(body))
+            case Globally("E", body):
+                return ctl.exists_globally(here(body))
+            case Until("E", left, right, weak=False):
+                return ctl.exists_until(here(left), here(right))
             case _:
-                assert_never(formula)
+                raise outside_kernel(formula)
 
-    def _exists(self, binder: Binder, body: Formula, env: Environment, joint: bool = False) -> Bdd:
+    def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool = False) -> Bdd:
         """∃ bits(x). active(x) ∧ ⟦body⟧, within R, for the variable x that is bound; for all variables of a
         block of quantifiers at once."""
         assert not joint
-        binders, inner = [binder], _as_exists(body)
-        while inner is not None and inner.binder.name not in {known.name for known in binders}:
-            binders.append(inner.binder)
-            body, inner = inner.body, _as_exists(inner.body)
+        binders = [binder]
+        while isinstance(body, Exists) and body.binder.name not in {known.name for known in binders}:
+            binders.append(body.binder)
+            body = body.body
         vectors, member = self._member(binders, body, env)
         return self.manager.and_exist(frozenset(bits_of(vectors)), self.model.reached, member)
 
-    def _counted(self, formula: Count, env: Environment, joint: bool = False) -> Bdd:
-        """The number of values x with active(x) ∧ ⟦body⟧ compares as asked.
+    def _at_least(
+        self, number: int, binder: Binder, body: Core, env: Environment, joint: bool = False
+    ) -> Bdd:
+        """active(x) ∧ ⟦body⟧ for at least so many values x.
 
         It is counted over the assignments of the other variables alone. Those of x have bits that say which
         dead value it shares with another variable, of which a count says nothing.
         """
         assert not joint
-        [vector], member = self._member([formula.binder], formula.body, env)
-        within = self.operators(self.pairs(formula, env)).everywhere & member
-        return self.compare_count(formula.comparison, formula.number, vector, within)
+        [vector], member = self._member([binder], body, env)
+        everywhere = self.operators(self.pairs(Exists(binder, body), env)).everywhere
+        return self.so_many(number, vector, everywhere & member)
 
     def _member(
-        self, binders: Sequence[Binder], body: Formula, env: Environment
+        self, binders: Sequence[Binder], body: Core, env: Environment
     ) -> tuple[Sequence[Vector], Bdd]:
         """Vectors for the variables x that are bound, and ⋀ active(x) ∧ ⟦body⟧ over the state bits, the bits
         of these and those of the body's other free variables; of `x in s` any declared value does. An active
@@ -259,14 +242,3 @@ class Checker(Compiler):
         for name in sorted(free_variables(formula)):
             env[name] = self.encoding.unused(sorts[name], env.values(), self.role)
         return env
-
-
-def _as_exists(formula: Formula) -> Exists | None:
-    """The formula as ∃x. f, if it is one or ¬∀x. ¬f."""
-    match formula:
-        case Exists():
-            return formula
-        case Not(Forall(binder, body)):
-            return Exists(binder, Not(body))
-        case _:
-            return None

@@ -16,6 +16,7 @@ from typing import Protocol, assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
+from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -27,20 +28,16 @@ from stead_sym.logic.syntax import (
     Exists,
     Forall,
     Formula,
-    Future,
     Globally,
     Iff,
     Implies,
     Next,
     Not,
-    Or,
     Same,
     Truth,
     Until,
-    Use,
     Var,
     conjuncts,
-    unexpanded,
 )
 from stead_sym.progress import Report
 from stead_sym.relational.instance import Fact
@@ -266,14 +263,15 @@ class Relaxation:
     def reads(self, formula: Formula, env: Environment, must: bool = False) -> Bdd:
         """The assignments under which the formula may hold in some state, or with ``must`` the ones
         under which it must hold in every state. The former may be too many, the latter too few."""
-        m = self.manager
+        return self._reads(core(formula), env, must)
 
-        def here(f: Formula, same: bool = True) -> Bdd:
-            return self.reads(f, env, must if same else not must)
+    def _reads(self, formula: Core, env: Environment, must: bool) -> Bdd:
+        def here(f: Core) -> Bdd:
+            return self._reads(f, env, must)
 
         match formula:
             case Truth(value):
-                return m.true if value else m.false
+                return self.manager.true if value else self.manager.false
             case Equal(left, right):
                 return self.encoding.equal(denoted(left, env), denoted(right, env))
             case Compare(ordering, left, right):
@@ -281,43 +279,30 @@ class Relaxation:
             case Atom(relation, args):
                 return self._holds(relation, [denoted(term, env) for term in args], must)
             case Not(body):
-                return ~here(body, same=False)
+                return ~self._reads(body, env, not must)
             case And(parts):
-                return m.conj(map(here, parts))
-            case Or(parts):
-                return m.disj(map(here, parts))
-            case Implies(left, right):
-                return ~here(left, same=False) | here(right)
+                return self.manager.conj(map(here, parts))
             case Iff(left, right):
-                both = here(left) & here(right)
-                return both | (~here(left, same=False) & ~here(right, same=False))
+                return here(left) & here(right) | here(Not(left)) & here(Not(right))
             case Exists(binder, body):
                 return self._some(binder, body, env, must)
-            case Forall(binder, body):
-                return ~self._some(binder, Not(body), env, not must)
-            case Count(comparison, number, binder, body):
-                least = self._at_least(number, binder, body, env, must)
-                if comparison == "atleast":
-                    return least
-                most = ~self._at_least(number + 1, binder, body, env, not must)
-                return most if comparison == "atmost" else least & most
-            case Use():
-                raise unexpanded(formula)
-            case Same() | Empty() | Next() | Future() | Globally() | Until():
+            case Count("atleast", number, binder, body):
+                return self._at_least(number, binder, body, env, must)
+            case Same() | Empty() | Next() | Globally() | Until():
                 raise ValueError(f"not a first-order formula over one state: {formula}")
             case _:
-                assert_never(formula)
+                raise outside_kernel(formula)
 
-    def _at_least(self, number: int, binder: Binder, body: Formula, env: Environment, must: bool) -> Bdd:
+    def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, must: bool) -> Bdd:
         """At least ``number`` active values satisfy the body. For more than one this is approximated: they
         may where one value may, and it is never said that they must."""
         if number <= 0:
             return self.manager.true
         return self.manager.false if must and number > 1 else self._some(binder, body, env, must)
 
-    def _some(self, binder: Binder, body: Formula, env: Environment, must: bool) -> Bdd:
+    def _some(self, binder: Binder, body: Core, env: Environment, must: bool) -> Bdd:
         vector = self.bound_vector(binder, env)
-        inner = self.reads(body, {**env, binder.name: vector}, must)
+        inner = self._reads(body, {**env, binder.name: vector}, must)
         among = self.encoding.valid(vector) if binder.declared else self.active(vector, must)
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
 

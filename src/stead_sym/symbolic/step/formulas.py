@@ -8,11 +8,12 @@ it is left out: for a value that any record may hold it is as large as the datab
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from stead_sym.deployment.tool import Tool
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import refuse_unknown, value_of
+from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -22,23 +23,16 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
-    Forall,
+    Expanded,
     Formula,
-    Future,
-    Globally,
     Iff,
-    Implies,
-    Next,
     Not,
-    Or,
     Same,
+    Temporal,
     Term,
     Truth,
-    Until,
-    Use,
     conjuncts,
     free_variables,
-    unexpanded,
 )
 from stead_sym.relational.schema import Value
 from stead_sym.symbolic.bdd.manager import Bdd
@@ -67,23 +61,28 @@ class Compiler:
         self.manager = encoding.manager
         self._memo: dict[tuple[Reading, bool], Bdd] = {}
 
-    def formula(self, formula: Formula, env: Environment, *, joint: bool = False) -> Bdd:
+    def formula(self, formula: Expanded, env: Environment, *, joint: bool = False) -> Bdd:
         """⟦f⟧ over the state bits and the vectors that ``env`` gives to f's free variables.
 
         With ``joint`` the formula is read over D ⊕ D' (an `ensure`): quantifiers range over
         ad(D ⊕ D') and primed symbols over the primed bits. Raises `ValueError` for a temporal
         operator, and for a primed symbol where ``joint`` is not set.
         """
+        return self._compiled(core(formula), env, joint)
+
+    def _compiled(self, formula: Core, env: Environment, joint: bool) -> Bdd:
+        if isinstance(formula, Not):
+            return ~self._compiled(formula.body, env, joint)
         key = (reading(formula, env), joint)
         if key not in self._memo:
             self._memo[key] = self._compile(formula, env, joint)
         return self._memo[key]
 
-    def _compile(self, formula: Formula, env: Environment, joint: bool) -> Bdd:
+    def _compile(self, formula: Core, env: Environment, joint: bool) -> Bdd:
         m = self.manager
 
-        def here(f: Formula) -> Bdd:
-            return self.formula(f, env, joint=joint)
+        def here(f: Core) -> Bdd:
+            return self._compiled(f, env, joint)
 
         match formula:
             case Truth(value):
@@ -97,22 +96,14 @@ class Compiler:
                     raise ValueError(f"primed symbol outside `ensure`: {formula}")
                 refuse_unknown(relation, self.encoding.schema)
                 return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
-            case Not(body):
-                return ~here(body)
             case And():
                 return m.conj(map(here, merged(formula, self.single)))
-            case Or(parts):
-                return m.disj(map(here, parts))
-            case Implies(left, right):
-                return ~here(left) | here(right)
             case Iff(left, right):
                 return here(left).equiv(here(right))
             case Exists(binder, body):
                 return self._exists(binder, body, env, joint)
-            case Forall(binder, body):
-                return ~self._exists(binder, Not(body), env, joint)
-            case Count():
-                return self._counted(formula, env, joint)
+            case Count("atleast", number, binder, body):
+                return self._at_least(number, binder, body, env, joint)
             case Same(relation):
                 facts = self.encoding.dynamic_facts[relation]
                 atom = self.encoding.atom
@@ -122,29 +113,25 @@ class Compiler:
                     return m.false
                 facts = self.encoding.dynamic_facts[relation]
                 return m.conj(~self.encoding.atom(fact, primed=True) for fact in facts)
-            case Use():
-                raise unexpanded(formula)
-            case Next() | Future() | Globally() | Until():
+            case _ if isinstance(formula, Temporal):
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
-                assert_never(formula)
+                raise outside_kernel(formula)
 
-    def _exists(self, binder: Binder, body: Formula, env: Environment, joint: bool) -> Bdd:
+    def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
         vector = self.bound_vector(binder, env)
-        inner = self.formula(body, {**env, binder.name: vector}, joint=joint)
+        inner = self._compiled(body, {**env, binder.name: vector}, joint)
         among = self.ranging(binder, vector, body, joint=joint) & self.encoding.care
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
-    def _counted(self, formula: Count, env: Environment, joint: bool) -> Bdd:
-        """The number of values x with active(x) ∧ ⟦body⟧ compares as asked."""
-        binder, body = formula.binder, formula.body
+    def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
+        """active(x) ∧ ⟦body⟧ for at least so many values of the variable x that is bound."""
         vector = self.bound_vector(binder, env)
-        inner = self.formula(body, {**env, binder.name: vector}, joint=joint)
-        guarded = inner & self.ranging(binder, vector, body, joint=joint)
-        return self.compare_count(formula.comparison, formula.number, vector, guarded)
+        inner = self._compiled(body, {**env, binder.name: vector}, joint)
+        return self.so_many(number, vector, inner & self.ranging(binder, vector, body, joint=joint))
 
-    def ranging(self, binder: Binder, vector: Vector, body: Formula, *, joint: bool = False) -> Bdd:
+    def ranging(self, binder: Binder, vector: Vector, body: Core, *, joint: bool = False) -> Bdd:
         """A function whose conjunction with ⟦body⟧ is active(x) ∧ ⟦body⟧ for the variable x that is bound,
         given its vector; of `x in s` any declared value does."""
         if implies_active(body, binder.name):
@@ -154,10 +141,11 @@ class Compiler:
         active = self.encoding.active(vector.sort, vector)
         return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
 
-    def conjuncts(self, formula: Formula, env: Environment) -> Iterator[Bdd]:
+    def conjuncts(self, formula: Expanded, env: Environment) -> Iterator[Bdd]:
         """Sets whose intersection is ⟦f⟧: one per conjunct of f."""
-        parts = merged(formula, self.single) if isinstance(formula, And) else (formula,)
-        return (self.formula(conjunct, env) for part in parts for conjunct in conjuncts(part))
+        whole = core(formula)
+        parts = merged(whole, self.single) if isinstance(whole, And) else (whole,)
+        return (self._compiled(conjunct, env, False) for part in parts for conjunct in conjuncts(part))
 
     def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
         """Where the call of the tool with these arguments is offered: the guard holds, and arguments of
@@ -180,24 +168,14 @@ class Compiler:
         """The first vector of the binder's sort that nothing in scope uses."""
         return self.encoding.unused(binder.sort, env.values(), self.role)
 
-    def compare_count(self, comparison: str, number: int, vector: Vector, member: Bdd) -> Bdd:
-        """Whether the number of values v with member[vector = v] compares as asked.
+    def so_many(self, number: int, vector: Vector, member: Bdd) -> Bdd:
+        """At least ``number`` values v have member[vector = v].
 
         A count is a symmetric function: the table over "how many so far" has n·k entries for n
         values and a number k, and the diagram no more levels than that per member.
         """
-        m = self.manager
-        members = [
-            m.cofactor(member, self.encoding.code(vector, value))
-            for value in self.encoding.values[vector.sort]
-        ]
-        match comparison:
-            case "atleast":
-                return m.at_least(number, members)
-            case "atmost":
-                return ~m.at_least(number + 1, members)
-            case _:
-                return m.at_least(number, members) & ~m.at_least(number + 1, members)
+        m, values = self.manager, self.encoding.values[vector.sort]
+        return m.at_least(number, [m.cofactor(member, self.encoding.code(vector, value)) for value in values])
 
 
 def reading(formula: Formula, env: Environment) -> Reading:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice, product
-from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.leaps import Asked
@@ -18,6 +17,7 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import postcondition
 from stead_sym.deployment.tool import Effect
 from stead_sym.logic.evaluate import compares, declared, value_of
+from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -27,22 +27,13 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
     Iff,
-    Implies,
-    Next,
     Not,
-    Or,
     Same,
+    Temporal,
     Truth,
-    Until,
-    Use,
     conjuncts,
     free_variables,
-    unexpanded,
 )
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
@@ -68,8 +59,8 @@ class Leap:
         self.schema = deployment.schema
         self.bounds = deployment.bounds
         self.outside = deployment.outside
-        self.formula = postcondition(effect)
-        self.when = effect.when
+        self.formula = core(postcondition(effect))
+        self.when = core(effect.when)
         self.values = {sort: self._values(sort, restriction, about) for sort in encoding.values}
         self._kept = {part.relation for part in conjuncts(self.formula) if isinstance(part, Same)}
         gone = {part.relation for part in conjuncts(self.formula) if isinstance(part, Empty)}
@@ -90,7 +81,6 @@ class Leap:
         m.declare_bottom(self._bits)
         self._after |= {fact: m.var(bit) for bit, fact in self._bits.items()}
         self._active: dict[tuple[str, Value, bool], Bdd] = {}
-        self._free: dict[int, tuple[str, ...]] = {}
         self._memo: dict[tuple[object, ...], Bdd] = {}
 
     def _values(self, sort: str, restriction: Restriction, about: Asked) -> tuple[Value, ...]:
@@ -146,16 +136,17 @@ class Leap:
         known = value in self.encoding.values[sort]
         return self.encoding.active(sort, value) if known else self.manager.false
 
-    def _grounded(self, formula: Formula, sigma: Mapping[str, Value]) -> Iterator[Bdd]:
+    def _grounded(self, formula: Core, sigma: Mapping[str, Value]) -> Iterator[Bdd]:
         """Functions whose conjunction is ⟦f⟧."""
         for part in conjuncts(formula):
-            if isinstance(part, Forall):
-                for value, active in self._range(part.binder):
-                    inner = {**sigma, part.binder.name: value}
-                    body = self._grounded(part.body, inner)
-                    yield from body if active == self.manager.true else (~active | one for one in body)
-            else:
-                yield self._formula(part, sigma)
+            match part:
+                case Not(Exists(binder, body)):
+                    for value, active in self._range(binder):
+                        satisfied = self._grounded(core(Not(body)), {**sigma, binder.name: value})
+                        always = active == self.manager.true
+                        yield from satisfied if always else (~active | one for one in satisfied)
+                case _:
+                    yield self._formula(part, sigma)
 
     def _range(self, binder: Binder) -> Iterator[tuple[Value, Bdd]]:
         if binder.declared:
@@ -164,25 +155,20 @@ class Leap:
             sort = binder.sort
             yield from ((value, self._is_active(sort, value)) for value in self.values[sort])
 
-    def _formula(self, f: Formula, sigma: Mapping[str, Value]) -> Bdd:
+    def _formula(self, f: Core, sigma: Mapping[str, Value]) -> Bdd:
         """⟦f⟧, f read in D ⊕ D'."""
-        if id(f) not in self._free:  # a part of the alternative, which lives as long as this
-            self._free[id(f)] = tuple(sorted(free_variables(f)))
-        key = (id(f), *(sigma[name] for name in self._free[id(f)]))
+        key = (f, *(sigma[name] for name in sorted(free_variables(f))))
         if key not in self._memo:
             self._memo[key] = self._ground(f, sigma)
         return self._memo[key]
 
-    def _ground(self, f: Formula, sigma: Mapping[str, Value]) -> Bdd:
+    def _ground(self, f: Core, sigma: Mapping[str, Value]) -> Bdd:
         m = self.manager
 
-        def satisfied(binder: Binder, body: Formula, wanted: bool = True) -> Sequence[Bdd]:
-            """Per value of the variable where it is active and the body is, or is not, true."""
-            found = []
-            for value, active in self._range(binder):
-                inner = self._formula(body, {**sigma, binder.name: value})
-                found.append(active & (inner if wanted else ~inner))
-            return found
+        def satisfied(binder: Binder, body: Core) -> Sequence[Bdd]:
+            """Per value of the variable where it is active and the body is true."""
+            each = self._range(binder)
+            return [active & self._formula(body, {**sigma, binder.name: value}) for value, active in each]
 
         match f:
             case Truth(value):
@@ -199,30 +185,18 @@ class Leap:
                 return ~self._formula(body, sigma)
             case And(parts):
                 return m.conj(self._formula(part, sigma) for part in parts)
-            case Or(parts):
-                return m.disj(self._formula(part, sigma) for part in parts)
-            case Implies(left, right):
-                return ~self._formula(left, sigma) | self._formula(right, sigma)
             case Iff(left, right):
                 return self._formula(left, sigma).equiv(self._formula(right, sigma))
             case Exists(binder, body):
                 return m.disj(satisfied(binder, body))
-            case Forall(binder, body):
-                return ~m.disj(satisfied(binder, body, False))
             case Count("atleast", number, binder, body):
                 return m.at_least(number, satisfied(binder, body))
-            case Count(comparison, number, binder, body):
-                members = satisfied(binder, body)
-                most = ~m.at_least(number + 1, members)
-                return most if comparison == "atmost" else most & m.at_least(number, members)
             case Same(relation):
                 own = [fact for fact in self._after if fact.relation == relation]
                 return m.conj(self._after[fact].equiv(self.encoding.atom(fact)) for fact in own)
             case Empty(relation):
                 return m.conj(~after for fact, after in self._after.items() if fact.relation == relation)
-            case Use():
-                raise unexpanded(f)
-            case Next() | Future() | Globally() | Until():
+            case _ if isinstance(f, Temporal):
                 raise ValueError(f"temporal operator in a first-order formula: {f}")
             case _:
-                assert_never(f)
+                raise outside_kernel(f)

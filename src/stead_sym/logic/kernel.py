@@ -1,0 +1,122 @@
+"""The kernel of the logic, and the equations that bring any formula to it.
+
+A formula of the kernel has ¬ ∧ ↔ ∃ and `atleast`, the temporal operators EX, E[f U g] and EG, and the atoms:
+`true`, `=`, `<`, P(t), and in an `ensure` P'(t), `same(P)` and `empty(P)`. Every other operator is defined by
+simpler ones (`definition`), and `core` replaces it by its definition until only those of the kernel are left:
+
+    f ∨ g = ¬(¬f ∧ ¬g)         f → g = ¬(f ∧ ¬g)            ∀x. f = ¬∃x. ¬f
+    atmost n x. f = ¬(atleast n+1 x. f)                     exactly n = atleast n ∧ atmost n
+    AX f = ¬EX ¬f              EF f = E[true U f]           AF f = ¬EG ¬f          AG f = ¬E[true U ¬f]
+    E[f W g] = E[f U g] ∨ EG f      A[f W g] = ¬E[¬g U ¬f ∧ ¬g]      A[f U g] = A[f W g] ∧ ¬EG ¬g
+
+Law. (D, σ) ⊨ f iff (D, σ) ⊨ core(f), in every state, under every assignment, and over any set of runs, such
+as the fair ones.
+
+Proof. By induction each equation has to hold where core(g) stands for g in it. The first two lines are the
+definitions of the connectives and of counting; ∀ and ∃ range over the same values. A is "on every run" and
+E "on some run" of one set, which gives AX, AF and AG; and f holds at some position of a run iff `true` does
+up to one where f holds, which gives EF. A run has f until g weakly iff it has so strongly or f holds on all
+of it: E[f W g]. It does not iff there is a position where neither f nor g holds and g did not hold before:
+with the first such position this is ¬g U (¬f ∧ ¬g), hence A[f W g]. It has f until g strongly iff weakly and
+g does hold at some position: A[f U g]. ∎
+
+↔ is in the kernel although it could be defined, as its definition has both sides twice. What the others have
+twice (`exactly`, A[f U g]) is one object in both places: a formula is a graph, and who keeps results by
+formula looks at each once. No ¬¬ is left.
+
+What evaluates the kernel takes in each operator that `definition` knows. The explicit engine, evidence and
+`evaluate` read formulas as they are written, so that the two check each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from stead_sym.logic.syntax import (
+    TRUE,
+    And,
+    Count,
+    Exists,
+    Expanded,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Until,
+    Use,
+    children,
+    map_children,
+    subformulas,
+    unexpanded,
+)
+
+Core: TypeAlias = Formula
+"""A formula that has constructors of the kernel only, with the path quantifier E and `atleast`."""
+
+
+def definition(formula: Formula) -> Formula | None:
+    """The right-hand side of the equation for the outermost operator; None for one of the kernel."""
+    match formula:
+        case Or(parts):
+            return Not(And(tuple(map(Not, parts))))
+        case Implies(left, right):
+            return Not(And((left, Not(right))))
+        case Forall(binder, body):
+            return Not(Exists(binder, Not(body)))
+        case Count("atmost", number):
+            return Not(replace(formula, comparison="atleast", number=number + 1))
+        case Count("exactly"):
+            return And((replace(formula, comparison="atleast"), replace(formula, comparison="atmost")))
+        case Next("A", body):
+            return Not(Next("E", Not(body)))
+        case Future("E", body):
+            return Until("E", TRUE, body)
+        case Future("A", body):
+            return Not(Globally("E", Not(body)))
+        case Globally("A", body):
+            return Not(Until("E", TRUE, Not(body)))
+        case Until("E", left, right, weak=True):
+            return Or((Until("E", left, right), Globally("E", left)))
+        case Until("A", left, right, weak=True):
+            return Not(Until("E", Not(right), And((Not(left), Not(right)))))
+        case Until("A", left, right):
+            return And((replace(formula, weak=True), Not(Globally("E", Not(right)))))
+        case _:
+            return None
+
+
+@lru_cache(maxsize=1 << 16)
+def core(formula: Expanded) -> Core:
+    """The formula of the kernel that means the same; an equal one, if it is one itself. Raises `TypeError`
+    for the use of a definition."""
+    given, negated = formula, False
+    while (defined := definition(formula)) is not None or isinstance(formula, Not):
+        if defined is not None:
+            formula = defined
+        elif isinstance(formula, Not):
+            formula, negated = formula.body, not negated
+    if isinstance(formula, Use):
+        raise unexpanded(formula)
+    if any(core(child) is not child for child in children(formula)):
+        formula = map_children(core, formula)
+    if not negated:
+        return formula
+    return given if isinstance(given, Not) and given.body is formula else Not(formula)
+
+
+def written(part: Core, formula: Expanded) -> Formula:
+    """The subformula of a formula of which a part of its core is the core, or the negation of it; the part
+    itself where there is none."""
+    alike = {part, core(Not(part))}
+    return next((f for f in subformulas(formula) if core(f) in alike), part)
+
+
+def outside_kernel(formula: Formula) -> TypeError:
+    """What to raise for a formula that is none of the kernel's."""
+    return TypeError(f"{formula} is no formula of the kernel, `core` of it is")

@@ -1,0 +1,136 @@
+"""The equations of the kernel: a formula means what its core means, which has the kernel's operators only."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import states, well_sorted
+
+from mixed_formulas import Mixed
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Parts
+from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.deployment.tool import Call
+from stead_sym.explicit.check import Labelling
+from stead_sym.explicit.explore import Graph
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.kernel import core, definition, written
+from stead_sym.logic.parser import parse_formula
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Count,
+    Future,
+    Globally,
+    Next,
+    Not,
+    Until,
+    Use,
+    Var,
+    subformulas,
+)
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, Schema, Sort
+
+SCHEMA = Schema((Sort("n", ("n0", "n1", "n2", "n3")),), (Relation("P", ("n",)), Relation("G", ())))
+
+
+@given(st.data(), states())
+def test_a_first_order_formula_means_what_its_core_means(data, state):
+    formula = data.draw(well_sorted({"v": "a"}))
+    for value in ("c0", "nowhere"):
+        assert holds(core(formula), state, {"v": value}) is holds(formula, state, {"v": value})
+
+
+def _leaves(scope):
+    held = [Atom("P", (Var(name),)) for name in sorted(scope)]
+    return st.sampled_from([Atom("G"), *held])
+
+
+@st.composite
+def _formulas(draw):
+    """Blocks of quantifiers, counts and connectives around all temporal operators."""
+    mixed = Mixed(_leaves, st.builds(Binder, st.sampled_from("xy"), st.just("n")))
+    first, second = draw(mixed.sentences(3)), draw(mixed.sentences(2))
+    path = draw(st.sampled_from("AE"))
+    return draw(
+        st.sampled_from(
+            [
+                first,
+                *(operator(path, first) for operator in (Next, Future, Globally)),
+                *(Until(path, first, second, weak=weak) for weak in (False, True)),
+            ]
+        )
+    )
+
+
+@st.composite
+def _graphs(draw):
+    number = draw(st.integers(2, 4))
+    facts = [Fact("G", ()), *(Fact("P", (u,)) for u in SCHEMA.sort("n").values)]
+    chosen = draw(
+        st.lists(st.frozensets(st.sampled_from(facts)), min_size=number, max_size=number, unique=True)
+    )
+    instances = tuple(Instance(SCHEMA, holding) for holding in chosen)
+    targets = st.lists(st.integers(0, number - 1), min_size=1, max_size=2, unique=True)
+    call = Call("go", ())
+    edges = tuple(tuple((call, target) for target in draw(targets)) for _ in instances)
+    fair = draw(st.sampled_from([(), (Atom("G"),), (Atom("G"), Not(Atom("G")))]))
+    deployment = Deployment("graph", SCHEMA, instances[0], {}, Parts(fair=fair))
+    nothing, actors = (frozenset(),) * number, ({call: ("",)},) * number
+    return Graph(deployment, 1, instances, edges, nothing, actors)
+
+
+@given(_graphs(), _formulas())
+def test_a_formula_means_what_its_core_means_over_all_runs_and_over_the_fair_ones(graph, formula):
+    labelling = Labelling(graph, theorem_restriction(graph.deployment, ()))
+    assert labelling.satisfying(core(formula)) == labelling.satisfying(formula)
+
+
+@given(_formulas())
+def test_a_core_has_the_operators_of_the_kernel_only_and_is_its_own_core(formula):
+    found = core(formula)
+    assert core(found) == found
+    for part in subformulas(found):
+        assert definition(part) is None
+        assert getattr(part, "path", "E") == "E"
+        assert not getattr(part, "weak", False)
+        assert not isinstance(part, Count) or part.comparison == "atleast"
+        assert not (isinstance(part, Not) and isinstance(part.body, Not))
+
+
+def test_what_an_equation_has_twice_is_there_once():
+    """A formula of thirty A[f U g] within one another has 2^30 places, and few formulas."""
+    formula = Atom("G")
+    for _ in range(30):
+        formula = Until("A", Atom("G"), formula)
+    inner = core(formula)
+    assert isinstance(inner, And)
+    weak, strong = inner.parts
+    assert weak.body.left is strong.body.body
+    assert len(_distinct(inner, {})) < 30 * 8
+
+
+def _distinct(formula, seen):
+    if id(formula) not in seen:
+        seen[id(formula)] = formula
+        for part in getattr(formula, "parts", ()):
+            _distinct(part, seen)
+        for name in ("body", "left", "right"):
+            if (below := getattr(formula, name, None)) is not None:
+                _distinct(below, seen)
+    return seen.values()
+
+
+def test_the_use_of_a_definition_has_no_core():
+    with pytest.raises(TypeError, match=r"D\(\) uses the definition D, which is not expanded"):
+        core(Not(Use("D")))
+
+
+def test_a_part_of_a_core_is_traced_back_to_what_was_written():
+    formula = parse_formula("P(c) & (forall x: n. P(x) -> AX G)")
+    forall = formula.parts[1]
+    assert written(core(forall).body, formula) == forall
+    assert written(Atom("H"), formula) == Atom("H")
