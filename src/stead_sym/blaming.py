@@ -1,10 +1,14 @@
 """Which decisions of an agent a failing specification rests on, found by solving again with others.
 
-A decision is *withdrawn* where the agent selects some other offered call instead, and *widened* where it may
-select anything offered. A specification that fails for a run fails as long as the run is there: one of the
-decisions on the run has to change, and which of the other calls mend it only solving tells. That is the
-search: the evidence of each failing variant says which decisions to change next (Reiter's hitting sets,
-1987), and the first variants that hold, taken by the number of changed decisions, are the smallest.
+A decision is *withdrawn* where the agent selects some other offered call instead, or fewer calls, and
+*widened* where it may select anything offered. A specification that fails for a run fails as long as the run
+is there: one of the decisions on the run has to change, and which of the other calls mend it only solving
+tells. That is the search: the evidence of each failing variant says which decisions to change next (Reiter's
+hitting sets, 1987), and the first variants that hold, taken by the number of changed decisions, are the
+smallest.
+
+Single calls are enough for a universal specification: where several mend it, so does each of them. What
+other specifications need may be sets that are not tried, and then the search says that it left some out.
 
 One decision: what is changed is the answer to a canonical context. So a variant is an agent behind the same
 wrapper, and equivariant like the one that is blamed.
@@ -24,6 +28,8 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import DefinitionError, InputError
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.tree import Evidence, runs, states_along
+from stead_sym.findings.occurrences import quantifies
+from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import TRUE
 from stead_sym.progress import Progress
 from stead_sym.verification import Verdict, Verification, verify
@@ -85,6 +91,7 @@ class Blame:
 
     ``mends`` are the smallest sets of changes under which it holds, none where there are none or where they
     were not found: ``solved`` variants were tried, and ``complete`` says that no smaller set was left out.
+    ``limited``: the search ended at its limit.
     ``shown`` are the decisions that the evidence rests on, and ``close`` those of them within ``tolerance``
     of going another way.
     """
@@ -96,6 +103,7 @@ class Blame:
     tolerance: float
     solved: int
     complete: bool
+    limited: bool = False
 
 
 def blame(
@@ -140,6 +148,12 @@ class _Search:
         self._most_solved = most_solved
         self._progress = progress
         self.solved = 0
+        self.limited = False
+        deployment = result.deployment
+        tools = any(action.kind == "tool" for action in deployment.fair_actions)
+        self._choices_make_fair = tools or bool(deployment.fair)
+        formula = expand(verdict.formula, deployment.names.definitions)
+        self._universal = not self._choices_make_fair and quantifies(formula, "A")
 
     def blame(self, tolerance: float) -> Blame:
         assert self._verdict.evidence is not None, "what fails has evidence"
@@ -147,51 +161,61 @@ class _Search:
         close = tuple(d for d in shown if d.margin is not None and d.margin <= tolerance)
         mends, complete = self._smallest()
         mended = tuple(Mend(changes, self._broken(changes), idle) for changes, idle in mends)
-        return Blame(self._verdict.spec, mended, shown, close, tolerance, self.solved, complete)
+        return Blame(self._verdict.spec, mended, shown, close, tolerance, self.solved, complete, self.limited)
 
     def _smallest(self) -> tuple[Sequence[tuple[_Changes, bool]], bool]:
         """The smallest sets of changes that mend, each with whether the agents are idle then; and whether
-        none of them, and no smaller one, was left out."""
+        no smaller one was left out."""
         complete = True
         failing: list[tuple[_Changes, Verification]] = [((), self._result)]
         tried: set[frozenset[tuple[str, DecisionContext, frozenset[Call]]]] = set()
         while failing:
             found: dict[frozenset[tuple[str, DecisionContext]], tuple[_Changes, bool]] = {}
             still: list[tuple[_Changes, Verification]] = []
+            all_tried = True
             for changes, result in failing:
-                for more in self._next(changes, result):
+                tried_all, following = self._next(changes, result)
+                all_tried = all_tried and tried_all
+                for more in following:
                     if _contexts(more) in found or (key := frozenset(map(_key, more))) in tried:
                         continue
                     if self.solved >= self._most_solved:
-                        return tuple(found.values()), False
+                        self.limited = True
+                        return tuple(found.values()), complete and bool(found)
                     tried.add(key)
                     variant = self._solve(more, [self._verdict.spec])
-                    if variant is None:
-                        complete = False  # with more changes it might have an answer
-                    elif _holds(variant, self._verdict.spec):
+                    holds = None if variant is None else _holds(variant, self._verdict.spec)
+                    if variant is None or holds is None:
+                        all_tried = False  # with more changes it might have an answer
+                    elif holds:
                         found[_contexts(more)] = more, _is_idle(variant)
                     else:
                         still.append((more, variant))
             if found:
                 return tuple(found.values()), complete
             failing = still
+            complete = complete and all_tried
         return (), complete
 
-    def _next(self, changes: _Changes, result: Verification) -> Iterator[_Changes]:
-        """The sets of changes with one more decision, which the evidence of a variant asks for."""
+    def _next(self, changes: _Changes, result: Verification) -> tuple[bool, Sequence[_Changes]]:
+        """The sets of changes with one more decision, which the evidence of a variant asks for; and whether
+        they are all that could mend."""
         evidence = result[self._verdict.spec].evidence
         assert evidence is not None
         seen_through = not evidence.unshown
         decisions = _on_runs(evidence, result.moves) if seen_through else _taken(result)
         changed = _contexts(changes)
+        all_tried = not (seen_through and self._choices_make_fair)  # by others the run may be no fair one
+        following: list[_Changes] = []
         for decision in decisions:
             if (decision.agent, decision.context) not in changed:
-                for instead in _alternatives(decision, widen=not seen_through):
-                    yield (*changes, Change(decision, instead))
+                instead = _alternatives(decision, widen=not seen_through)
+                all_tried = all_tried and (self._universal or _is_every(instead, decision, seen_through))
+                following += ((*changes, Change(decision, calls)) for calls in instead)
+        return all_tried, following
 
     def _solve(self, changes: _Changes, specs: Sequence[str]) -> Verification | None:
-        """The variant with these changes; None where it has no verdict on one of the specifications or the
-        claim: where it breaks the definition of the deployment, or no run is fair."""
+        """The variant with these changes; None where it breaks the definition of the deployment."""
         self.solved += 1
         if self._progress is not None:
             self._progress("blame", variants=self.solved, decisions=len(changes))
@@ -203,7 +227,7 @@ class _Search:
         }
         literal = {s: d.size for s, d in result.restriction.derivation.items() if not d.finite}
         try:
-            variant = verify(
+            return verify(
                 result.deployment,
                 {name: wrapper or "any" for name, wrapper in wrappers.items()},
                 [spec for spec in specs if claim_named(result.deployment, spec) is None],
@@ -213,13 +237,12 @@ class _Search:
             )
         except DefinitionError:
             return None
-        return None if any(_holds(variant, spec) is None for spec in specs) else variant
 
     def _broken(self, changes: _Changes) -> tuple[str, ...]:
         """The other specifications that hold as it is and fail with the changes."""
         others = [v.spec for v in self._result.verdicts.values() if v.holds and v.spec != self._verdict.spec]
         variant = self._solve(changes, others) if others else None
-        return () if variant is None else tuple(v.spec for v in variant.verdicts.values() if not v.holds)
+        return () if variant is None else tuple(v.spec for v in variant.verdicts.values() if v.holds is False)
 
 
 def _holds(result: Verification, spec: str) -> bool | None:
@@ -265,16 +288,18 @@ def _taken(result: Verification) -> Iterator[Decision]:
                 yield Decision(name, context, selected, recorded_answer(wrapper.agent, context))
 
 
-def _alternatives(decision: Decision, *, widen: bool) -> Iterator[frozenset[Call]]:
+def _alternatives(decision: Decision, *, widen: bool) -> Sequence[frozenset[Call]]:
     """What the agent might select instead: any other call, each single one, and with ``widen`` anything."""
-    others = decision.others
-    if not others:
-        return
-    if widen:
-        yield decision.context.calls
-    yield others
-    if len(others) > 1:
-        yield from (frozenset({call}) for call in sorted(others))
+    offered = decision.context.calls
+    single = (frozenset({call}) for call in sorted(offered))
+    sets = dict.fromkeys((*([offered] if widen else []), decision.others, *single))
+    return [calls for calls in sets if calls and calls != decision.selected]
+
+
+def _is_every(instead: Sequence[frozenset[Call]], decision: Decision, seen_through: bool) -> bool:
+    """Whether there is nothing else to select, but for what keeps a run that shows the failure."""
+    keeping = (1 << len(decision.others)) - 1 if seen_through else 0
+    return len(instead) + keeping == (1 << len(decision.context.calls)) - 2
 
 
 def _contexts(changes: _Changes) -> frozenset[tuple[str, DecisionContext]]:

@@ -31,6 +31,7 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.engine import Engine
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.occurrences import quantifies
+from stead_sym.findings.starvation import asks_for_progress
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     TRUE,
@@ -39,12 +40,8 @@ from stead_sym.logic.syntax import (
     Exists,
     Expanded,
     Formula,
-    Future,
-    Globally,
     Not,
-    Until,
     Var,
-    children,
     disjunction,
 )  # fmt: skip
 
@@ -66,7 +63,7 @@ class Wider:
     def says(self, formula: Expanded, *, holds: bool) -> str:
         """The sentence beside the verdict on the formula; empty where the verdict is about ``each`` too."""
         if quantifies(formula, "A" if holds else "E"):
-            if self.fair and _rests_on_fairness(formula):
+            if self.fair and asks_for_progress(formula):
                 return (
                     f"this rests on `fair` lines that {self.some} can meet, which says nothing of {self.each}"
                 )
@@ -115,16 +112,6 @@ class Leeway:
                 yield Finding(
                     "about no given agent", spec.span, f"{spec.name} holds: {sentence}", remedy, spec.name
                 )
-
-
-def _rests_on_fairness(formula: Formula) -> bool:
-    """Whether a part of the formula is about whole runs, AF, A[f U g], EG or E[f W g]: no finite run decides
-    these, so that only they depend on which runs are fair."""
-    match formula:
-        case Future("A") | Globally("E") | Until("A", weak=False) | Until("E", weak=True):
-            return True
-        case _:
-            return any(map(_rests_on_fairness, children(formula)))
 
 
 _GIVEN = "a given agent"

@@ -414,6 +414,16 @@ def test_a_server_that_comes_back_is_asked_again(monkeypatch):
     assert counts[True]
 
 
+def test_weights_from_elsewhere_are_asked_again():
+    """Two servers give a model the same name and have it from two places: neither answers for the other."""
+    asked = []
+    with Store() as store:
+        for root in ("one place", "another", "one place"):
+            with serving(model(root=root)) as url:
+                asked.append(decide(load(url), store=store)[0].requests > 0)
+    assert asked == [True, True, False]
+
+
 @pytest.mark.parametrize("card", [{"root": "elsewhere"}, {"max_model_len": 5}])
 def test_servers_of_different_models_are_refused(card):
     with (

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_roles import post
 
 import stead_sym
 from stead_sym.agent.models.agent import ModelAgent
@@ -259,6 +260,17 @@ def test_less_mass_than_asked_for_is_unknown():
         stead_sym.verify(desk, "baseline", min_mass=0.0)
     policy = stead_sym.verify(desk, "baseline", min_mass=1.0)
     assert all(verdict.holds is not None for verdict in policy.verdicts.values()), "nothing was decoded"
+
+
+@pytest.mark.parametrize("light", ["reader", "burner"])
+def test_the_mass_of_every_agent_counts(light):
+    agents = {
+        role.name: ModelAgent(ByteModel(3), Prompt.of(post, agent=role)) if role.name == light else "any"
+        for role in post.agents
+    }
+    verdict = stead_sym.verify(post, agents, min_mass=0.999)["s"]
+    assert verdict.holds is None
+    assert "--min-mass" in verdict.reason
 
 
 def test_enough_mass_is_no_finding():

@@ -18,6 +18,7 @@ from hypothesis import strategies as strategies
 import stead_sym as st
 from engine_pairs import examples
 from stead_sym.cli.main import main
+from stead_sym.data.source import Column, FactsFrom, File, Into
 from stead_sym.data.spelling import MOST_CHARACTERS, Unusable, text_of
 from stead_sym.deployment.resolve import Items, Text, resolve_items
 from stead_sym.evidence.data import text_digest
@@ -57,6 +58,12 @@ init
 COLUMNS = ("order", "user", "the status")
 ROWS = (("1", "ann", "open"), ("2", "b@x.com", ""), ("C-3", "ann", "in transit"), ("1", "ann", "open"))
 INTO = 'into Owner(order, user), Status(order, "the status"?)'
+
+
+def test_columns_are_in_the_order_in_which_they_are_first_named():
+    spelled = (("a", "b"), ("b", "c", "a"))
+    into = tuple(Into("P", tuple(map(Column, names))) for names in spelled)
+    assert [column.name for column in FactsFrom(File("t.csv"), into).columns] == ["a", "b", "c"]
 
 
 def loaded(folder: Path, init: str, head: str = HEAD) -> st.Deployment:

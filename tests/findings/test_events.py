@@ -210,8 +210,12 @@ def test_an_event_without_end():
     assert "endless event" in kinds(DESK.format(guard="true", more=""))[1]
     for guard, more in (("~Open(_)", ""), ("true", "fair ~exists c: case. Open(c)")):
         assert "endless event" not in kinds(DESK.format(guard=guard, more=more))[1]
-    without_progress = DESK.replace("AF ~Open(c)", "EF ~Open(c)").format(guard="true", more="")
-    assert "endless event" not in kinds(without_progress)[1]
+    for without_progress in ("EF ~Open(c)", "A[Open(c) W ~Open(c)]", "E[Open(c) U ~Open(c)]"):
+        text = DESK.replace("AF ~Open(c)", without_progress).format(guard="true", more="")
+        assert "endless event" not in kinds(text)[1]
+    for progress in ("A[Open(c) U ~Open(c)]", "~EG Open(c)", "~E[Open(c) W false]"):
+        text = DESK.replace("AF ~Open(c)", progress).format(guard="true", more="")
+        assert "endless event" in kinds(text)[1]
 
 
 def test_an_event_that_an_emptied_relation_ends():

@@ -97,8 +97,12 @@ class FactsFrom:
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that are read, each once, in the order in which they are first named."""
-        named = (arg for into in self.into for arg in into.arguments if isinstance(arg, Column))
-        return tuple({column.name: column for column in reversed(list(named))}.values())[::-1]
+        first: dict[str, Column] = {}
+        for into in self.into:
+            for argument in into.arguments:
+                if isinstance(argument, Column):
+                    first.setdefault(argument.name, argument)
+        return tuple(first.values())
 
 
 @dataclass(frozen=True, slots=True)

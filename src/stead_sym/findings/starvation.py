@@ -28,7 +28,7 @@ from stead_sym.logic.syntax import (
     Globally,
     Not,
     Until,
-    subformulas,
+    children,
 )
 from stead_sym.readings import answer, has_fair_run
 
@@ -228,11 +228,10 @@ def _not_enabled(deployment: Deployment, tool: Tool) -> Expanded:
 
 
 def asks_for_progress(formula: Formula) -> bool:
-    """Whether the formula says of all runs that something comes, or of some run that nothing does: what
-    fairness has a say in."""
-    return any(
-        isinstance(part, Future | Globally | Until)
-        and (part.path == "A") == isinstance(part, Future | Until)
-        and not (isinstance(part, Until) and part.weak)
-        for part in subformulas(formula)
-    )
+    """Whether the formula says of all runs that something comes, or of some run that nothing does, as AF,
+    A[f U g], EG and E[f W g] do: what fairness has a say in, since no finite run decides it."""
+    match formula:
+        case Future("A") | Globally("E") | Until("A", weak=False) | Until("E", weak=True):
+            return True
+        case _:
+            return any(map(asks_for_progress, children(formula)))

@@ -36,9 +36,8 @@ def _summary(blame: Blame) -> Text:
         return Text(
             f"No other decisions would make it hold ({solved}): it is the tools, or the events, that fail it."
         )
-    return Text(
-        f"No decisions were found that would make it hold ({solved}, and not all there are); raise --limit"
-    )
+    more = "; raise --limit" if blame.limited else ""
+    return Text(f"No decisions were found that would make it hold ({solved}, and not all there are){more}")
 
 
 def _mend(mend: Mend, number: int, of: int) -> RenderableType:
