@@ -2078,8 +2078,8 @@ MUTATIONS = (
     Mutation(
         "single calls are not tried",
         "/blaming.py",
-        "    if len(others) > 1:\n        yield from",
-        "    if False:\n        yield from",
+        "decision.others, *single)",
+        "decision.others)",
     ),
     Mutation(
         "a decision is never widened",
