@@ -262,26 +262,28 @@ def test_less_mass_than_asked_for_is_unknown():
     assert all(verdict.holds is not None for verdict in policy.verdicts.values()), "nothing was decoded"
 
 
+class Sure(ByteModel):
+    """All probability on the offered tokens."""
+
+    def logprobs(self, request):
+        said = super().logprobs(request)
+        total = math.log(math.fsum(map(math.exp, said)))
+        return [one - total for one in said]
+
+
 @pytest.mark.parametrize("light", ["reader", "burner"])
 def test_the_mass_of_every_agent_counts(light):
     agents = {
-        role.name: ModelAgent(ByteModel(3), Prompt.of(post, agent=role)) if role.name == light else "any"
+        role.name: ModelAgent((ByteModel if role.name == light else Sure)(3), Prompt.of(post, agent=role))
         for role in post.agents
     }
-    verdict = stead_sym.verify(post, agents, min_mass=0.999)["s"]
-    assert verdict.holds is None
-    assert "--min-mass" in verdict.reason
+    result = stead_sym.verify(post, agents, min_mass=0.999)
+    assert result["s"].holds is None
+    assert "--min-mass" in result["s"].reason
+    assert [h.name for h in result.hypotheses.missing] == [f"agent {light} means the offered calls"]
 
 
 def test_enough_mass_is_no_finding():
-    class Sure(ByteModel):
-        """All probability on the offered tokens."""
-
-        def logprobs(self, request):
-            said = super().logprobs(request)
-            total = math.log(math.fsum(map(math.exp, said)))
-            return [one - total for one in said]
-
     result = stead_sym.verify(desk, ModelAgent(Sure(3), prompt))
     assert weight(result.answers).mass == pytest.approx(1.0)
     assert "forced choice" not in {finding.kind for finding in result.findings}
