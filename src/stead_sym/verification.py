@@ -38,6 +38,7 @@ from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.findings.finding import Finding, in_order
 from stead_sym.findings.reached import Examined, nowhere_fair, reached_findings
+from stead_sym.findings.starvation import by_events
 from stead_sym.findings.static import lint
 from stead_sym.html import Displayed, code, paragraph, table
 from stead_sym.hypotheses import Hypotheses, audit, leaps_in_words
@@ -446,7 +447,10 @@ def verify(
         if progress is not None:
             progress("check", specifications=len(verdicts), of=len(chosen))
         verdict = _verdict(built, spec, written[spec.name], restriction, beyond, doubts, unfair)
-        verdict = replace(verdict, scope=verdict.scope + left_open.scope(spec.formula, verdict.holds))
+        scope = (*verdict.scope, *left_open.scope(spec.formula, verdict.holds))
+        if verdict.holds and (idle := by_events(deployment, built, spec.formula)):
+            scope = (*scope, idle)
+        verdict = replace(verdict, scope=scope)
         verdicts[spec.name] = verdict
         if established is not None:
             established(verdict, moves)

@@ -117,6 +117,26 @@ def test_that_an_idle_agent_passes_is_said(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_what_events_alone_bring_about_is_said_and_is_no_finding(engine):
+    """Under the line about the event alone, and beside others that it does not need; not where only a line
+    about the states makes the idle agent pass."""
+    leave = "event leave(o: order) guard Open(o) effect delete Open(o) delete Confirmed(o)"
+    text = LAZY.replace("event look()", f"event look() {leave}")
+    text += "spec shipped AG forall o. (Open(o) -> AF ~Open(o)) spec safe AG ~Confirmed(_) | true "
+    alone = ("this rests on `fair event` lines alone: it holds for an agent that does nothing, too",)
+    for policy in ("lazy", "good"):
+        for lines in ("fair event leave", "fair event leave fair ~Open(_)"):
+            result, found = kinds(text + lines, engine, policy)
+            assert result["shipped"].holds
+            assert result["shipped"].scope == alone
+            assert result["safe"].scope == ()
+            assert "idle agent" not in found
+        result, found = kinds(f"{text} fair event look fair ~Open(_)", engine, policy)
+        assert result["shipped"].scope == ()
+        assert "idle agent" in found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_premise_that_only_unfair_runs_meet(engine):
     more = "relation Bad() event spoil() guard ~Bad() effect insert Bad() event mend() guard Bad()"
     more += " effect delete Bad() fair ~Bad()"

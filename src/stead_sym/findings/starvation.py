@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
+from typing import TypeAlias
 
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
@@ -48,11 +49,13 @@ def starved(
         return
     failing = [spec for spec in specs if asks_for_progress(spec.formula) and not engine.holds(spec.formula)]
     candidates = _candidates(deployment)
+    written = (deployment.fair, deployment.fair_actions)
     for spec in failing:
         passes_idle: tuple[FairAction, ...] = ()
         proposed = False
         for actions in _that_help(deployment, engine, spec, candidates):
-            if _turns_idle_green(deployment, engine, spec, (*deployment.fair_actions, *actions)):
+            more = (*written[1], *actions)
+            if _turned_green_idle(engine, spec.formula, written, (written[0], more)):
                 passes_idle = passes_idle or actions
                 continue
             proposed = True
@@ -106,14 +109,19 @@ def _starvation(spec: Spec, who: str, more: str, remedy: str, when: str = _FOR_E
 
 
 def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequence[Spec]) -> Iterator[Finding]:
-    """The specifications that the `fair` lines make true, and for an agent that does nothing too."""
+    """The specifications that the `fair` lines make true, and for an agent that does nothing too. Where the
+    lines about events are enough for the agent that was verified there is none: of these says `by_events`
+    what there is to say."""
     if not deployment.fair and not deployment.fair_actions:
         return
-    plain = engine.under((), ())
+    lines = (deployment.fair, deployment.fair_actions)
     for spec in specs:
-        if not engine.holds(spec.formula) or plain.holds(spec.formula):
-            continue
-        if _turns_idle_green(deployment, engine, spec, deployment.fair_actions, without=False):
+        if (
+            engine.holds(spec.formula)
+            and not engine.under((), ()).holds(spec.formula)
+            and not engine.under((), _of_events(deployment)).holds(spec.formula)
+            and _turned_green_idle(engine, spec.formula, ((), ()), lines)
+        ):
             yield Finding(
                 "idle agent",
                 spec.span,
@@ -124,22 +132,37 @@ def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequenc
             )
 
 
-def _turns_idle_green(
-    deployment: Deployment,
-    engine: Engine,
-    spec: Spec,
-    actions: tuple[FairAction, ...],
-    *,
-    without: bool = True,
-) -> bool:
-    """Whether the constraints make the specification true where the agents do nothing; ``without``: beside
-    the constraints of the deployment, and otherwise with them. Where no run is fair then, nothing holds."""
-    before = engine.under(deployment.fair, deployment.fair_actions, idle=True)
-    before = before if without else engine.under((), (), idle=True)
-    if answer(before, spec.formula).holds:
+def by_events(deployment: Deployment, engine: Engine, formula: Expanded) -> str:
+    """The sentence beside a verdict `holds` that the `fair event` lines bring about, and for an agent that
+    does nothing too; empty beside any other. It is no finding: the lines say what others do, nothing is
+    assumed of the agent, and nothing is asked of it."""
+    lines = ((), _of_events(deployment))
+    if (
+        lines[1]
+        and engine.hidden is None
+        and engine.under(*lines).holds(formula)
+        and not engine.under((), ()).holds(formula)
+        and _turned_green_idle(engine, formula, ((), ()), lines)
+    ):
+        return "this rests on `fair event` lines alone: it holds for an agent that does nothing, too"
+    return ""
+
+
+def _of_events(deployment: Deployment) -> tuple[FairAction, ...]:
+    return tuple(action for action in deployment.fair_actions if action.kind == "event")
+
+
+_Lines: TypeAlias = tuple[Sequence[Formula], Sequence[FairAction]]
+"""Fairness constraints: sentences, and those on actions."""
+
+
+def _turned_green_idle(engine: Engine, formula: Expanded, before: _Lines, after: _Lines) -> bool:
+    """Whether the sentence holds where the agents do nothing under the constraints ``after`` and does not
+    under ``before``. Where no run is fair then, nothing holds."""
+    if answer(engine.under(*before, idle=True), formula).holds:
         return False
-    after = engine.under(deployment.fair, actions, idle=True)
-    return has_fair_run(after) and bool(answer(after, spec.formula).holds)
+    fairly = engine.under(*after, idle=True)
+    return has_fair_run(fairly) and bool(answer(fairly, formula).holds)
 
 
 def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
