@@ -19,7 +19,6 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.errors import BoundExceeded, InputError, Undecided
 from stead_sym.hypotheses import leaps_in_words
 from stead_sym.progress import Progress
-from stead_sym.symbolic.bdd.manager import Backend
 from stead_sym.verification import verify
 
 LIMIT = 16
@@ -95,7 +94,6 @@ def least_bounds(
     agent: AgentLike | Mapping[str, AgentLike] = ANY,
     *,
     limit: int = LIMIT,
-    backend: Backend | None = None,
     progress: Progress | None = None,
 ) -> Bounds:
     """The least bounds that hold in every reachable state of a deployment under an agent, which is given as
@@ -114,9 +112,7 @@ def least_bounds(
     seen = dict.fromkeys(bounds, 0)
     while True:
         tried = replace(deployment, bounds=MappingProxyType(dict(bounds)))
-        result = verify(
-            tried, agents, (), backend=backend, progress=_saying(progress, bounds), findings=False
-        )
+        result = verify(tried, agents, (), progress=_saying(progress, bounds), findings=False)
         if isinstance(result.broken, BoundExceeded):
             run = result.broken.trace
             active = run.last.active_domain

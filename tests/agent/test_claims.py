@@ -32,9 +32,9 @@ def test_a_key_is_claimed_by_one_worker_at_a_time(place):
         assert first.take(KEYS[600:800]) == set(KEYS[600:700])
         first.finish(KEYS[:650])
         assert second.take(KEYS[:100]) == set()
-        first.release()
+        assert first.take(["one more"]) == {"one more"}
         assert second.take(KEYS[600:700]) == set(KEYS[600:650])
-        assert claimed(place) == set(KEYS[600:])
+        assert claimed(place) == {*KEYS[600:], "one more"}
 
 
 def test_at_the_end_claims_are_free_and_no_thread_is_left(place):

@@ -68,8 +68,8 @@ def test_a_server_that_is_not_there(new_database):
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()",
         )
-        store.put_node("a", [-1.0])  # a connection that was cut is made again
-        assert store.get_node("a") == (-1.0,)
+        store.put_nodes({"a": [-1.0]})  # a connection that was cut is made again
+        assert store.get_nodes(["a"]) == {"a": (-1.0,)}
     gone = url.replace(url.rsplit(":", 1)[1].split("/")[0], "1")
     with pytest.raises(
         StoreError, match=r"postgresql://127.0.0.1:1/\w+: .*refused.*; name one that can be used"

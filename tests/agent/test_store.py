@@ -220,13 +220,13 @@ def test_a_node_of_another_kind_is_named(path, text):
         Store(path) as store,
         pytest.raises(StoreError, match="node 1 has no log-probabilities; use another"),
     ):
-        store.get_node("key")
+        store.get_nodes(["key"])
 
 
 def test_what_is_impossible_has_a_log_probability(path):
     with Store(path) as store:
-        store.put_node("key", (-math.inf, -0.5))
-        assert store.get_node("key") == (-math.inf, -0.5)
+        store.put_nodes({"key": (-math.inf, -0.5)})
+        assert store.get_nodes(["key"]) == {"key": (-math.inf, -0.5)}
 
 
 @pytest.mark.parametrize("table", ["decision", "node", "question"])
@@ -234,7 +234,7 @@ def test_a_row_that_is_nested_without_end_is_corrupt(path, table, tmp_path):
     Store(path).close()
     insert_row(path, table, "key", "[" * 100_000 + "]" * 100_000)
     with Store(path) as store:
-        read = {"decision": store.get, "node": store.get_node}.get(
+        read = {"decision": store.get, "node": lambda key: store.get_nodes([key])}.get(
             table, lambda key: store.get_questions([key])
         )
         with pytest.raises(StoreError, match=f"{table} 1 is corrupt \\(it is nested without end\\); restore"):

@@ -125,12 +125,12 @@ def test_threads_share_a_store(place):
 
 def test_a_store_in_memory_is_one_for_all_threads():
     with Store() as store:
-        thread = threading.Thread(target=store.put_node, args=("a", [-1.0]))
+        thread = threading.Thread(target=store.put_nodes, args=({"a": [-1.0]},))
         thread.start()
         thread.join()
-        assert store.get_node("a") == (-1.0,)
+        assert store.get_nodes(["a"]) == {"a": (-1.0,)}
         with Store() as other:
-            assert other.get_node("a") is None
+            assert other.get_nodes(["a"]) == {}
 
 
 ADDING = """
@@ -161,7 +161,7 @@ def test_what_was_stored_by_processes_that_were_killed_is_there(place):
         for name, batches in zip("ab", reported, strict=True):
             keys = [f"{name} {number} {part}" for number in range(batches) for part in range(7)]
             assert len(store.get_nodes(keys)) == len(keys)
-        store.put_node("and goes on", [0.0])
+        store.put_nodes({"and goes on": [0.0]})
     counts = execute(place, "SELECT count(*) FROM node")[0][0] - 1
     assert counts % 7 == 0
 

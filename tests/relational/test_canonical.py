@@ -59,7 +59,7 @@ def test_the_labelling_is_a_witness_onto_consecutive_names(structure):
     assert set(form.labelling) == active
     assert all(form.labelling[v] == v for v in active & rigid)
     assert instance.rename(form.labelling) == form.instance
-    assert form.instance.rename(form.inverse) == instance
+    assert form.instance.rename({name: value for value, name in form.labelling.items()}) == instance
     for sort, values in instance.active_domain.items():
         names = {form.labelling[v] for v in values - rigid}
         assert names == {f"{sort.upper()}_{i + 1}" for i in range(len(values - rigid))}

@@ -52,8 +52,7 @@ def selection(
     deployment: Deployment,
     wrappers: Mapping[str, Wrapper | None],
     state: Instance,
-    calls: frozenset[Call] | None = None,
 ) -> Mapping[Call, str | None]:
     """`selections` with the first of the agents that may select a call, and None for an event."""
-    found = selections(deployment, wrappers, state, calls)
+    found = selections(deployment, wrappers, state)
     return {call: actors[0] if actors else None for call, actors in found.items()}

@@ -133,11 +133,6 @@ class Evidence(Displayed):
         return tuple(node for node in self.nodes if isinstance(node.reason, Unshown))
 
     @property
-    def is_one_run(self) -> bool:
-        """Whether `trace` leaves no run out."""
-        return sum(isinstance(node.reason, Run) for node in self.nodes) <= 1
-
-    @property
     def trace(self) -> Trace:
         """The one run through the tree that shows most: where a claim rests on several, that of the first
         with a run, and after a run the last claim about its last state."""

@@ -86,11 +86,12 @@ def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
     return FormulaReader(source).formula(parse_tree(_parser(), text, "formula", source, PHRASES))
 
 
-def parse_binders(text: str, *, source: str = "<variables>") -> tuple[Binder, ...]:
+def parse_binders(text: str) -> tuple[Binder, ...]:
     """The variables of a list `x, y: s`, or of `x in s`, as they may stand after `forall`.
 
     Raises `ParseError`.
     """
+    source = "<variables>"
     return FormulaReader(source).binders(parse_tree(_parser(), text, "quantified", source, PHRASES))
 
 

@@ -59,11 +59,6 @@ class CanonicalForm:
         own = self._own
         return tuple({own[v]: own[w] for v, w in g.items()} for g in self._layout.all_generators)
 
-    @cached_property
-    def inverse(self) -> Mapping[Value, Value]:
-        """σ⁻¹: from canonical names back to those of D."""
-        return {canonical: value for value, canonical in self.labelling.items()}
-
 
 def canonical_form(
     instance: Instance, rigid: Set[Value], *, canonical_timeout: float = CANONICAL_SECONDS

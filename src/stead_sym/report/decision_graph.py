@@ -52,9 +52,8 @@ class DecisionGraph:
         return {target: tuple(tools) for target, tools in sorted(found.items())}
 
 
-def decision_graph(result: Verification, agent: str, most: int = MOST_NODES) -> DecisionGraph | str:
-    """The decision graph of an agent of a verification, of ``most`` nodes at most; or, in words, why there is
-    none."""
+def decision_graph(result: Verification, agent: str) -> DecisionGraph | str:
+    """The decision graph of an agent of a verification; or, in words, why there is none."""
     run = result.agents[agent]
     if run.contexts is None:
         return "nobody is asked: whatever is offered may happen"
@@ -67,9 +66,11 @@ def decision_graph(result: Verification, agent: str, most: int = MOST_NODES) -> 
     if result.statistics.get("reached_nodes", 0) > _MOST_DIAGRAM:
         return "the diagram of the reachable states is too large for the numbers of states by context"
     contexts = [context for context, _ in run.decisions]
-    groups = _groups(run, most)
-    if len(groups) > most:
-        return f"agents select among {len(groups)} sets of tools, and more than {most} nodes are not drawn"
+    groups = _groups(run, MOST_NODES)
+    if len(groups) > MOST_NODES:
+        return (
+            f"agents select among {len(groups)} sets of tools, and more than {MOST_NODES} nodes are not drawn"
+        )
     parted = [[contexts[number] for number in group] for group in groups]
     return DecisionGraph(agent, run, groups, result.engine.quotient(agent, parted))
 

@@ -72,8 +72,8 @@ def _kept(found: Deepening) -> str:
     )
 
 
-def deepening_data(found: Deepening, stopped: str = "") -> dict[str, Json]:
-    """The same as data, described by `report.schema.json`; ``stopped`` is what ended it from outside."""
+def deepening_data(found: Deepening) -> dict[str, Json]:
+    """The same as data, described by `report.schema.json`."""
     return {
         "deployment": found.deployment.name,
         "agent": found.agent,
@@ -115,5 +115,5 @@ def deepening_data(found: Deepening, stopped: str = "") -> dict[str, Json]:
             "bounds": list(found.remedy.bounds.lines),
             "agent": found.remedy.agent,
         },
-        "stopped": stopped or found.stopped,
+        "stopped": found.stopped,
     }

@@ -118,12 +118,12 @@ def shown_runs(
     )
 
 
-def some_facts(state: Instance, most: int = MOST_FACTS) -> str:
+def some_facts(state: Instance) -> str:
     """The facts of a state, of a large one the first so many."""
     facts = sorted(state.facts)
-    listed = [printable(fact) for fact in facts[:most]]
-    if len(facts) > most:
-        listed.append(f"and {len(facts) - most:,} more")
+    listed = [printable(fact) for fact in facts[:MOST_FACTS]]
+    if len(facts) > MOST_FACTS:
+        listed.append(f"and {len(facts) - MOST_FACTS:,} more")
     return ", ".join(listed) or "no facts"
 
 

@@ -74,12 +74,6 @@ class Claims:
         """Give up claims whose answers are stored: with the next `take`, or at the latest in the end."""
         self._finished.update(keys)
 
-    def release(self) -> None:
-        """Give up the claims that are finished now."""
-        if self._finished:
-            with self._database.writing() as connection:
-                self._drop_finished(connection)
-
     def _drop_finished(self, connection: sa.Connection) -> None:
         for part in parts(self._finished):
             mine = CLAIM.c.key.in_(part) & (CLAIM.c.worker == self._worker)

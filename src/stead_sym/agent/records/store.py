@@ -99,10 +99,6 @@ class Store:
                 )
         return [there[answer.key] for answer in answers]
 
-    def get_node(self, key: str) -> tuple[float, ...] | None:
-        """The log-probabilities at the branching node of that key, if they are known."""
-        return self.get_nodes([key]).get(key)
-
     def get_nodes(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
         """The log-probabilities at the branching nodes that are known of these keys."""
         with self.database.reading() as connection:
@@ -117,10 +113,6 @@ class Store:
                         "store"
                     )
         return {key: tuple(found[0][1]) for key, found in rows.items()}
-
-    def put_node(self, key: str, logprobs: Sequence[float]) -> None:
-        """Add what the model said at a branching node, unless it is known."""
-        self.put_nodes({key: logprobs})
 
     def put_nodes(self, nodes: Mapping[str, Sequence[float]]) -> None:
         """Add what the model said at branching nodes, by their keys, where it is not known."""
