@@ -1,7 +1,7 @@
 """Every piece of evidence that any test produces is replayed, as an object and from its JSON.
 
-Both engines' `evidence` is wrapped for the whole session. The wrapped agents are asked again through copies,
-so that no test sees other counts.
+Both engines' `evidence` is wrapped for the whole session, and replayed under the names that are shown. The
+wrapped agents are asked again through copies, so that no test sees other counts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.evidence.recorded import recorded_wrappers
+from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.symbolic.engine import SymbolicEngine
@@ -39,7 +40,7 @@ def _wrapped(engine):
     @functools.wraps(evidence)
     def and_replay(self, formula, holds):
         found = evidence(self, formula, holds)
-        assert_replays(*self.replayed_with, self.restriction, found)
+        assert_replays(*self.replayed_with, self.restriction, renamed(found, *self.replayed_with))
         return found
 
     engine.__init__, engine.evidence = init, and_replay

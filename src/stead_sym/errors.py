@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from stead_sym.printable import printable
 
 if TYPE_CHECKING:
+    from stead_sym.deployment.tool import Call
     from stead_sym.deployment.trace import Trace
 
 
@@ -120,7 +121,11 @@ class NothingOffered(DefinitionError):
 
 
 class NoEffect(DefinitionError):
-    """A call offered, or an event enabled, in a reachable state has no successor."""
+    """A call offered, or an event enabled, in a reachable state has no successor: ``call``."""
+
+    def __init__(self, message: str, trace: Trace, claim: str, span: Span | None, call: Call) -> None:
+        super().__init__(message, trace, claim, span)
+        self.call = call
 
 
 class Undecided(SteadError):

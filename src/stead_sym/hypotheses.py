@@ -17,10 +17,11 @@ from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.records.answer import recorded_answers
 from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import percent, weight
-from stead_sym.agent.roles import Wrappers
+from stead_sym.agent.roles import Wrappers, known_values
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.renaming import named_run
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.engine import Hidden
@@ -133,7 +134,7 @@ def audit(
                 hypothesis
                 if carries_over or hypothesis.status == "not established"
                 else replace(hypothesis, status="not established", how=f"as explored: {hypothesis.how}")
-                for hypothesis in (*checked, *_fair(deployment, hidden))
+                for hypothesis in (*checked, *_fair(deployment, wrappers, hidden))
             ),
             Hypothesis(
                 "offer and effects are equivariant",
@@ -186,19 +187,21 @@ def _keys(deployment: Deployment) -> Hypothesis:
     return Hypothesis("keys hold", "established", how)
 
 
-def _fair(deployment: Deployment, hidden: Hidden | None) -> Iterator[Hypothesis]:
+def _fair(deployment: Deployment, wrappers: Wrappers, hidden: Hidden | None) -> Iterator[Hypothesis]:
     """That the `fair` lines, where there are any, are machine-closed."""
     if hidden is not None:
-        yield Hypothesis("fairness leaves nothing out", "not established", left_out(hidden))
+        yield Hypothesis(
+            "fairness leaves nothing out", "not established", left_out(hidden, deployment, wrappers)
+        )
     elif deployment.fair:
         how = "a fair run starts in every reachable state, so that every finite run is the beginning of one"
         yield Hypothesis("fairness leaves nothing out", "established", how)
 
 
-def left_out(hidden: Hidden) -> str:
+def left_out(hidden: Hidden, deployment: Deployment, wrappers: Wrappers) -> str:
     """How many states the `fair` lines hide, and a run into one."""
     number = f"{hidden.count} reachable state{'s' * (hidden.count > 1)}"
-    steps = hidden.run.steps
+    steps = named_run(deployment, known_values(wrappers), hidden.run)[0].steps
     where = (
         f"such as the one after {', '.join(str(step.call) for step in steps)}"
         if steps

@@ -21,11 +21,11 @@ from stead_sym.agent.base import DecisionContext, Reporting, Spreading
 from stead_sym.agent.records.answer import Answer, recorded_answers
 from stead_sym.agent.records.repeated import repeated
 from stead_sym.agent.records.weight import weight
-from stead_sym.agent.roles import ANY, AgentLike, Wrappers, deciding, named, wrap_all
+from stead_sym.agent.roles import ANY, AgentLike, Wrappers, deciding, known_values, named, wrap_all
 from stead_sym.agent.wrapper import CanonicalWrapper
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
-from stead_sym.deployment.faults import earliest
+from stead_sym.deployment.faults import as_shown
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
@@ -34,6 +34,7 @@ from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import DeclarationError, DefinitionError, InputError, RestrictionError, Span
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.prefix import breach, broken_claim, refutation
+from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.findings.finding import Finding, in_order
@@ -387,9 +388,11 @@ def verify(
                 )
         except InputError as error:  # its frames hold the diagrams, which would live as long as it does
             error.with_traceback(None)
-            if not isinstance(error, DefinitionError) or broken_claim(deployment, error) is None:
+            if not isinstance(error, DefinitionError):
                 raise error from error.__cause__
-            built = earliest(deployment, error)
+            built = as_shown(deployment, error, known_values(wrappers))
+            if broken_claim(deployment, built) is None:
+                raise built from error.__cause__
     constants = deployment.sort_of_constant
     beyond = frozenset(
         value
@@ -447,6 +450,8 @@ def verify(
         if progress is not None:
             progress("check", specifications=len(verdicts), of=len(chosen))
         verdict = _verdict(built, spec, written[spec.name], restriction, beyond, doubts, unfair)
+        if verdict.evidence is not None:
+            verdict = replace(verdict, evidence=renamed(verdict.evidence, deployment, wrappers))
         scope = (*verdict.scope, *left_open.scope(spec.formula, verdict.holds))
         if verdict.holds and (idle := by_events(deployment, built, spec.formula)):
             scope = (*scope, idle)

@@ -21,12 +21,18 @@ from stead_sym.deployment.parts import AgentRole, Policy
 from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.names import nearest
 from stead_sym.relational.nauty import CANONICAL_SECONDS
+from stead_sym.relational.schema import Value
 
 AgentLike: TypeAlias = Agent | Policy | CanonicalWrapper | Decider | str
 """A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
 
 Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
 """The wrapped agents of a deployment by name; None for one that selects everything offered."""
+
+
+def known_values(wrappers: Wrappers) -> frozenset[Value]:
+    """What some wrapped agent tells from other values, besides the values of rigid sorts."""
+    return frozenset(value for one in wrappers.values() if one is not None for value in one.known)
 
 
 def wrap_all(

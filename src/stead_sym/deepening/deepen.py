@@ -27,6 +27,7 @@ from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import BoundExceeded, InputError, Undecided
 from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
 from stead_sym.findings.finding import Finding
 from stead_sym.findings.reached import nowhere_fair
@@ -337,7 +338,7 @@ class _Run:
         shown, scope = evidence_within(part, result.engine, formula)
         if shown is None:
             return Found(Verdict(name, written, None))
-        evidence = recovered(shown, formula)
+        evidence = renamed(recovered(shown, formula), self._deployment, self._wrappers)
         replayed = replay(self._leaps.deployment, self._wrappers, evidence, part.bounds)
         assert replayed.confirmed, f"the run of {name} is not confirmed: {replayed.fault}"
         moves = Moves(self._deployment, self._wrappers, result.restriction, part.bounds)

@@ -11,12 +11,14 @@ from dataclasses import replace
 
 from stead_sym.deployment.claims import ALWAYS_A_STEP
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.renaming import named_run
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import breaks_claim, exceeded
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import BoundExceeded, DefinitionError, KeyBroken, NoEffect, NothingOffered, Undecided
 from stead_sym.relational.instance import Instance, broken_keys
+from stead_sym.relational.schema import Value
 
 _FACTS = 12
 """How many facts of a state a message lists; the run below it has them all."""
@@ -28,14 +30,21 @@ def claim_broken(deployment: Deployment, run: Trace) -> BoundExceeded | KeyBroke
     return bound_exceeded(deployment, run) if over else key_broken(deployment, run)
 
 
-def earliest(deployment: Deployment, error: DefinitionError) -> DefinitionError:
-    """The fault of the first state on the run of a fault that exceeds a bound or breaks a key; the fault
-    itself where there is none before the last state."""
-    run = error.trace
-    for number, step in enumerate(run.steps[:-1], 1):
+def as_shown(deployment: Deployment, error: DefinitionError, kept: frozenset[Value]) -> DefinitionError:
+    """The fault of the first state on the run of a fault that exceeds a bound or breaks a key, and that fault
+    itself where there is none before the last state; generated values other than the ``kept`` are named from
+    1 (`deployment.renaming`)."""
+    run, renaming = named_run(deployment, kept, error.trace)
+    for number, step in enumerate(run.steps, 1):
         if breaks_claim(deployment, step.state):
             return claim_broken(deployment, replace(run, steps=run.steps[:number]))
-    return error
+    match error:
+        case NothingOffered():
+            return nothing_offered(deployment, run)
+        case NoEffect(call=call):
+            return no_effect(deployment, call.rename(renaming), run)
+        case _:
+            raise AssertionError(f"{error} is no fault of a reachable state")
 
 
 def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
@@ -98,6 +107,7 @@ def no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
         replace(run, claim=f"{call} is {offered}, but none of its effects applies"),
         f"{call.tool} has an effect",
         deployment.tool(call.tool).span,
+        call,
     )
 
 

@@ -103,7 +103,7 @@ class Restriction(Displayed):
         """``number`` values of U_S outside U_f; none where the sort is finite, for U_f has it all."""
         if self.derivation[sort].finite:
             return ()
-        return tuple(islice(_names(sort, tuple(self.values), self.members), number))
+        return tuple(islice(generated(sort, tuple(self.values), self.members), number))
 
     def __str__(self) -> str:
         return "\n".join(str(derivation) for derivation in self.derivation.values())
@@ -193,7 +193,7 @@ def _restriction(deployment: Deployment, derivation: Sequence[Derivation]) -> Re
     constants = deployment.constants
     taken = frozenset(value for values in constants.values() for value in values)
     values = {
-        d.sort: (*constants[d.sort], *islice(_names(d.sort, sorts, taken), d.size - d.constants))
+        d.sort: (*constants[d.sort], *islice(generated(d.sort, sorts, taken), d.size - d.constants))
         for d in derivation
     }
     return Restriction(
@@ -250,7 +250,7 @@ def _refuse_large(derived: Derivation, size: int) -> None:
     )
 
 
-def _names(sort: str, sorts: Sequence[str], taken: frozenset[Value]) -> Iterator[Value]:
+def generated(sort: str, sorts: Sequence[str], taken: frozenset[Value]) -> Iterator[Value]:
     """case1, case2, … without the names in ``taken``; no name comes for two of ``sorts``."""
     prefixes = _prefixes(sorts)
     own = prefixes[sort]

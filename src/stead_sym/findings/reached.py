@@ -92,7 +92,7 @@ def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
     )
 
 
-def hiding(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
+def hiding(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
     """The `fair` lines that leave out finite runs: each that does so alone, or else all of them together."""
     hidden = engine.hidden
     if hidden is None or not has_fair_run(engine):
@@ -105,7 +105,8 @@ def hiding(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
         yield Finding(
             "fair hides",
             constraint.span,
-            f"{line} leaves out finite runs, with all that goes wrong on them: {left_out(one)}",
+            f"{line} leaves out finite runs, with all that goes wrong on them:"
+            f" {left_out(one, deployment, wrappers)}",
             "say with `fair event NAME` or `fair tool NAME(…)` what gets its turn again and again, or add to"
             " the line what may stay as it is for ever (`| …`)",
         )
@@ -119,7 +120,7 @@ def reached_findings(
 ) -> Examined:
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most `_MOST`
     occurrences are replaced, each before what it contains."""
-    found = [*hiding(deployment, engine), *_tools(deployment, engine, wrappers)]
+    found = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
     found += [*forced_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]

@@ -1,0 +1,84 @@
+"""The names of generated values in what is shown: per sort from 1, in the order in which they first appear.
+
+Engines generate names as it suits them. A permutation of the generated values, the same throughout, is an
+isomorphism that fixes C (Definition "C-isomorphism"), so that it makes of a run another run, as long as it
+fixes what an agent tells from other values, too.
+
+One decision: in a state, facts come in the order of what is named so far (`Naming.state`), so that names that
+are in order stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import generated
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+
+
+class Naming:
+    """ι, as far as generated values have been met; others keep their names: those of C, and the ``kept``."""
+
+    def __init__(self, deployment: Deployment, kept: frozenset[Value]) -> None:
+        self._deployment = deployment
+        constants = (value for values in deployment.constants.values() for value in values)
+        self._fixed = kept.union(constants)
+        sorts = tuple(sort.name for sort in deployment.schema.sorts)
+        self._names: dict[str, Iterator[Value]] = {s: generated(s, sorts, self._fixed) for s in sorts}
+        self._seen: set[Fact] = set()
+        self.renaming: dict[Value, Value] = {}
+
+    def state(self, state: Instance) -> None:
+        """Name the values of a state: next those of the least fact by relation and arguments, where
+        constants come first, then what is named, in that order, then what is not."""
+        left = [fact for fact in state.facts - self._seen if self._unnamed(fact.args)]
+        self._seen |= state.facts
+        while left:
+            fact = min(left, key=lambda one: (one.relation, *map(self._rank, one.args)))
+            self._name(fact.args, state.schema.relation(fact.relation).sorts)
+            left = [one for one in left if self._unnamed(one.args)]
+
+    def step(self, step: Step) -> None:
+        """Name the values of a call, then those of the state after it."""
+        params = self._deployment.tool(step.call.tool).params
+        self._name(step.call.args, [param.sort for param in params])
+        self.state(step.state)
+
+    def _unnamed(self, values: Iterable[Value]) -> bool:
+        return any(value not in self._fixed and value not in self.renaming for value in values)
+
+    def _name(self, values: Sequence[Value], sorts: Sequence[str]) -> None:
+        for value, sort in zip(values, sorts, strict=True):
+            if value not in self._fixed and value not in self.renaming:
+                self.renaming[value] = next(self._names[sort])
+
+    def _rank(self, value: Value) -> tuple[int, int, Value]:
+        if value in self._fixed:
+            return 0, 0, value
+        name = self.renaming.get(value)
+        return (2, len(value), value) if name is None else (1, len(name), name)
+
+
+def naming(deployment: Deployment, kept: frozenset[Value], run: Trace) -> Naming:
+    """The naming of the values that appear in a run."""
+    found = Naming(deployment, kept)
+    found.state(run.start)
+    for step in run.steps:
+        found.step(step)
+    return found
+
+
+def named_run(
+    deployment: Deployment, kept: frozenset[Value], run: Trace
+) -> tuple[Trace, Mapping[Value, Value]]:
+    """ι of a run without bindings, and ι. Its claim, a text, is left out."""
+    renaming = naming(deployment, kept, run).renaming
+    steps = tuple(
+        replace(step, call=step.call.rename(renaming), state=step.state.rename(renaming))
+        for step in run.steps
+    )
+    return replace(run, start=run.start.rename(renaming), steps=steps, claim=""), renaming

@@ -1,0 +1,88 @@
+"""Evidence with its generated values named from 1, in the order in which a reader meets them
+(`deployment.renaming`): first on the run that is shown, then wherever else the tree has some.
+
+One decision: one permutation for the whole tree, so that a value has the same name wherever it appears, and
+what is claimed of it stays true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from stead_sym.agent.roles import Wrappers, known_values
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.renaming import naming
+from stead_sym.deployment.trace import Step
+from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Reason, Run, Unshown, Values
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+def renamed(evidence: Evidence, deployment: Deployment, wrappers: Wrappers) -> Evidence:
+    """The same evidence about a deployment under wrapped agents, its generated values named from 1.
+
+    Constants keep their names, and so do the values that an agent knows; the result is shown by runs of the
+    infinite-domain deployment, whichever names an engine represents them by.
+    """
+    found = naming(deployment, known_values(wrappers), evidence.trace)
+    for node in evidence.nodes:
+        found.state(node.state)
+        if isinstance(node.reason, Run):
+            for step in node.reason.steps:
+                found.step(step)
+    if all(old == new for old, new in found.renaming.items()):
+        return evidence
+    return permuted(evidence, found.renaming)
+
+
+def permuted(evidence: Evidence, renaming: Mapping[Value, Value]) -> Evidence:
+    """ι of the evidence, for an injective ι; values that ``renaming`` lacks keep their names."""
+    return replace(evidence, root=_Walk(renaming).node(evidence.root))
+
+
+class _Walk:
+    """Nodes and states, each made once."""
+
+    def __init__(self, renaming: Mapping[Value, Value]) -> None:
+        self._renaming = renaming
+        self._nodes: dict[int, Node] = {}
+        self._states: dict[Instance, Instance] = {}
+
+    def node(self, node: Node) -> Node:
+        """ι of a claim and of its reason."""
+        if id(node) not in self._nodes:
+            own = {name: self._value(value) for name, value in node.assignment.items()}
+            self._nodes[id(node)] = replace(
+                node, state=self._state(node.state), assignment=own, reason=self._reason(node.reason)
+            )
+        return self._nodes[id(node)]
+
+    def _reason(self, reason: Reason) -> Reason:
+        match reason:
+            case Evaluated() | Unshown():
+                return reason
+            case Parts(nodes):
+                return Parts(tuple((k, self.node(below)) for k, below in nodes))
+            case Values(nodes):
+                return Values(tuple((self._value(value), self.node(below)) for value, below in nodes))
+            case Run(steps, along):
+                return replace(
+                    reason,
+                    steps=tuple(self._step(step) for step in steps),
+                    along=tuple(tuple(map(self.node, nodes)) for nodes in along),
+                )
+            case _:
+                assert_never(reason)
+
+    def _step(self, step: Step) -> Step:
+        return replace(step, call=step.call.rename(self._renaming), state=self._state(step.state))
+
+    def _value(self, value: Value) -> Value:
+        return self._renaming.get(value, value)
+
+    def _state(self, state: Instance) -> Instance:
+        if state not in self._states:
+            self._states[state] = state.rename(self._renaming)
+        return self._states[state]
