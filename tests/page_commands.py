@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from stead_sym.cli.main import _parser
+from stead_sym.cli.main import whole_parser
 from stead_sym.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -119,7 +119,7 @@ def _simple(words: list[str]) -> Iterator[list[str]]:
 def not_options(words: list[str]) -> Iterator[str]:
     """What `stead-sym` does not understand of these arguments."""
     try:
-        _parser().parse_args(words)
+        whole_parser().parse_args(words)
     except InputError as error:
         yield f"stead-sym {' '.join(words)}: {error}"
     except SystemExit:  # --help and --version

@@ -6,7 +6,7 @@ import re
 
 from pages import ROOT, Block, blocks, commands
 from stead_sym.agent.prompts.paper import PAPER_PROMPTS
-from stead_sym.cli.main import _parser
+from stead_sym.cli.main import whole_parser
 
 PAGE = ROOT / "docs" / "paper.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ def test_what_needs_a_model_are_commands_of_the_program() -> None:
     for line in lines:
         program, *words = line.replace("'", "").split()
         assert program == "stead-sym"
-        options = _parser().parse_args(words)
+        options = whole_parser().parse_args(words)
         assert options.agent
         assert options.prompts is None or options.prompts.partition(":")[0] in PAPER_PROMPTS
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from stead_sym.deployment.tool import Call
     from stead_sym.deployment.trace import Trace
 
+SIGNALLED = "the process was ended by signal"
+"""How the report of a verification whose process something has killed says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

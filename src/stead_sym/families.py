@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from stead_sym.deployment.build import deployment, tool
+from stead_sym.deployment.build import build_deployment, tool
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import ParseError, Span
 
@@ -102,7 +102,7 @@ def counter_machine(program: Program | str, bound: int = 0, name: str = "counter
     made = read_program(program) if isinstance(program, str) else program
     _check(made, {}, None)
     counters = sorted({i.counter for i in made.values() if not isinstance(i, Halt)}) or ["a"]
-    return deployment(
+    return build_deployment(
         name,
         sorts={"cell": None, "place": [_place(q) for q in made], "counter": [_counter(c) for c in counters]},
         relations={

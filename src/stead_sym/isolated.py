@@ -20,9 +20,6 @@ from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import Json
 
-SIGNALLED = "the process was ended by signal"
-"""How the report of a verification whose process something has killed says so."""
-
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from stead_sym.cli import child, main;"
     " child.die_with_parent(); sys.exit(main.main())"

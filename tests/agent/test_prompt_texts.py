@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.deployment.build import deployment as build
+from stead_sym.deployment.build import build_deployment as build
 from stead_sym.deployment.build import tool
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call

@@ -19,7 +19,7 @@ import pytest
 
 import stead_sym as st
 from stead_sym.cli.examples_of_help import HELP_EXAMPLES, subcommands
-from stead_sym.cli.main import _parser, main
+from stead_sym.cli.main import main, whole_parser
 from stead_sym.cli.new import TEMPLATES, template
 from stead_sym.report.topics import base
 
@@ -325,7 +325,7 @@ def test_other_shells_get_a_script_that_knows_the_commands(
     pytest.importorskip("shtab", reason="it makes the scripts")
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
-    for command in subcommands(_parser()):
+    for command in subcommands(whole_parser()):
         assert command in script
     if (program := shutil.which(shell)) is not None:
         subprocess.run([program, "-n"], input=script, text=True, check=True)
@@ -353,7 +353,7 @@ def commands() -> Iterator[str]:
             yield f"{name} {word}".strip()
             yield from below(sub, f"{name} {word}".strip())
 
-    return below(_parser(), "")
+    return below(whole_parser(), "")
 
 
 def test_every_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
@@ -374,7 +374,7 @@ def test_every_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for command, example in HELP_EXAMPLES.items():
         if command in _ELSEWHERE | _ENDLESS:
             words = re.sub(r">.*", "", example)
-            options = _parser().parse_args(shlex.split(words)[1:])
+            options = whole_parser().parse_args(shlex.split(words)[1:])
             assert callable(options.run)
             continue
         if not re.search("[>;]", example):  # what needs no shell needs no process either

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 import pytest
 
-from stead_sym.cli.main import _parser, main
+from stead_sym.cli.main import main
 from stead_sym.files import load, load_text
 
 
@@ -181,7 +180,6 @@ def test_whatever_is_spoiled_there_is_no_stack_trace(capsys, tmp_path, monkeypat
     evidence = data["specs"]["auth"]["evidence"]
     deployment = load("refund")
     monkeypatch.setattr("stead_sym.cli.replay.load", lambda _: deployment)  # the same one each time
-    monkeypatch.setattr("stead_sym.cli.main._parser", cache(_parser))
     statuses, seen = set(), set()
     for _ in spoiled(evidence, (None, -1, 10**30, "x", [], {}, [["x"]], True, 0.5), seen):
         path.write_text(json.dumps(evidence), encoding="utf-8")

@@ -346,13 +346,13 @@ def test_the_command_wants_a_terminal(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_it_begins_with_evidence_of_a_file(tmp_path: Path) -> None:
-    from stead_sym.cli.main import _parser
+    from stead_sym.cli.main import whole_parser
     from stead_sym.cli.simulate import stepper_of
 
     out = tmp_path / "out"
     assert main(["verify", "refund", "--policy", "baseline", "--quiet", "--evidence", str(out)]) == 1
     words = ["simulate", "refund", "--policy", "baseline", "--evidence", str(out / "auth.json")]
-    options = _parser().parse_args(words)
+    options = whole_parser().parse_args(words)
     options.quiet = True
     run = stepper_of(load("refund"), options)
     assert run.position == 0

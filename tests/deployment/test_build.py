@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stead_sym.deployment.build import deployment, rigid, tool
+from stead_sym.deployment.build import build_deployment, rigid, tool
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.printer import print_deployment
@@ -65,7 +65,7 @@ PARTS = {
 
 
 def test_the_two_doors_lead_to_the_same():
-    built = deployment("tickets", **PARTS)
+    built = build_deployment("tickets", **PARTS)
     assert built == parse_deployment(FILE)
     assert parse_deployment(print_deployment(built)) == built
 
@@ -90,11 +90,11 @@ def test_objects_may_stand_for_texts():
         "fair": [~atom("Paused")],
         "specs": {"ends": ends},
     }
-    assert deployment("tickets", **parts) == parse_deployment(FILE)
+    assert build_deployment("tickets", **parts) == parse_deployment(FILE)
 
 
 def test_the_least():
-    d = deployment("empty", sorts={}, relations={"N": ()}, init=["N()"])
+    d = build_deployment("empty", sorts={}, relations={"N": ()}, init=["N()"])
     assert (d.tools, d.specs, d.system) == ((), (), None)
     assert parse_deployment(print_deployment(d)) == d
 
@@ -119,5 +119,5 @@ def test_the_least():
 )
 def test_refused(change, message):
     with pytest.raises((ParseError, DeclarationError)) as error:
-        deployment("tickets", **(PARTS | change))
+        build_deployment("tickets", **(PARTS | change))
     assert str(error.value).startswith(message)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine_pairs import examples
 from stead_sym.agent.base import DecisionContext
 from stead_sym.cli.main import main
-from stead_sym.deployment.build import deployment as build
+from stead_sym.deployment.build import build_deployment as build
 from stead_sym.deployment.build import event, rigid, tool
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction

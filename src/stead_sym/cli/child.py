@@ -23,11 +23,14 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from stead_sym.evidence.data import Json
-from stead_sym.isolated import SIGNALLED
+from stead_sym.errors import SIGNALLED
 from stead_sym.memory import resident, with_huge_pages
 from stead_sym.progress import Progress
+
+if TYPE_CHECKING:
+    from stead_sym.evidence.data import Json
 
 AVAILABLE = os.name == "posix"
 """Whether this system has what watching takes."""

@@ -7,7 +7,7 @@ pressed; importing the package takes longer than anyone waits there.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from stead_sym.cli.examples_of_help import subcommands
 from stead_sym.errors import InputError
@@ -16,19 +16,22 @@ from stead_sym.extras import install
 SHELLS = ("bash", "zsh", "fish")
 
 
-def add_completion(parser: argparse.ArgumentParser, whole: Callable[[], argparse.ArgumentParser]) -> None:
-    """The arguments of `completion`; ``whole`` gives the parser of the command."""
+def add_completion(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `completion`."""
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=" or ".join(SHELLS))
-    parser.set_defaults(run=lambda options: _completion(options.shell, whole()))
+    parser.set_defaults(run=_completion)
 
 
-def _completion(shell: str, whole: argparse.ArgumentParser) -> int:
+def _completion(options: argparse.Namespace) -> int:
+    from stead_sym.cli.main import whole_parser  # it imports this module
+
     try:
         import shtab
     except ImportError:
         raise InputError(f"completion wants the library shtab; {install('completion')}") from None
+    whole = whole_parser()
     _complete_paths(whole, {"FILE": shtab.FILE, "DIR": shtab.DIR})
-    print(shtab.complete(whole, shell=shell))
+    print(shtab.complete(whole, shell=options.shell))
     return 0
 
 

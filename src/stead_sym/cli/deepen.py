@@ -23,9 +23,10 @@ from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.files import load
 from stead_sym.report.deepening import deepening_data, print_deepening
+from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.progress import progress_line
-from stead_sym.report.streams import console_on, print_error
+from stead_sym.report.streams import console_on
 
 _REFUSED = {
     "unwrapped": "--unwrapped",

@@ -14,8 +14,9 @@ from stead_sym.cli.child import AVAILABLE, Limits, Stopped, Watcher, watched
 from stead_sym.cli.options import Options, positive, seconds
 from stead_sym.errors import InputError, Undecided
 from stead_sym.progress import Progress
+from stead_sym.report.failures import print_error
 from stead_sym.report.progress import ProgressDisplay, progress_line
-from stead_sym.report.streams import console_on, print_error
+from stead_sym.report.streams import console_on
 
 
 def add_limits(parser: Options) -> None:

@@ -1,5 +1,8 @@
 """The parser of the command `stead-sym`, and its exit status.
 
+What only some commands need, or only what goes wrong, is imported there: everybody waits for what is imported
+here.
+
 One decision: the exit status is the answer (0 every specification holds, 1 one fails, 2 the input is
 wrong, 3 unknown, 4 a bug), what was asked for goes to stdout and everything else to stderr. An error that
 the package raises on purpose is one line; any other is a bug and keeps its stack trace.
@@ -12,39 +15,17 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 from stead_sym import __version__
-from stead_sym.cli.audit import add_audit
-from stead_sym.cli.blame import add_blame
-from stead_sym.cli.bounds import add_bounds
-from stead_sym.cli.certificate import add_check_certificate
-from stead_sym.cli.check import add_check
 from stead_sym.cli.child import Watcher
-from stead_sym.cli.completion import add_completion
-from stead_sym.cli.decisions import add_decisions
-from stead_sym.cli.diff import add_diff
 from stead_sym.cli.examples_of_help import add_examples_to_help
-from stead_sym.cli.explain import add_explain
-from stead_sym.cli.export import add_export
-from stead_sym.cli.graph import add_graph
-from stead_sym.cli.lsp import add_lsp
-from stead_sym.cli.machine import add_counter_machine
-from stead_sym.cli.models import add_models
-from stead_sym.cli.new import add_new
-from stead_sym.cli.replay import add_replay
-from stead_sym.cli.show import add_examples, add_show
-from stead_sym.cli.simulate import add_simulate
-from stead_sym.cli.sweep import add_sweep
-from stead_sym.cli.symmetry import add_symmetry
-from stead_sym.cli.verify import add_verify
-from stead_sym.cli.watch import add_watch
 from stead_sym.errors import InputError, SteadError
-from stead_sym.logic.names import nearest
-from stead_sym.report.streams import print_bug, print_error
 
 _BUG = 4
 _INTERRUPTED = 130  # as of a process that SIGINT has ended
@@ -68,11 +49,13 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
     _open_what_is_closed()
     try:
         call.watcher = None if watcher is None else Watcher(watcher)
-        options = _parser().parse_args(words, call)
+        options = _parser(words[:1]).parse_args(words, call)
         run: Callable[[argparse.Namespace], int] = options.run
         status = run(options)
         sys.stdout.flush()
     except SteadError as error:
+        from stead_sym.report.failures import print_error
+
         print_error(error, as_json="--json" in words)
         return error.exit_status
     except KeyboardInterrupt:
@@ -86,6 +69,8 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
             _let_go_of_stdout()
             print(f"stead-sym: the output cannot be written ({error.strerror}); make room", file=sys.stderr)
             return InputError.exit_status
+        from stead_sym.report.failures import print_bug
+
         print_bug(error, as_json="--json" in words)
         try:
             sys.stdout.flush()
@@ -124,6 +109,8 @@ class _Parser(argparse.ArgumentParser):
         """Words that no argument takes are told by the subcommand that they were given to."""
         found, left = super().parse_known_args(args, namespace)
         if left and self._subparsers is None:
+            from stead_sym.logic.names import nearest
+
             hint = nearest(left[0].partition("=")[0], self._option_string_actions, "")
             self.error(f"unrecognized arguments: {' '.join(left)}{f' ({hint})' if hint else ''}")
         return found, left
@@ -134,6 +121,8 @@ class _Parser(argparse.ArgumentParser):
 
 def _with_hint(message: str) -> str:
     """What was meant in place of the list of all choices: a file is verified, and one choice is close."""
+    from stead_sym.logic.names import nearest
+
     if message == _NO_COMMAND:
         return "which command? Begin with `stead-sym new NAME` or `stead-sym verify refund`"
     if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
@@ -144,7 +133,85 @@ def _with_hint(message: str) -> str:
     return message
 
 
-def _parser() -> argparse.ArgumentParser:
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A subcommand: its line in the list of all, and the function that adds its arguments, in a module that
+    is imported for this command only. ``usage`` where the usual one misleads: FILE first, since `--spec`
+    takes every name that follows it. ``status``: what its exit status says, for the end of its help."""
+
+    help: str
+    arguments: str
+    usage: str | None = None
+    status: str | None = None
+
+
+_COMMANDS = {
+    "verify": _Command(
+        "check specifications under an agent",
+        "verify.add_verify",
+        "stead-sym verify FILE [options]",
+        _STATUS,
+    ),
+    "sweep": _Command("many verifications from one file, here or on a cluster; resumable", "sweep.add_sweep"),
+    "new": _Command("write a commented deployment to start from, which verifies", "new.add_new"),
+    "check": _Command(
+        "say what can be said without exploring: findings, sizes of domains, what is left to verify",
+        "check.add_check",
+    ),
+    "simulate": _Command("step through a deployment on a full screen", "simulate.add_simulate"),
+    "watch": _Command(
+        "run verify or another command again whenever the file is saved",
+        "watch.add_watch",
+        "stead-sym watch COMMAND FILE [options of the command]",
+    ),
+    "show": _Command("print a deployment, normalised, with its domain sizes and warnings", "show.add_show"),
+    "explain": _Command(
+        "print what an error or a finding means, or what the symbolic engine will work on",
+        "explain.add_explain",
+    ),
+    "blame": _Command("without which decisions would a failing specification hold?", "blame.add_blame"),
+    "symmetry": _Command(
+        "does a verdict hang on choices among records that nothing tells apart?", "symmetry.add_symmetry"
+    ),
+    "replay": _Command(
+        "check evidence step by step: does it show what it claims?",
+        "replay.add_replay",
+        status="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
+    ),
+    "diff": _Command("compare two reports: verdicts, decisions, where two runs part", "diff.add_diff"),
+    "bounds": _Command("find the least bounds that a deployment keeps", "bounds.add_bounds"),
+    "export": _Command(
+        "write what was verified for another model checker: NuSMV, Storm, Spin",
+        "export.add_export",
+        "stead-sym export FILE [options]",
+    ),
+    "graph": _Command("draw the states, or the decisions of an agent: SVG or DOT", "graph.add_graph"),
+    "decisions": _Command(
+        "list, show and export the decisions that models have taken", "decisions.add_decisions"
+    ),
+    "models": _Command("list and get the models that have a short name", "models.add_models"),
+    "check-certificate": _Command(
+        "check what `verify --certify` has written, on its own", "certificate.add_check_certificate"
+    ),
+    "audit": _Command("do a model's choices follow renamings of what it is shown?", "audit.add_audit"),
+    "examples": _Command("list the packaged examples, or print one", "show.add_examples"),
+    "counter-machine": _Command(
+        "print the deployment that runs a counter machine", "machine.add_counter_machine"
+    ),
+    "completion": _Command(
+        "print the script with which a shell completes commands", "completion.add_completion"
+    ),
+    "lsp": _Command("run the language server, for editors", "lsp.add_lsp"),
+}
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """The parser of the command with the arguments of all subcommands."""
+    return _parser(_COMMANDS)
+
+
+def _parser(named: Collection[str]) -> argparse.ArgumentParser:
+    """The parser with the arguments of the subcommands that are named."""
     parser = _Parser(
         prog="stead-sym",
         description="Verify agents that act on relational data: specifications hold, or a run shows why not."
@@ -153,95 +220,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"stead-sym {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    add_verify(
-        commands.add_parser(
-            "verify",
-            help="check specifications under an agent",
-            usage="stead-sym verify FILE [options]",  # FILE first: --spec takes every name that follows it
-            epilog=parser.epilog,
-        )
-    )
-    add_sweep(
-        commands.add_parser("sweep", help="many verifications from one file, here or on a cluster; resumable")
-    )
-    add_new(commands.add_parser("new", help="write a commented deployment to start from, which verifies"))
-    add_check(
-        commands.add_parser(
-            "check",
-            help="say what can be said without exploring: findings, sizes of domains, what is left to verify",
-        )
-    )
-    add_simulate(commands.add_parser("simulate", help="step through a deployment on a full screen"))
-    add_watch(
-        commands.add_parser(
-            "watch",
-            help="run verify or another command again whenever the file is saved",
-            usage="stead-sym watch COMMAND FILE [options of the command]",
-        )
-    )
-    add_show(
-        commands.add_parser("show", help="print a deployment, normalised, with its domain sizes and warnings")
-    )
-    add_explain(
-        commands.add_parser(
-            "explain",
-            help="print what an error or a finding means, or what the symbolic engine will work on",
-        )
-    )
-
-    add_blame(
-        commands.add_parser("blame", help="without which decisions would a failing specification hold?")
-    )
-    add_symmetry(
-        commands.add_parser(
-            "symmetry", help="does a verdict hang on choices among records that nothing tells apart?"
-        )
-    )
-    add_replay(
-        commands.add_parser(
-            "replay",
-            help="check evidence step by step: does it show what it claims?",
-            epilog="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
-        )
-    )
-    add_diff(
-        commands.add_parser("diff", help="compare two reports: verdicts, decisions, where two runs part")
-    )
-
-    add_bounds(commands.add_parser("bounds", help="find the least bounds that a deployment keeps"))
-
-    add_export(
-        commands.add_parser(
-            "export",
-            help="write what was verified for another model checker: NuSMV, Storm, Spin",
-            usage="stead-sym export FILE [options]",  # as for verify
-        )
-    )
-
-    add_graph(commands.add_parser("graph", help="draw the states, or the decisions of an agent: SVG or DOT"))
-
-    add_decisions(
-        commands.add_parser("decisions", help="list, show and export the decisions that models have taken")
-    )
-
-    add_models(commands.add_parser("models", help="list and get the models that have a short name"))
-
-    add_check_certificate(
-        commands.add_parser("check-certificate", help="check what `verify --certify` has written, on its own")
-    )
-
-    add_audit(commands.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
-
-    add_examples(commands.add_parser("examples", help="list the packaged examples, or print one"))
-
-    add_counter_machine(
-        commands.add_parser("counter-machine", help="print the deployment that runs a counter machine")
-    )
-    add_completion(
-        commands.add_parser("completion", help="print the script with which a shell completes commands"),
-        _parser,
-    )
-    add_lsp(commands.add_parser("lsp", help="run the language server, for editors"))
+    for name, command in _COMMANDS.items():
+        below = commands.add_parser(name, help=command.help, usage=command.usage, epilog=command.status)
+        if name in named:
+            module, function = command.arguments.split(".")
+            getattr(import_module(f"stead_sym.cli.{module}"), function)(below)
     add_examples_to_help(parser)
     return parser

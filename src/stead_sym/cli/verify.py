@@ -40,11 +40,12 @@ from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
 from stead_sym.printable import printable
 from stead_sym.report.data import report_data
+from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.page import prepare_report, write_report
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
-from stead_sym.report.streams import console_on, print_error
+from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import print_verdicts, print_verification
 from stead_sym.symbolic.bdd.manager import says_out_of_memory
 from stead_sym.verification import Verdict, Verification, verify

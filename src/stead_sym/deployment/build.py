@@ -4,7 +4,7 @@ One decision: formulas and statements stand as text in the language, or as the o
 to (`logic.compose` makes formulas); a name in a message is then the part it stood in, such as
 ``spec auth:1:4``.
 
-    deployment(
+    build_deployment(
         "door",
         sorts={"person": None, "state": rigid("open", "shut")},
         relations={"Door": "state", "Knocks": "person"},
@@ -191,7 +191,7 @@ def initially_any(relations: Names, where: FormulaLike = TRUE) -> Initially:
     return Initially(_names(relations), _formula(where, "initially any"))
 
 
-def deployment(
+def build_deployment(
     name: str,
     *,
     sorts: Mapping[str, Names | Rigid | Ordered | range | None],

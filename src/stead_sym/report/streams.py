@@ -1,4 +1,4 @@
-"""What every command writes in the same way: text on a stream, and the line of an error.
+"""The streams that commands write to.
 
 One decision: what is written is fit for the stream. A character that its encoding lacks becomes a question
 mark, one that a terminal would obey, which may come from anybody's file, is written as its escape sequence,
@@ -8,28 +8,16 @@ and where no terminal reads it lines have no spaces at their ends.
 from __future__ import annotations
 
 import io
-import json
 import re
-import sys
-import traceback
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TextIO, cast
 
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from stead_sym.deployment.language import read_text
-from stead_sym.errors import DefinitionError, InputError, Span, SteadError, Undecided
-from stead_sym.evidence.data import Json
 from stead_sym.printable import printable_lines
-from stead_sym.report.data import bug_data, error_data
-from stead_sym.report.terminal import print_trace
-from stead_sym.report.topics import topics
 
 _WIDTH = 80
-_MOST_OF_A_LINE = 160
 _OBEYED = re.compile(r"[^ -~\n\t]")
 _SPACES_AT_END = re.compile(r" +(?=\n)")
 
@@ -73,50 +61,3 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """The reader has left, which the caller deals with; what is inherited exits with status 1."""
         raise BrokenPipeError
-
-
-def print_error(
-    error: SteadError,
-    *,
-    as_json: bool,
-    phase: str = "",
-    counts: Mapping[str, int] | None = None,
-    specs: Mapping[str, Json] | None = None,
-) -> None:
-    """The error on stderr, one line, with the run that leads to it, and on a terminal the line of the file
-    that it is about; with ``as_json`` also as a report on stdout, which has the ``phase`` in which a run was
-    ended, its ``counts`` and the verdicts known by then."""
-    print(f"stead-sym: {error}", file=sys.stderr)
-    if sys.stderr.isatty() and isinstance(error, InputError) and error.span is not None:
-        for line in _marked_line(error.span):
-            print(f"  {line}", file=sys.stderr)
-    name = type(error).__name__
-    if sys.stderr.isatty() and name in topics() and type(error) not in (InputError, Undecided):
-        print(f"stead-sym: `stead-sym explain {name}` says more", file=sys.stderr)
-    if isinstance(error, DefinitionError):
-        print_trace(error.trace, console_on(sys.stderr))
-    if as_json:
-        print(json.dumps(error_data(error, phase, counts or {}, specs), indent=2))
-
-
-def _marked_line(place: Span) -> list[str]:
-    """The line of a file that a place is in, and a mark below the column. Nothing where it is in no file, or
-    in a line that would not be printed as it stands."""
-    try:
-        lines = read_text(place.source).split("\n") if Path(place.source).is_file() else []
-    except InputError:
-        return []
-    line = lines[place.line - 1].replace("\t", " ").rstrip() if place.line <= len(lines) else ""
-    if not line.isprintable() or cell_len(line) > _MOST_OF_A_LINE:
-        return []
-    return [line, " " * cell_len(line[: place.column - 1]) + "^"] if line else []
-
-
-def print_bug(error: Exception, *, as_json: bool) -> None:
-    """The stack trace of an exception that nothing expected, on stderr; with ``as_json`` also a report on
-    stdout."""
-    traceback.print_exception(error)
-    data = bug_data(error)
-    print(f"stead-sym: {data['error']}", file=sys.stderr)
-    if as_json:
-        print(json.dumps(data, indent=2))

@@ -12,8 +12,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from stead_sym.errors import SIGNALLED
 from stead_sym.evidence.data import Json
-from stead_sym.isolated import SIGNALLED, command_apart
+from stead_sym.isolated import command_apart
 from stead_sym.sweeps.run import Job
 
 Outcome: TypeAlias = Literal["done", "stopped", "error", "lost"]

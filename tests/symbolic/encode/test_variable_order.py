@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine_pairs import examples
 from generated.deployments import deployments
-from stead_sym.deployment.build import deployment as build_deployment
+from stead_sym.deployment.build import build_deployment
 from stead_sym.errors import Undecided
 from stead_sym.relational.instance import Fact
 from stead_sym.symbolic.encode.encoding import Field
