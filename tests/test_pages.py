@@ -9,7 +9,7 @@ import pytest
 
 from page_commands import not_options
 from pages import FENCE, ROOT, blocks, read_page
-from stead_sym.cli.main import _parser
+from stead_sym.cli.main import whole_parser
 from stead_sym.findings.finding import Kind
 
 pytestmark = pytest.mark.gate
@@ -64,7 +64,7 @@ def test_its_links_lead_somewhere(path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=named)
 def test_the_commands_in_its_text_are_the_program_s(path: Path) -> None:
     """`stead-sym COMMAND … --option` in the text: the command and its options are there."""
-    [known] = [action.choices for action in _parser()._actions if action.choices]
+    [known] = [action.choices for action in whole_parser()._actions if action.choices]
     for line in re.findall(r"`(stead-sym [^`]+)`", prose(path)):
         _, command, *words = line.split()
         if re.fullmatch(r"--\w+|COMMAND", command) or re.fullmatch(r"\d+", "".join(words)):
@@ -157,7 +157,7 @@ def test_options_are_those_of_the_command() -> None:
 
 
 def test_every_command_is_on_the_page_of_the_command_line() -> None:
-    [known] = [action.choices for action in _parser()._actions if action.choices]
+    [known] = [action.choices for action in whole_parser()._actions if action.choices]
     page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^## (\S+)$", page, re.MULTILINE)) == sorted(known)
 

@@ -103,4 +103,5 @@ def test_every_error_of_the_tree_is_public() -> None:
     def below(kind: type[Exception]) -> set[str]:
         return {kind.__name__}.union(*map(below, kind.__subclasses__()))
 
+    assert all(getattr(stead_sym, name) for name in ("CertificateRejected", "NotVerified"))  # now imported
     assert below(stead_sym.SteadError) <= set(NAMES)

@@ -17,11 +17,9 @@ from stead_sym.findings.static import lint
 from stead_sym.report.topics import Topic, base, topic, topics
 
 KINDS = {kind.replace(" ", "-") for kind in get_args(Kind)}
+NAMED = {**vars(errors), **{name: getattr(st, name) for name in st.__all__}}
 ERRORS = {
-    name
-    for module in (errors, st)
-    for name, value in vars(module).items()
-    if inspect.isclass(value) and issubclass(value, st.SteadError)
+    name for name, value in NAMED.items() if inspect.isclass(value) and issubclass(value, st.SteadError)
 }
 VERDICTS = {"fails", "unknown"}
 
@@ -87,7 +85,7 @@ def test_the_example_of_an_error_raises_it(
     def note(error: st.SteadError, **_: object) -> None:
         raised.append(error)
 
-    monkeypatch.setattr("stead_sym.cli.main.print_error", note)
+    monkeypatch.setattr("stead_sym.report.failures.print_error", note)
     monkeypatch.chdir(tmp_path)
     match found.kind:
         case "stead":

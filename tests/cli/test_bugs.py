@@ -31,7 +31,7 @@ def test_a_bug_has_status_4_and_keeps_its_trace(capfd, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [("stead_sym.cli.verify", "verify"), ("stead_sym.cli.main", "add_audit")]
+    ("module", "name"), [("stead_sym.cli.verify", "verify"), ("stead_sym.cli.verify", "add_verify")]
 )
 def test_a_bug_as_json_is_an_object(module, name, capsys, monkeypatch):
     """While it verifies, and before the arguments are parsed."""
