@@ -141,6 +141,10 @@ def _answers(text: str) -> tuple[list[str], int, int]:
     return [verdict.word for verdict in result.verdicts.values()], result.states, result.transitions
 
 
+def test_arguments_of_fair_calls_say_nothing() -> None:
+    assert [s for s in Names(BACKWARDS + "fair tool take(zz)").symbols if s.name == "zz"] == []
+
+
 def test_a_policy_may_name_a_constant_that_is_declared_after_it() -> None:
     assert [place.line for place in sorted(symbol(BACKWARDS, "a", "constant").places)] == [1, 4, 4, 10]
 

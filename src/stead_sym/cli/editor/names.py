@@ -24,6 +24,14 @@ Kind: TypeAlias = Literal[
     "deployment", "sort", "relation", "define", "tool", "event", "agent", "policy", "spec", "constant",
     "variable",
 ]  # fmt: skip
+_USED: Mapping[str, Kind] = {
+    "column": "sort", "bound": "sort", "into": "relation", "fact": "relation", "initially": "relation",
+    "view": "relation", "clear": "relation", "agent_tools": "tool", "fair_calls": "tool",
+    "fair_turns": "agent", "audience": "policy",
+}  # fmt: skip
+"""What the names are that stand in a rule of the grammar and do not declare."""
+_BINDING = frozenset({"params", "binders", "binder", "declared", "choose", "fresh"})
+"""What declares variables for the rest of what it stands in."""
 _ABBREVIATIONS = ("same", "empty")
 _SUCCESSOR = "succ"
 
@@ -105,7 +113,7 @@ class Names:
         for item in items:
             self._declare_constants(item)
         for item in items:
-            self._use(item)
+            self._read(item, {})
 
     def _declare(self, item: Node) -> None:
         """The name that an item declares for the whole file."""
@@ -139,85 +147,50 @@ class Names:
             case _:
                 pass
 
-    def _use(self, item: Node) -> None:
-        """The other names that an item uses, and the variables that it declares."""
-        match item.data:
-            case "relation":
-                for column in trees_of(trees_of(item)[0]):
-                    self._named("sort", tokens_of(column)[0])
-            case "init":
-                for fact in trees_of(item):
-                    self._named("relation", tokens_of(fact)[0])
-            case "init_from":
-                for into in trees_of(item):
-                    self._named("relation", tokens_of(into)[0])
-            case "text":
-                self._each("sort", _named_text(item)[1:])
-            case "initially":
-                self._each("relation", tokens_of(item))
-                self._below(item, {})
-            case "bound":
-                self._named("sort", tokens_of(item)[0])
-            case "define" | "tool" | "event":
-                self._below(item, self._parameters(item))
-            case "agent_tools":
-                self._each("tool", tokens_of(item))
-            case "view":
-                self._named("relation", tokens_of(item)[0])
-                self._below(item, self._parameters(item))
-            case "policy":
-                for rule in trees_of(item):
-                    self._rule(rule)
-            case "fair" if trees_of(item)[0].data in ("fair_calls", "fair_turns"):
-                [line] = trees_of(item)
-                names = [token for token in tokens_of(line) if token.type == "NAME"]
-                self._each("tool" if line.data == "fair_calls" else "agent", names)
-            case "spec":
-                *audience, formula = trees_of(item)
-                for whom in audience:
-                    self._each("policy", [token for token in tokens_of(whom) if token != ANY])
-                self._formula(formula, {})
-            case "fair":
-                self._below(item, {})
-            case _:
-                pass
-
-    def _each(self, kind: Kind, tokens: list[Token]) -> None:
-        for token in tokens:
-            self._named(kind, token)
-
     def _constant(self, token: Token, *, declares: bool = False) -> None:
         if token.type != "INT" and token != WILDCARD:
             self._named("constant", token, declares=declares)
 
     # scopes
 
-    def _below(self, node: Node, scope: Scope) -> None:
-        """What stands below a node; parameters are in ``scope`` already."""
-        for child in trees_of(node):
-            match child.data:
-                case "params" | "columns":
-                    pass
-                case "effect":
-                    self._effect(child, scope)
-                case "guard" | "where" | "when":
-                    self._below(child, scope)
-                case _:
-                    self._formula(child, scope)
-
-    def _parameters(self, item: Node) -> Scope:
-        lists = [child for tree in trees_of(item) if tree.data == "params" for child in trees_of(tree)]
-        return self._bound(lists[0], {}) if lists else {}
-
-    def _bound(self, binders: Node, scope: Scope) -> Scope:
-        """The scope with the variables of a list, of one binder, or of `x in s`."""
-        inner = dict(scope)
-        nodes = trees_of(binders) if binders.data == "binders" else [binders]
-        for binder in nodes:
-            name, *sort = tokens_of(binder)
-            inner[str(name)] = self._variable(name)
-            self._each("sort", sort)
-        return inner
+    def _read(self, node: Node, scope: Scope) -> Scope:
+        """Note the names of a node that are not declared for the whole file; the scope of what follows it."""
+        names = [token for token in tokens_of(node) if token.type == "NAME"]
+        for token in names if node.data in _USED else ():
+            if token != ANY or node.data != "audience":
+                self._named(_USED[node.data], token)
+        match node.data:
+            case "fact" | "finite_sort" | "fair_calls":
+                return scope  # what stands below is declared already, or says nothing
+            case "text":
+                for token in names[1:]:
+                    self._named("sort", token)
+            case "binder" | "declared":
+                name, *sorts = names
+                for token in sorts:
+                    self._named("sort", token)
+                return {**scope, str(name): self._variable(name)}
+            case "rule":
+                scope = self._arguments(trees_of(node)[0])
+            case "atom" | "primed":
+                self._atom(node, scope)
+                return scope
+            case "equal" | "unequal" | "compare" | "terms":
+                for token in tokens_of(node):
+                    if token.type != "ORDERING":
+                        self._term(token, scope)
+            case _:
+                pass
+        parts = trees_of(node)
+        if (
+            node.data != "effect"
+        ):  # a list of variables is for all of the node, also for what stands before it
+            parts.sort(key=lambda part: part.data not in _BINDING)
+        for part in parts:
+            if part.data != "call":
+                inner = self._read(part, scope)
+                scope = inner if part.data in _BINDING else scope
+        return scope
 
     def _variable(self, token: Token) -> Symbol:
         symbol = Symbol("variable", str(token), _place(token), [_place(token)])
@@ -230,64 +203,20 @@ class Names:
         else:
             self._constant(token)
 
-    def _effect(self, effect: Node, scope: Scope) -> None:
-        """A variable of `choose` or `fresh` is in scope in the statements after it."""
-        for statement in trees_of(effect):
-            match statement.data:
-                case "when":
-                    self._below(statement, scope)
-                case "choose" | "fresh":
-                    binder, *where = trees_of(statement)
-                    scope = self._bound(binder, scope)
-                    for part in where:
-                        self._below(part, scope)
-                case "clear":
-                    self._each("relation", tokens_of(statement))
-                case "ensure":
-                    self._below(statement, scope)
-                case _:
-                    atom, *others = trees_of(statement)
-                    inner = scope
-                    for part in others:
-                        if part.data in ("binders", "binder"):
-                            inner = self._bound(part, inner)
-                    self._formula(atom, inner)
-                    for part in others:
-                        if part.data == "where":
-                            self._below(part, inner)
-
-    def _rule(self, rule: Node) -> None:
-        """A line of a policy: an argument is a variable, unless it is a constant."""
-        call, *when = trees_of(rule)
+    def _arguments(self, call: Node) -> Scope:
+        """The scope of a line of a policy: an argument of its call is a variable, unless it is a constant."""
         tool = tokens_of(call)[0]
         self._named("tool", tool)
         scope: dict[str, Symbol] = {}
         for position, token in enumerate(_terms(call)):
             constant = self._global.get(("constant", str(token)))
-            if token.type == "INT" or (constant is not None and constant.declaration is not None):
-                self._constant(token)
-            elif str(token) in scope:
-                scope[str(token)].places.append(_place(token))
+            declared = constant is not None and constant.declaration is not None
+            if token.type == "INT" or declared or str(token) in scope:
+                self._term(token, scope)
             else:
                 scope[str(token)] = self._variable(token)
                 scope[str(token)].argument = (str(tool), position)
-        for part in when:
-            self._below(part, scope)
-
-    def _formula(self, node: Node, scope: Scope) -> None:
-        match node.data:
-            case "atom" | "primed":
-                self._atom(node, scope)
-            case "equal" | "unequal" | "compare":
-                for token in tokens_of(node):
-                    if token.type != "ORDERING":
-                        self._term(token, scope)
-            case "forall" | "exists" | "count":
-                binders, body = trees_of(node)
-                self._formula(body, self._bound(binders, scope))
-            case _:
-                for child in trees_of(node):
-                    self._formula(child, scope)
+        return scope
 
     def _atom(self, node: Node, scope: Scope) -> None:
         name, terms = tokens_of(node)[0], _terms(node)
