@@ -180,6 +180,29 @@ def test_outside_of_the_form_the_shape_may_bound_what_comes_in() -> None:
     assert asked(formula) == ({}, True)
 
 
+WITHIN = "(forall x. P'(x) -> exists y. R'(x, y)) & (forall x, y. R'(x, y) -> P'(x) & P'(y)) & empty(T)"
+
+
+@pytest.mark.parametrize("options", EVERYWHERE)
+@pytest.mark.parametrize(("most", "said"), [(1, "kept"), (2, "BoundExceeded")])
+def test_what_is_in_a_column_that_is_bounded(options: dict[str, str], most: int, said: str) -> None:
+    formula = f"{WITHIN} & (forall x. Q'(x) -> R'(x, _)) & atmost {most} x. P'(x)"
+    assert asked(formula, bound=most - 1) == ({}, False)
+    assert answer(st.parse_deployment(GROW.format(formula=formula, bound=1)), **options) == said
+
+
+def test_columns_that_are_each_others_reason_are_not_bounded() -> None:
+    assert asked(f"{WITHIN} & empty(Q)") == ({}, True)
+
+
+def test_many_relations_that_a_formula_leaves_open_are_soon_past_the_bound() -> None:
+    """One step leads past it; all further ones would take a minute."""
+    text = GROW.format(formula="(forall x. P'(x) -> exists y. R'(x, y)) & empty(Q) & empty(T)", bound=3)
+    result = st.verify(st.parse_deployment(text.replace("guard ~exists x. P(x)", "guard atmost 2 x. P(x)")))
+    assert isinstance(result.broken, st.BoundExceeded)
+    assert len(result.broken.trace.steps) == 1
+
+
 def test_what_an_exists_names_is_new() -> None:
     formula = f"(exists y, z. y != z & P'(y) & P'(z) & forall x. P'(x) -> x = y | x = z) & {ONLY_P}"
     assert asked(formula, bound=0) == ({"a": 2, "b": 0}, False)

@@ -5,7 +5,8 @@ sources, each with a number of values:
 
     same(P), empty(P)              no source in any column of P;
     ∀x̄. P'(x̄) → f                  in column i, if each alternative of f puts x_i into ad(D) ∪ C, which is no
-                                   source, or makes it a variable y of an ∃ around: y, one value;
+                                   source, or makes it a variable y of an ∃ around: y, one value; or puts it
+                                   into a column of D' whose sources are known already: these;
     atmost n x. f, exactly n x. f  in each column (P, i) such that P'(…, x, …) implies f: n values.
 
 One decision: a source has an identity, so that an ∃ whose value stands in several columns counts once.
@@ -60,12 +61,21 @@ class _Scope:
 def columns_bounded(formula: Formula, old: frozenset[str], schema: Schema) -> Mapping[Column, Sources]:
     """The sources of new values in each column of D' for which the formula bounds them; ``old`` are the free
     variables with values in ad(D)."""
-    return _Shape(schema).columns(formula, _Scope(old, {}))
+    found: dict[Column, Sources] = {}
+    while True:  # a column by what is known of others before, so that no two of them are each other's reason
+        columns = _Shape(schema, found).columns(formula, _Scope(old, {}))
+        if columns.keys() <= found.keys():
+            return found
+        found = {**columns, **found}
 
 
 class _Shape:
-    def __init__(self, schema: Schema) -> None:
+    """``known``: what the whole formula bounds, as far as it has been found. Sources have the same names
+    whenever the formula is looked at."""
+
+    def __init__(self, schema: Schema, known: Mapping[Column, Sources]) -> None:
         self._sorts = {relation.name: relation.sorts for relation in schema.relations}
+        self._known = known
         self._count = 0
 
     def columns(self, f: Formula, scope: _Scope) -> Mapping[Column, Sources]:
@@ -119,10 +129,34 @@ class _Shape:
                     rest = parts[:number] + parts[number + 1 :]
                     for place, term in enumerate(args):
                         assert isinstance(term, Var)
-                        sources = _every(_located(other, term.name, scope) for other in rest)
+                        sources = _every(self._located(other, term.name, scope) for other in rest)
                         if sources is not None:
                             found[relation, place] = sources
         return found
+
+    def _located(self, f: Formula, name: str, scope: _Scope) -> Sources | None:
+        """The sources that f leaves for the value of a variable; None where it leaves any value."""
+        if is_old(f, name, scope.old, constants=True):
+            return {}
+        match f:
+            case Equal(left, right):
+                for one, other in ((left, right), (right, left)):
+                    if one == Var(name) and isinstance(other, Var) and other.name in scope.some:
+                        return {scope.some[other.name]: 1}
+            case And(parts):
+                known = [
+                    sources for part in parts if (sources := self._located(part, name, scope)) is not None
+                ]
+                return min(known, key=lambda sources: sum(sources.values()), default=None)
+            case Or(parts):
+                return _every(self._located(part, name, scope) for part in parts)
+            case Atom(relation, args, True) if Var(name) in args:
+                return self._known.get((relation, args.index(Var(name))))
+            case Exists(binder, body) if binder.name != name:
+                return self._located(body, name, scope.without(binder.name))
+            case _:
+                pass
+        return None
 
     def _held(self, f: Formula, binder: Binder) -> frozenset[Column]:
         """The columns of which a new value x in D' satisfies f."""
@@ -181,27 +215,6 @@ def _disjuncts(f: Formula, positive: bool = True) -> Iterator[Formula]:
                 yield from _disjuncts(part, False)
         case _:
             yield f if positive else Not(f)
-
-
-def _located(f: Formula, name: str, scope: _Scope) -> Sources | None:
-    """The sources that f leaves for the value of a variable; None where it leaves any value."""
-    if is_old(f, name, scope.old, constants=True):
-        return {}
-    match f:
-        case Equal(left, right):
-            for one, other in ((left, right), (right, left)):
-                if one == Var(name) and isinstance(other, Var) and other.name in scope.some:
-                    return {scope.some[other.name]: 1}
-        case And(parts):
-            known = [sources for part in parts if (sources := _located(part, name, scope)) is not None]
-            return min(known, key=lambda sources: sum(sources.values()), default=None)
-        case Or(parts):
-            return _every(_located(part, name, scope) for part in parts)
-        case Exists(binder, body) if binder.name != name:
-            return _located(body, name, scope.without(binder.name))
-        case _:
-            pass
-    return None
 
 
 def _every(sources: Iterable[Sources | None]) -> Sources | None:
