@@ -72,6 +72,16 @@ def test_least_fixpoints(parts, states, through):
     assert made.members(reaching) == found
 
 
+@given(st.lists(steps, min_size=1, max_size=3), sets, sets)
+def test_a_fixpoint_may_end_where_something_is_wrong(parts, states, wrong):
+    made = Made(parts)
+    start = made.function(states)
+    everything = made.members(made.relation.reachable(start, start))
+    found = made.members(made.relation.reachable(start, start, made.function(wrong)))
+    assert states <= found <= everything
+    assert found == everything or found & wrong
+
+
 @given(st.lists(steps, min_size=1, max_size=3), st.booleans())
 def test_pairs_are_counted_once_however_many_parts_make_them(parts, high):
     """Over the bits that move: the bit that stays is fixed."""

@@ -14,6 +14,7 @@ _STEPS = (
 )
 _FEW = 2  # of a large relation: what is newly decided often leads one step further, and no more
 _SMALL = 1 << 17  # nodes of a relation, up to which a few steps take next to no time
+_DENSE = 8  # times the nodes of what is new, in a relation whose steps are still worth more than saturation
 _SHORT = 1 << 10  # bits; of many records that advance independently a few steps lead nowhere near the end
 _NARROW = 256  # nodes per bit that two parts may have in the product to be joined
 
@@ -76,9 +77,10 @@ class Relation:
         after = m.substitute(target, self._prime)
         return m.disj(m.and_exist(self._copies, part, after) for part in self._joined)
 
-    def reachable(self, states: Bdd, new: Bdd) -> Bdd:
-        """μZ. S ∨ post(Z), where post(S ∖ ``new``) ⊆ S."""
-        found, complete = self._breadth_first(states, new, self.image)
+    def reachable(self, states: Bdd, new: Bdd, wrong: Bdd | None = None) -> Bdd:
+        """μZ. S ∨ post(Z), where post(S ∖ ``new``) ⊆ S. Once a step has led into ``wrong``, a part may do: of
+        a state past a bound nothing more is asked."""
+        found, complete = self._breadth_first(states, new, self.image, wrong)
         if complete:
             return found
         return saturated(self.manager, found, self._joined, self.moving, report=self._report)
@@ -91,24 +93,30 @@ class Relation:
         parts = (part & through for part in self._joined)
         return saturated(self.manager, found, parts, self.moving, backward=True, report=self._report)
 
-    def _breadth_first(self, states: Bdd, new: Bdd, step: Callable[[Bdd], Bdd]) -> tuple[Bdd, bool]:
-        """μZ. S ∨ step(Z), where step(S ∖ ``new``) ⊆ S, as far as a few steps lead, and whether that is all.
+    def _breadth_first(
+        self, states: Bdd, new: Bdd, step: Callable[[Bdd], Bdd], wrong: Bdd | None = None
+    ) -> tuple[Bdd, bool]:
+        """μZ. S ∨ step(Z), where step(S ∖ ``new``) ⊆ S, as far as a few steps lead, and whether that is all,
+        or has a state that is ``wrong``.
 
         Where records do not advance independently of one another, a few steps reach the fixpoint. They are
         faster than saturation, which runs in Python and not in the library of the diagrams.
         """
         reached, layer = states, new
-        for _ in range(_STEPS if self._is_small else _FEW):
+        for number in range(_STEPS if len(self.moving) < _SHORT else _FEW):
+            if number >= _FEW and self._size >= _SMALL and layer.dag_size * _DENSE > self._size:
+                break
             layer = step(layer) & ~reached
             if layer == self.manager.false:
                 return reached, True
             reached = reached | layer
+            if wrong is not None and layer & wrong != self.manager.false:
+                return reached, True
         return reached, False
 
     @cached_property
-    def _is_small(self) -> bool:
-        """A few steps of the relation take next to no time, and may be all it takes."""
-        return len(self.moving) < _SHORT and sum(part.dag_size for part in self._joined) < _SMALL
+    def _size(self) -> int:
+        return sum(part.dag_size for part in self._joined)
 
     def count(self, states: Bdd) -> int:
         """|{ (D, D') : D ∈ states, D → D' }|, each pair once however many parts make it."""

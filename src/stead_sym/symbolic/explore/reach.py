@@ -104,6 +104,7 @@ class ReachableStates:
             {name: calls for name, calls in self.offers.calls.items() if name in self._undirected}
         )
         todo, m = self.initial, self.manager
+        wrong = m.disj([*self._exceeded.values(), self.encoding.doubled_keys])
         while todo != m.false:
             self.sweeps += 1
             self._check_bounds(todo)
@@ -115,7 +116,7 @@ class ReachableStates:
             self._check_room(todo)
             if not selected and self.sweeps > 1:  # nothing has been added that leads further
                 break
-            found = self.transitions.reachable(self.reached, todo)  # the others were decided before
+            found = self.transitions.reachable(self.reached, todo, wrong)  # the others were decided before
             todo, self.reached = found & ~self.reached, found
         if not self.restriction.exact:
             self._check_steps()

@@ -298,27 +298,31 @@ class EffectCompiler:
     def _ensured(self, effect: Effect, env: Environment) -> Bdd:
         """The relation of an `ensure` alternative: `when` read in D, its formulas in D ⊕ D'."""
         asked = conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
-        return self.manager.conj(
+        relation = self.manager.conj(
             [
                 self.compiler.formula(effect.when, env),
                 *(self.encoding.well_coded(field, primed=True) for field in self.encoding.fields),
                 self.compiler.formula(asked, env, joint=True),
-                self._least_names(),
             ]
         )
+        for (
+            condition
+        ) in self._least_names():  # together they are large where the formula says little is active
+            relation = relation & condition
+        return relation
 
-    def _least_names(self) -> Bdd:
-        """With representatives: the values that D' has and D has not are the least unused names."""
-        m, encoding, conditions = self.manager, self.encoding, []
+    def _least_names(self) -> Iterator[Bdd]:
+        """With representatives: functions whose conjunction is that the values which D' has and D has not are
+        the least unused names."""
+        m, encoding = self.manager, self.encoding
         if not self.naming.literal:
             for sort, values in encoding.values.items():
                 smaller_used = m.true
                 for value in self.deployment.outside(sort, values):
                     before = encoding.active(sort, value)
                     after = encoding.active(sort, value, primed=True)
-                    conditions.append(before | ~after | smaller_used)
+                    yield before | ~after | smaller_used
                     smaller_used = smaller_used & (before | after)
-        return m.conj(conditions)
 
 
 def _written_vectors(effect: Effect, conditions: Conditions) -> Mapping[str, Vector]:
