@@ -111,18 +111,18 @@ class Encoding(Values):
     @cached_property
     def dynamic_facts(self) -> Mapping[str, tuple[Fact, ...]]:
         """The facts that have bits, per relation, sorted."""
-        grouped: dict[str, list[Fact]] = {relation.name: [] for relation in self.schema.relations}
-        for fact in sorted(self._field_of):
-            grouped[fact.relation].append(fact)
-        return {name: tuple(facts) for name, facts in grouped.items()}
+        return self._grouped(self._field_of)
 
     @cached_property
     def static_facts(self) -> Mapping[str, tuple[Fact, ...]]:
         """The facts that hold in every state, per relation, sorted."""
+        return self._grouped(self.static)
+
+    def _grouped(self, facts: Iterable[Fact]) -> Mapping[str, tuple[Fact, ...]]:
         grouped: dict[str, list[Fact]] = {relation.name: [] for relation in self.schema.relations}
-        for fact in sorted(self.static):
+        for fact in sorted(facts):
             grouped[fact.relation].append(fact)
-        return {name: tuple(facts) for name, facts in grouped.items()}
+        return {name: tuple(own) for name, own in grouped.items()}
 
     def field(self, fact: Fact) -> Field | None:
         """The field of a fact that comes and goes; None for one that is constant."""
