@@ -106,7 +106,7 @@ def deployments(
     tools = [draw(_tools(ground, f"t{i}", form)) for i in range(number)]
     idle = TRUE if total else draw(formulas(ground.signature, {}, depth=1))
     first_order = formulas(ground.signature, {}, depth=1)
-    return build.deployment(
+    return build.build_deployment(
         "generated",
         sorts={
             **dict.fromkeys(ground.bounds),

@@ -74,7 +74,7 @@ def mortal_deployments(
         if head in (*kills, *moves):
             name, _, params = head.partition("(")
             tools.append(build.tool(name, params.rstrip(")"), guard=guard, effect=effect))
-    return build.deployment(
+    return build.build_deployment(
         "mortal",
         sorts={"a": None},
         relations={"P": "a", "Q": "a", _BINARY: "a, a", _FLAG: ""},
