@@ -121,7 +121,7 @@ def test_a_message_lists_some_facts_only():
     relations = {"P": "k, k", "Q": "k"}
     values = [f"v{i}" for i in range(9)]
     init = [Fact("P", (left, right)) for left in values for right in values]
-    crowd = build.deployment("crowd", sorts={"k": values}, relations=relations, init=init, tools=[])
+    crowd = build.build_deployment("crowd", sorts={"k": values}, relations=relations, init=init, tools=[])
     with pytest.raises(DefinitionError, match="and 69 more facts") as caught:
         verify(crowd)
     assert len(str(caught.value)) < 400
@@ -180,7 +180,7 @@ def ensuring(draw):
     if draw(st.booleans()):
         effect = "\n".join(["fresh x: a", "insert R(x, k1)", "insert P(x)"])
         tools.append(build.tool("take", guard="~exists x: a. true", effect=effect))
-    return build.deployment(
+    return build.build_deployment(
         "ensuring",
         sorts={"a": None, "k": build.rigid("k1", "k2")},
         relations={name: ", ".join(sorts) for name, sorts in RELATIONS.items()},
