@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-from stead_sym.agent.base import DecisionContext
 from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import initial_states
-from stead_sym.deployment.restriction import Restriction, around, normal_restriction
-from stead_sym.deployment.semantics import enabled, exceeded, offer, outcomes, view
+from stead_sym.deployment.restriction import normal_restriction
+from stead_sym.deployment.semantics import enabled, exceeded, offer
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
+from stead_sym.evidence.moves import Moves
 from stead_sym.relational.instance import Fact, Instance, broken_keys
 
-MOST_OUTCOMES = 100
 MOST_STARTS = 200
 
 
@@ -28,7 +26,7 @@ MOST_STARTS = 200
 class Choice:
     """One call that is offered, or an event that is enabled. ``actor`` is as in `Step`; ``selected``: whether
     the agent may make the call. ``after`` are the states that it may lead to, up to the names of fresh
-    values, ``MOST_OUTCOMES`` of them at most."""
+    values, `MOST_OUTCOMES` of them at most."""
 
     actor: str | None
     call: Call
@@ -43,8 +41,9 @@ class Stepper:
     def __init__(self, deployment: Deployment, wrappers: Wrappers) -> None:
         self.deployment = deployment
         self.wrappers = wrappers
-        self._restriction: Restriction = normal_restriction(deployment)
-        self.starts = initial_states(deployment, self._restriction.values, MOST_STARTS)
+        restriction = normal_restriction(deployment)
+        self._moves = Moves(deployment, wrappers, restriction)
+        self.starts = initial_states(deployment, restriction.values, MOST_STARTS)
         self.run = Trace(self.starts[0], of_many=len(self.starts) > 1)
         self.position = 0
         """How many steps of the run are taken."""
@@ -66,21 +65,15 @@ class Stepper:
         found = []
         for role in self.deployment.agents:
             offered = offer(self.deployment, state, role)
-            wrapper = self.wrappers[role.name]
-            selected = offered
-            if wrapper is not None and offered:
-                context = DecisionContext(view(self.deployment, state, role), offered)
-                selected = wrapper.decide([context])[0].calls
+            decided = self._moves.decided(state, role)
+            selected = offered if decided is None else decided[0].calls
             found += [self._choice(role.name, call, call in selected) for call in sorted(offered)]
         found.sort(key=lambda choice: not choice.selected)
         events = (self._choice(None, call, True) for call in sorted(enabled(self.deployment, state)))
         return (*found, *events)
 
     def _choice(self, actor: str | None, call: Call, selected: bool) -> Choice:
-        near = around(self.deployment, self._restriction, self.state)
-        every = islice(outcomes(self.deployment, call, self.state, near), MOST_OUTCOMES * 10)
-        after = tuple(islice(dict.fromkeys(every), MOST_OUTCOMES))
-        return Choice(actor, call, selected, after)
+        return Choice(actor, call, selected, self._moves.after(self.state, call))
 
     def take(self, choice: Choice, after: Instance) -> None:
         """Go on with a choice to one of the states that it may lead to; what came after the place is gone."""

@@ -18,6 +18,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction, around
 from stead_sym.deployment.semantics import offer, outcomes, view
+from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.relational.instance import Instance
 
@@ -83,22 +84,26 @@ class Moves:
         return self._found[key]
 
     def _move(self, state: Instance, step: Step) -> Move:
-        deployment = self.deployment
-        near = around(deployment, self._restriction, state)
-        distinct: set[Instance] = set()
-        for after in islice(outcomes(deployment, step.call, state, near), MOST_OUTCOMES * 10):
-            distinct.add(after)
-            if len(distinct) == MOST_OUTCOMES:
-                break
+        after = len(self.after(state, step.call))
         if step.actor is None:
-            return Move(state, step, 0, 0, len(distinct))
-        role = deployment.agent(step.actor)
-        offered = len(offer(deployment, state, role))
+            return Move(state, step, 0, 0, after)
+        role = self.deployment.agent(step.actor)
+        offered = len(offer(self.deployment, state, role))
         decided = self.decided(state, role)
         if decided is None:
-            return Move(state, step, offered, offered, len(distinct))
+            return Move(state, step, offered, offered, after)
         decision, answer = decided
-        return Move(state, step, offered, len(decision.calls), len(distinct), decision, answer)
+        return Move(state, step, offered, len(decision.calls), after, decision, answer)
+
+    def after(self, state: Instance, call: Call) -> tuple[Instance, ...]:
+        """The states that a call may lead to, up to the names of fresh values, `MOST_OUTCOMES` at most."""
+        near = around(self.deployment, self._restriction, state)
+        distinct: dict[Instance, None] = {}
+        for after in islice(outcomes(self.deployment, call, state, near), MOST_OUTCOMES * 10):
+            distinct[after] = None
+            if len(distinct) == MOST_OUTCOMES:
+                break
+        return tuple(distinct)
 
     def decided(self, state: Instance, role: AgentRole) -> tuple[Decision, Answer | None] | None:
         """What the wrapper of an agent decides in a state, with the record of it; None where the agent is
