@@ -5,9 +5,9 @@ Both engines implement it, and neither knows of the other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from stead_sym.agent.base import DecisionContext
 from stead_sym.deployment.parts import FairAction
@@ -64,6 +64,13 @@ class Hidden:
 
     count: int
     run: Trace
+
+
+Reaching: TypeAlias = Callable[[Formula], Trace | None]
+"""A run to a state that an exploration has just reached in which the sentence, a first-order one, is true."""
+
+Watch: TypeAlias = Callable[[Reaching], None]
+"""What is called as an exploration goes on, each time that it has reached more states."""
 
 
 class Constrained(Protocol):

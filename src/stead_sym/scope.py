@@ -117,15 +117,16 @@ class Leeway:
 _GIVEN = "a given agent"
 
 
-def leeway(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Leeway:
+def leeway(deployment: Deployment, engine: Engine | None, wrappers: Wrappers) -> Leeway:
     """What a verification that has come to its end leaves open, agent by agent. An agent that has never more
-    than one call to select is no wider than any."""
+    than one call to select is no wider than any. Before the end there is no ``engine``, and whether an agent
+    has more is not known: then it may have."""
     wider: list[Wider] = []
     narrower: list[Narrower] = []
     free = [
         role.name
         for role in deployment.agents
-        if wrappers[role.name] is None and _chooses(deployment, engine, role)
+        if wrappers[role.name] is None and (engine is None or _chooses(deployment, engine, role))
     ]
     if free:
         place = "" if free == [""] else f" in the place of {' and '.join(free)}"

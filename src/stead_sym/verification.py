@@ -30,6 +30,7 @@ from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
+from stead_sym.early import watching
 from stead_sym.engine import Engine, StateSet
 from stead_sym.errors import DeclarationError, DefinitionError, InputError, RestrictionError, Span
 from stead_sym.evidence.moves import Moves
@@ -331,7 +332,9 @@ def verify(
     run starts at an initial state, a specification that is false only for that is `unknown`. With
     ``findings`` False no other sign of an empty verdict is looked for. ``backend`` is for the symbolic
     engine, ``max_states`` for the explicit one. ``established`` is called with each verdict as soon as it is
-    there, in the order of ``specs``, and with its moves.
+    there, in the order of ``specs``, and with its moves; and before that, as states are reached, with the
+    invariants that fail in one of them: so what an agent that is stopped, or raises an error, had done wrong
+    by then is known.
 
     A function, or another recorded agent, that answers a repeated question differently although it is to be
     asked once (`Asking`) leaves the verdicts `unknown`.
@@ -372,27 +375,6 @@ def verify(
     wrappers = wrap_all(deployment, agent, canonical_timeout=canonical_timeout)
     if not wrapped:
         wrappers = {name: _telling_apart(deployment, w, restriction) for name, w in wrappers.items()}
-    built: Engine | DefinitionError
-    with _reporting(wrappers, progress):
-        try:
-            if engine == "explicit":
-                built = ExplicitEngine(deployment, wrappers, restriction, progress, max_states=max_states)
-            else:
-                built = SymbolicEngine(
-                    deployment,
-                    wrappers,
-                    restriction,
-                    progress,
-                    literal=literal,
-                    backend=backend,
-                )
-        except InputError as error:  # its frames hold the diagrams, which would live as long as it does
-            error.with_traceback(None)
-            if not isinstance(error, DefinitionError):
-                raise error from error.__cause__
-            built = as_shown(deployment, error, known_values(wrappers))
-            if broken_claim(deployment, built) is None:
-                raise built from error.__cause__
     constants = deployment.sort_of_constant
     beyond = frozenset(
         value
@@ -401,12 +383,47 @@ def verify(
         for value, sort in wrapper.known.items()
         if value not in deployment.schema.rigid and constants.get(value) != sort
     )
+    written = {spec.name: spec.formula for spec in deployment.written.specs}
+
+    def refuted(spec: Spec, evidence: Evidence) -> None:
+        assert established is not None
+        constrained = bool(deployment.fair or deployment.fair_actions)
+        evidence = renamed(replace(evidence, completed=constrained), deployment, wrappers)
+        scope = leeway(deployment, None, wrappers).scope(spec.formula, False)
+        verdict = Verdict(spec.name, written[spec.name], False, evidence=evidence, scope=scope)
+        verdict = _carried(verdict, restriction, beyond, tuple(_of_decisions(wrappers, min_mass)))
+        if verdict.holds is False:
+            established(verdict, Moves(deployment, wrappers, restriction))
+
+    watch = None if established is None else watching(chosen, refuted)
+    built: Engine | DefinitionError
+    with _reporting(wrappers, progress):
+        try:
+            if engine == "explicit":
+                built = ExplicitEngine(
+                    deployment, wrappers, restriction, progress, max_states=max_states, watch=watch
+                )
+            else:
+                built = SymbolicEngine(
+                    deployment,
+                    wrappers,
+                    restriction,
+                    progress,
+                    literal=literal,
+                    backend=backend,
+                    watch=watch,
+                )
+        except InputError as error:  # its frames hold the diagrams, which would live as long as it does
+            error.with_traceback(None)
+            if not isinstance(error, DefinitionError):
+                raise error from error.__cause__
+            built = as_shown(deployment, error, known_values(wrappers))
+            if broken_claim(deployment, built) is None:
+                raise built from error.__cause__
     doubts = (
         *(() if isinstance(built, DefinitionError) else _past_bounds(built)),
-        *_unsteady(wrappers),
-        *(() if min_mass is None else _light(wrappers, min_mass)),
+        *_of_decisions(wrappers, min_mass),
     )
-    written = {spec.name: spec.formula for spec in deployment.written.specs}
     if isinstance(built, DefinitionError):
         moves = Moves(deployment, wrappers, restriction)
         told = [_carried(one, restriction, beyond, doubts) for one in _refuted(deployment, built, chosen)]
@@ -558,6 +575,13 @@ def _past_bounds(engine: Engine) -> Iterator[str]:
     """A doubt where it is not decided whether an `ensure` leads past a bound."""
     if engine.open_leaps:
         yield f"within the bounds; {leaps_in_words(engine.open_leaps)}"
+
+
+def _of_decisions(wrappers: Wrappers, min_mass: float | None) -> Iterator[str]:
+    """The doubts about what the agents have decided."""
+    yield from _unsteady(wrappers)
+    if min_mass is not None:
+        yield from _light(wrappers, min_mass)
 
 
 def _light(wrappers: Wrappers, mass: float) -> Iterator[str]:

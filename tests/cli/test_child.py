@@ -337,6 +337,55 @@ def test_ctrl_c_keeps_what_was_established(mixed: str, as_json: bool) -> None:
     assert gone(child)
 
 
+PAYS = """
+import time
+
+def pays(context):
+    if len(context.view):
+        {then}
+    return next((call for call in context.calls if call.tool == "pay"), min(context.calls))
+"""
+PAID = """deployment paid
+relation Paid()
+init
+tool pay()
+  effect insert Paid()
+tool wait()
+spec unpaid AG ~Paid()
+spec waits AF Paid()
+"""
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize(
+    ("then", "options", "why"),
+    [
+        ("raise ValueError('enough')", (), "agent pays raises ValueError: enough"),
+        ("time.sleep(60)", ("--timeout", "4"), "stopped at the limit of 4 s (--timeout)"),
+    ],
+)
+def test_what_an_agent_had_done_by_then_fails_with_its_evidence(tmp_path, then, options, why) -> None:
+    tmp_path.joinpath("agent.py").write_text(PAYS.format(then=then))
+    tmp_path.joinpath("paid.stead").write_text(PAID)
+    words = [
+        "verify",
+        "paid.stead",
+        "--agent",
+        "python:agent:pays",
+        "--json",
+        "--evidence",
+        "shown",
+        *options,
+    ]
+    ended = subprocess.run([*COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    report: Any = json.loads(ended.stdout)
+    jsonschema.validate(report, st.report_schema())
+    assert (ended.returncode, report["specs"]["unpaid"]["verdict"]) == (1, "fails")
+    assert report["specs"]["waits"]["verdict"] == "unknown"
+    assert report["specs"]["waits"]["reason"].startswith(f"not reached: {why}")
+    assert main(["replay", str(tmp_path / "paid.stead"), str(tmp_path / "shown" / "unpaid.json")]) == 0
+
+
 @linux
 def test_where_memory_runs_out_what_was_established_is_reported(mixed: str) -> None:
     """The system refuses more memory: CUDD calls exit(1), or `dd` raises an error that says nothing, or

@@ -209,6 +209,7 @@ class Watcher:
         self._connection = socket.socket(fileno=descriptor)
         self._phase = ""
         self._told = 0.0
+        self.has_kept_failure = False
         die_with_parent()
 
     def __enter__(self) -> Watcher:

@@ -34,14 +34,14 @@ from stead_sym.cli.options import (
     probability,
 )
 from stead_sym.deployment.deployment import Deployment, Question
-from stead_sym.errors import InputError, Undecided
+from stead_sym.errors import InputError, SteadError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
 from stead_sym.printable import printable
 from stead_sym.report.data import report_data
 from stead_sym.report.failures import print_error
-from stead_sym.report.folder import prepare, write_evidence
+from stead_sym.report.folder import prepare, write_early, write_evidence
 from stead_sym.report.page import prepare_report, write_report
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
@@ -162,7 +162,7 @@ def _verify_here(options: argparse.Namespace) -> int:
     with display(options) as progress:
         if progress is not None:
             progress("plan")
-        with _told_of_memory(options):
+        with _told_of_memory(options), _told_of_errors(options):
             result = verify(
                 deployment,
                 agents,
@@ -253,6 +253,9 @@ def _teller(
 
     def tell(verdict: Verdict, moves: Moves) -> None:
         parent.keep(verdict.spec, message(verdict, moves, console))
+        parent.has_kept_failure |= verdict.holds is False
+        if options.evidence is not None:
+            write_early(verdict, moves, [spec.name for spec in chosen], Path(options.evidence))
 
     return tell
 
@@ -265,6 +268,18 @@ def _told_of_memory(options: argparse.Namespace) -> Iterator[None]:
     except (MemoryError, SystemError, RuntimeError) as error:
         if options.watcher is not None and says_out_of_memory(error):
             options.watcher.give_up("memory has run out: make room")
+        raise
+
+
+@contextmanager
+def _told_of_errors(options: argparse.Namespace) -> Iterator[None]:
+    """In a child, have the parent report what is established where an error ends the run, such as that of an
+    agent, after a specification has failed: the error takes nothing of that back."""
+    try:
+        yield
+    except SteadError as error:
+        if options.watcher is not None and options.watcher.has_kept_failure:
+            options.watcher.give_up(str(error))
         raise
 
 

@@ -13,7 +13,7 @@ from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.trace import Step
-from stead_sym.engine import Hidden, Quotient, Shown
+from stead_sym.engine import Hidden, Quotient, Shown, Watch
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.explicit.check import Labelling
@@ -41,9 +41,10 @@ class ExplicitEngine:
         progress: Progress | None = None,
         *,
         max_states: int | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._wrappers = {name: wrapper and wrapper.again() for name, wrapper in wrappers.items()}
-        self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states)
+        self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states, watch=watch)
         self.restriction = restriction
         self._labelling = Labelling(self._graph, restriction)
 

@@ -25,7 +25,10 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import breaks_claim, outcomes, possible, within
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
+from stead_sym.engine import Watch
 from stead_sym.errors import Undecided
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.syntax import Expanded
 from stead_sym.progress import Progress
 from stead_sym.relational.instance import Instance
 
@@ -76,6 +79,7 @@ def explore(
     progress: Progress | None = None,
     *,
     max_states: int | None = None,
+    watch: Watch | None = None,
 ) -> Graph:
     """Reach(M ↾ U_f) by forward enumeration from the initial states.
 
@@ -84,7 +88,7 @@ def explore(
     definition of a deployment or what it claims, `NoInitialState` where there is none, `Undecided` past
     ``max_states``, and where a forced restriction is too small to give every state a successor.
     """
-    return _Search(deployment, wrappers, restriction, progress, max_states).graph()
+    return _Search(deployment, wrappers, restriction, progress, max_states, watch).graph()
 
 
 @dataclass
@@ -96,6 +100,7 @@ class _Search:
     restriction: Restriction
     progress: Progress | None
     max_states: int | None
+    watch: Watch | None
     initial: int = 0
     states: list[Instance] = field(default_factory=list)
     number: dict[Instance, int] = field(default_factory=dict)
@@ -116,8 +121,11 @@ class _Search:
         for state in sorted(initial_states(self.deployment, self.restriction.values, most), key=sorted):
             self._add(state, None)
         self.initial = len(self.states)
+        self._show(0)
         while len(self.edges) < len(self.states):
+            known = len(self.states)
             self._expand(len(self.edges))
+            self._show(known)
             if len(self.edges) % 256 == 1 or len(self.edges) == len(self.states):
                 self._report()
         return Graph(
@@ -129,6 +137,16 @@ class _Search:
             tuple(self.actors),
             self.open_leaps,
         )
+
+    def _show(self, first: int) -> None:
+        """Let the states from a number on be looked at."""
+        if self.watch is not None and first < len(self.states):
+            new = range(first, len(self.states))
+
+            def reaching(formula: Expanded) -> Trace | None:
+                return next((self._trace(n) for n in new if holds(formula, self.states[n], {})), None)
+
+            self.watch(reaching)
 
     def _report(self) -> None:
         if self.progress is not None:

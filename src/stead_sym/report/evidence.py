@@ -17,6 +17,7 @@ from rich.padding import Padding
 from stead_sym.agent.records.weight import freedom_words, weight_words
 from stead_sym.agent.wrapper import Decision
 from stead_sym.deepening.deepen import Deepening
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.evidence.moves import Move
@@ -29,7 +30,7 @@ from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
 from stead_sym.report.wrapping import Table, Text
-from stead_sym.verification import Verification
+from stead_sym.verification import Verdict, Verification
 
 MOST_FACTS = 60
 """So many facts of one state are listed."""
@@ -66,11 +67,16 @@ def subject(result: Verification | Deepening, spec: str) -> Subject:
     verdict, deployment = result[spec], result.deployment
     if verdict.evidence is None:
         raise InputError(f"there is no evidence for {spec}: {verdict.reason or verdict.word}")
-    name = spec if verdict.claim or spec.isidentifier() else "the formula"
+    return subject_of(verdict, deployment, result.agent)
+
+
+def subject_of(verdict: Verdict, deployment: Deployment, agent: str) -> Subject:
+    """What the evidence for this verdict is about; it has some."""
+    assert verdict.evidence is not None, f"there is no evidence for {verdict.spec}"
     return Subject(
         deployment.name,
-        result.agent,
-        name,
+        agent,
+        verdict.spec if verdict.claim or verdict.spec.isidentifier() else "the formula",
         str(verdict.formula),
         verdict.said,
         verdict.evidence,

@@ -13,12 +13,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from stead_sym.agent.records.digest import digest
+from stead_sym.agent.roles import ANY, named
 from stead_sym.deepening.deepen import Deepening
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import FORMAT, Json, evidence_data
+from stead_sym.evidence.moves import Moves
 from stead_sym.report.drawing import MARKER as DRAWING_MARKER
 from stead_sym.report.drawing import evidence_drawing
-from stead_sym.report.evidence import MARKER, evidence_text, subject
+from stead_sym.report.evidence import MARKER, Subject, evidence_text, subject, subject_of
+from stead_sym.report.written import write_file
 from stead_sym.verification import Verdict, Verification
 
 _LONGEST = 40
@@ -63,6 +66,17 @@ def write_evidence(result: Verification | Deepening, folder: Path) -> tuple[Path
     return tuple(path for path, text in texts.items() if text is not None)
 
 
+def write_early(verdict: Verdict, moves: Moves, specs: Iterable[str], folder: Path) -> None:
+    """Write the evidence for one verdict before the run is over; ``specs`` are all that are asked."""
+    if verdict.evidence is not None:
+        agent = named(
+            {name: ANY if made is None else made.agent.name for name, made in moves.wrappers.items()}
+        )
+        about = subject_of(verdict, moves.deployment, agent)
+        for path, text in _files(verdict, about, moves, folder, file_names(specs)[verdict.spec]).items():
+            write_file(path, text)
+
+
 def file_names(specs: Iterable[str]) -> Mapping[str, str]:
     """A name for the files of each specification: its own where that is a name on any file system and no
     other differs from it by case alone, or else what is left of it with a digest."""
@@ -92,11 +106,14 @@ def _texts(
     moves = result.moves if isinstance(result, Verification) else result.found[verdict.spec].moves
     if verdict.evidence is None or moves is None:
         return dict.fromkeys(paths)
-    data = evidence_data(verdict.spec, str(verdict.formula), verdict.evidence, moves)
-    about = subject(result, verdict.spec)
-    text = evidence_text(about, moves)
-    drawing = evidence_drawing(about, moves).svg
-    return dict(zip(paths, (_lines(data), text, drawing), strict=True))
+    return {**_files(verdict, subject(result, verdict.spec), moves, folder, name)}
+
+
+def _files(verdict: Verdict, about: Subject, moves: Moves, folder: Path, name: str) -> dict[Path, str]:
+    """What is to be in the files of a verdict that has evidence."""
+    data = evidence_data(verdict.spec, str(verdict.formula), about.evidence, moves)
+    texts = _lines(data), evidence_text(about, moves), evidence_drawing(about, moves).svg
+    return dict(zip(_paths(folder, name), texts, strict=True))
 
 
 def _lines(data: Mapping[str, Json]) -> str:

@@ -11,7 +11,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step
-from stead_sym.engine import Hidden, Quotient, Shown
+from stead_sym.engine import Hidden, Quotient, Shown, Watch
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula, Future, Globally, Not
@@ -46,6 +46,7 @@ class SymbolicEngine:
         *,
         literal: bool = True,
         backend: Backend | None = None,
+        watch: Watch | None = None,
     ) -> None:
         """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
         representatives in it (`encode.representatives`)."""
@@ -54,7 +55,7 @@ class SymbolicEngine:
         while True:
             planned = plan(task, guess, Pulse(progress))
             self._after_planning = planned.encoding.manager.nodes, planned.encoding.manager.steps
-            explored = explore(planned, wrappers, progress)
+            explored = explore(planned, wrappers, progress, watch)
             if not isinstance(explored, Broken):
                 break
             guess = planned.guess.without(explored)

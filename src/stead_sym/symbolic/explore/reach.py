@@ -27,7 +27,8 @@ from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.logic.syntax import Expanded
+from stead_sym.engine import Watch
+from stead_sym.logic.syntax import Expanded, Formula
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
@@ -42,7 +43,9 @@ from stead_sym.symbolic.step.leaps import Leap
 from stead_sym.symbolic.step.transitions import Transitions
 
 
-def explore(plan: Plan, wrappers: Wrappers, progress: Progress | None = None) -> ReachableStates | Broken:
+def explore(
+    plan: Plan, wrappers: Wrappers, progress: Progress | None = None, watch: Watch | None = None
+) -> ReachableStates | Broken:
     """The reachable states of a plan's restriction under the wrapped agents. Or, where in a reachable state
     a fresh variable cannot have the name that goes with the value of its anchor, since the name is active
     already, the anchors to give up.
@@ -51,7 +54,7 @@ def explore(plan: Plan, wrappers: Wrappers, progress: Progress | None = None) ->
     state at fault, `NoInitialState`, and `Undecided` where a forced restriction is too small to give every
     state a successor.
     """
-    states = ReachableStates(plan, wrappers, progress)
+    states = ReachableStates(plan, wrappers, progress, watch)
     return states.explore() or states
 
 
@@ -64,11 +67,18 @@ class ReachableStates:
     the state bits and its selectors; and ``sweeps``, how often undecided states have been taken up.
     """
 
-    def __init__(self, plan: Plan, wrappers: Wrappers, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        wrappers: Wrappers,
+        progress: Progress | None = None,
+        watch: Watch | None = None,
+    ) -> None:
         self.plan = plan
         self.deployment = plan.deployment
         self.restriction = plan.restriction
         self.wrappers = wrappers
+        self.watch = watch
         self.encoding = plan.encoding
         self.compiler = plan.compiler
         self.manager = plan.encoding.manager
@@ -111,6 +121,7 @@ class ReachableStates:
             if broken := self._names_taken(todo):
                 return broken
             self._check_offers(todo)
+            self._show(todo)
             selected = self._decided(todo)
             self.transitions = self.transitions.selecting(selected)
             self._check_room(todo)
@@ -123,6 +134,16 @@ class ReachableStates:
         for name, number in self.questions:
             self._check_leaps(name, number)
         return Broken()
+
+    def _show(self, states: Bdd) -> None:
+        """Let the states that are new be looked at."""
+        if self.watch is not None:
+
+            def reaching(formula: Formula) -> Trace | None:
+                there = states & self.compiler.formula(formula, {})
+                return None if there == self.manager.false else self.trace_to(there)
+
+            self.watch(reaching)
 
     @cached_property
     def _undirected(self) -> frozenset[str]:
