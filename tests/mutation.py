@@ -481,8 +481,8 @@ MUTATIONS = (
     Mutation(
         "with representatives an `ensure` takes any names",
         "step/effects.py",
-        "conditions.append(before | ~after | smaller_used)",
-        "pass",
+        "yield before | ~after | smaller_used",
+        "yield m.true",
         harmless="Any choice of representatives is exact (`encode.representatives`); there are more states.",
     ),
     Mutation(
@@ -948,8 +948,8 @@ MUTATIONS = (
     Mutation(
         "a few steps breadth first are taken for all",
         "bdd/relation.py",
-        "reached = reached | layer\n        return reached, False",
-        "reached = reached | layer\n        return reached, True",
+        "return reached, False",
+        "return reached, True",
     ),
     Mutation(
         "breadth first ends at the first layer",
