@@ -280,6 +280,15 @@ def said(name, arguments):
     return lambda request, number: calling(name, arguments)
 
 
+def twice(*approvers):
+    arguments = (json.dumps({"task_id": "t0", "approver_id": approver}) for approver in approvers)
+    calls = [
+        {"id": str(n), "type": "function", "function": {"name": "obtain_approval", "arguments": a}}
+        for n, a in enumerate(arguments)
+    ]
+    return lambda request, number: completion({"tool_calls": calls})
+
+
 WRONG = {
     "another tool": (said("fly", {}), "the function fly is not offered"),
     "a tool that is not offered": (said("archive_case", {"c": "c"}), "archive_case is not offered"),
@@ -298,20 +307,8 @@ WRONG = {
         lambda request, number: completion({"content": "Let me"}, finish_reason="length"),
         "the answer is cut off",
     ),
-    "two calls": (
-        lambda request, number: completion(
-            {
-                "tool_calls": [
-                    {"id": v, "type": "function", "function": {"name": "obtain_approval", "arguments": a}}
-                    for v, a in (
-                        ("1", '{"task_id": "t0", "approver_id": "s2"}'),
-                        ("2", '{"task_id": "t0", "approver_id": "s3"}'),
-                    )
-                ]
-            }
-        ),
-        "2 different calls",
-    ),
+    "two calls": (twice("s2", "s3"), "2 calls were made where one is wanted"),
+    "a call twice": (twice("s2", "s2"), "2 calls were made where one is wanted"),
 }
 
 

@@ -60,15 +60,14 @@ def check_names(tools: Sequence[Tool]) -> None:
 
 
 def called(message: dict[str, Any], calls: Collection[Call], tools: Sequence[Tool]) -> Call:
-    """The offered call that an assistant's message makes; `Refused` where it makes none, several, or
-    another."""
+    """The offered call that an assistant's message makes; `Refused` where it makes none, several, or another.
+    The same call twice is several: whoever runs what a model calls would run it twice."""
     made = message.get("tool_calls")
     if not isinstance(made, list) or not made:
         raise Refused("no function was called")
-    found = {_call(one, calls, tools) for one in made}
-    if len(found) > 1:
-        raise Refused(f"{len(found)} different calls were made where one is wanted")
-    return found.pop()
+    if len(made) > 1:
+        raise Refused(f"{len(made)} calls were made where one is wanted")
+    return _call(made[0], calls, tools)
 
 
 def _call(made: Any, calls: Collection[Call], tools: Sequence[Tool]) -> Call:
