@@ -28,8 +28,8 @@ from generated.deployments import deployments
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.certificate.write import write_certificate
-from stead_sym.deployment.trace import Trace
 from stead_sym.errors import SteadError, Undecided
+from stead_sym.evidence.tree import Evidence, Node, Unshown
 from stead_sym.logic.syntax import Not
 from stead_sym.symbolic.bdd import fixpoint
 from stead_sym.symbolic.bdd.relation import Relation
@@ -63,7 +63,7 @@ class Fault:
     domains: tuple[str, ...] = DOMAINS
 
 
-def _unfair(relation, body, constraints):
+def _unfair(relation, body, constraints, along=()):
     return fixpoint.globally(relation, body, ())
 
 
@@ -105,7 +105,7 @@ def _few_steps(self, target, through):
     return found
 
 
-def _few_images(self, states):
+def _few_images(self, states, new, wrong=None):
     found = states
     for _ in range(2):
         found = found | self.image(found)
@@ -116,7 +116,7 @@ def _next_unfair(self, f):
     return self.everywhere & self.relation.preimage(f)
 
 
-def _one_step_globally(relation, body, constraints):
+def _one_step_globally(relation, body, constraints, along=()):
     return body & relation.preimage(body)
 
 
@@ -276,9 +276,18 @@ FAULTS = (
 )
 
 
+def _unshown(deployment, formula, holds) -> Evidence:
+    """No run: what a faulty engine would give as one may be none."""
+    return Evidence(Node(formula, holds, deployment.init, {}, Unshown()))
+
+
 def outcome(fault: Fault, deployment, agents, domain, directory) -> str:
     """What becomes of the verdicts of an unsound engine about one deployment."""
-    no_evidence = (SymbolicEngine, "evidence", lambda self, formula, holds: Trace(deployment.init, ()))
+    no_evidence = (
+        SymbolicEngine,
+        "evidence",
+        lambda self, formula, holds: _unshown(deployment, formula, holds),
+    )
     patches = [patch.object(owner, name, new) for owner, name, new in (*fault.replaced, no_evidence)]
     with ExitStack() as faulty:
         for each in patches:  # not within the `try`: a fault that replaces nothing is an error of this file
