@@ -645,10 +645,15 @@ def _verdict(
     """What the engine finds, as far as it is a verdict; ``unfair`` is why there is no fair run at all."""
     said = answer(engine, spec.formula)
     if said.holds is None:
-        why = unfair[0].text if unfair else "none from some initial state"
-        return Verdict(spec.name, written, None, f"no run is fair: {why}")
+        return Verdict(spec.name, written, None, no_fair_run(unfair))
     verdict = Verdict(spec.name, written, said.holds, evidence=said.evidence, scope=said.scope)
     return _carried(verdict, restriction, beyond, doubts)
+
+
+def no_fair_run(unfair: Sequence[Finding]) -> str:
+    """Why a specification is unknown that is false only for want of a fair run; ``unfair`` is why there is
+    none at all."""
+    return f"it asks for a fair run, and {unfair[0].text if unfair else 'some initial state has none'}"
 
 
 def _refuted(deployment: Deployment, broken: DefinitionError, specs: Iterable[Spec]) -> Iterator[Verdict]:

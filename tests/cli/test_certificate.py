@@ -88,7 +88,8 @@ def test_an_earlier_certificate_is_written_over(certificate, capsys):
 
 
 def test_unknown_verdicts_have_no_certificate(tmp_path, capsys):
-    words = ["verify", "refund", "--domain", "case=1", "--force", "--certify", str(tmp_path)]
+    new = tmp_path / "to" / "come"
+    words = ["verify", "refund", "--domain", "case=1", "--force", "--certify", str(new)]
     assert main(words) == 3
     assert "no certificate is written: every verdict is unknown" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

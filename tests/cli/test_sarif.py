@@ -62,7 +62,7 @@ def test_unknown_is_an_error_with_its_reason(tmp_path: Path) -> None:
     log = logged(tmp_path, str(file), "--policy", "approving", status=3)
     unknown = [result for result in log["runs"][0]["results"] if result["ruleId"] == "unknown"]
     assert [result["level"] for result in unknown] == ["error"]
-    assert "no run is fair" in unknown[0]["message"]["text"]
+    assert "it asks for a fair run, and " in unknown[0]["message"]["text"]
     uri = unknown[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == file.as_uri()
 

@@ -12,9 +12,14 @@ from engine_pairs import both, by_name, examples
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.tool import Call
+from stead_sym.deployment.trace import Step
 from stead_sym.errors import Undecided
+from stead_sym.evidence.build import entered_early
 from stead_sym.evidence.tree import runs
 from stead_sym.logic.syntax import Globally
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, Schema
 
 
 def distances(graph, start, among):
@@ -127,3 +132,17 @@ def test_a_lasso_on_a_graph_meets_every_constraint(targets, constraints, begin):
             for values in constraints:
                 met = any((str(value),) in state.tuples("At") for state in loop for value in values)
                 assert met, engine.name
+
+
+def test_a_loop_begins_with_the_first_step_that_is_in_it():
+    """The step before the loop is its last, from the same state; one like it from elsewhere stays."""
+
+    def steps(*numbers):
+        return tuple(Step(Call(f"to{n}", ()), state(n)) for n in numbers)
+
+    def state(number):
+        return Instance(Schema((), (Relation(f"P{number}", ()),)), frozenset({Fact(f"P{number}", ())}))
+
+    assert entered_early(state(1), steps(1, 1), 1) == (steps(1), 0)
+    assert entered_early(state(0), steps(1, 2, 3, 2, 3), 3) == (steps(1, 2, 3, 2), 2)
+    assert entered_early(state(0), steps(1, 2, 3, 2), 2) == (steps(1, 2, 3, 2), 2)

@@ -119,6 +119,16 @@ def is_certifiable(result: Verification) -> bool:
     return not result.verdicts or any(verdict.holds is not None for verdict in result.verdicts.values())
 
 
+def check_directory(directory: str | Path) -> None:
+    """Raise `InputError` where no certificate can be written there, as `prepare` does. A directory that is
+    not there is not left there: perhaps no certificate will be written."""
+    path = Path(directory)
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    prepare(path)
+    for one in missing:
+        one.rmdir()
+
+
 def prepare(directory: str | Path) -> Path:
     """Make the directory where it is not there. `InputError` where it cannot be made or written to, and
     where it holds another file by the name of one of a certificate's: only what was written here is written

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from stead_sym.agent.roles import AgentLike, deciding
 from stead_sym.bounds import LIMIT
-from stead_sym.certificate.write import HIDING, is_certifiable, write_certificate
-from stead_sym.certificate.write import prepare as prepare_certificate
+from stead_sym.certificate.write import HIDING, check_directory, is_certifiable, write_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.deepen import verify_deepening
@@ -156,7 +155,7 @@ def _verify_here(options: argparse.Namespace) -> int:
             [s.name for s in deployment.asked(questions, deciding(deployment, agents))[1]],
         )
     if options.certify is not None:
-        prepare_certificate(options.certify)
+        check_directory(options.certify)
     if options.report is not None:
         prepare_report(Path(options.report))
     with display(options) as progress:

@@ -35,7 +35,7 @@ from stead_sym.logic.syntax import Future, conjunction
 from stead_sym.progress import Progress
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.symbolic.bdd.manager import Backend
-from stead_sym.verification import EngineName, Verdict, Verification, verify
+from stead_sym.verification import EngineName, Verdict, Verification, no_fair_run, verify
 
 _ROUNDS_SEEN = 3
 """A sort is examined for the loop along which it grows once its bound has been raised so far; and once more
@@ -389,7 +389,7 @@ class _Run:
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
         if not last.growing and self._unfair and not found.shown:
-            reason = f"no run is fair: {self._unfair[0].text}"
+            reason = no_fair_run(self._unfair)
         elif not last.growing:
             reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"
         elif found.shown:

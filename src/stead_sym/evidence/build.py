@@ -228,17 +228,28 @@ class _At:
         along = tuple(self._claims(state, aim) for state, aim in zip(states, aims, strict=True))
         if not self.model.goes_on:
             return Run(steps, along, len(steps))
-        tail, loop = self.model.forever(TRUE, states[-1], {})
+        tail, loop = entered_early(states[-1], *self.model.forever(TRUE, states[-1], {}))
         return Run((*steps, *tail), along, len(steps), len(steps) + loop)
 
     def _lasso(self, body: Formula, truth: bool) -> Run:
         """A run on which the formula has this truth value for ever."""
-        steps, loop = self.model.forever(body if truth else negation(body), self.state, self.sigma)
+        shown = body if truth else negation(body)
+        steps, loop = entered_early(self.state, *self.model.forever(shown, self.state, self.sigma))
         states = (self.state, *(step.state for step in steps[:-1]))
         return Run(steps, tuple(self._claims(state, ((body, truth),)) for state in states), None, loop)
 
     def _claims(self, state: Instance, aims: Sequence[_Aim]) -> tuple[Node, ...]:
         return tuple(self.walk.node(formula, state, self.sigma, truth) for formula, truth in aims)
+
+
+def entered_early(start: Instance, steps: tuple[Step, ...], loop: int) -> tuple[tuple[Step, ...], int]:
+    """The same lasso with as few steps as possible before its loop: while the last of these is also the last
+    of the loop, the loop begins with it."""
+    states = (start, *(step.state for step in steps))
+    last = len(steps)
+    while loop and steps[loop - 1] == steps[last - 1] and states[loop - 1] == states[last - 1]:
+        loop, last = loop - 1, last - 1
+    return steps[:last], loop
 
 
 def _decided_by_one(formula: Formula, truth: bool) -> bool:
