@@ -14,6 +14,7 @@ import pytest
 
 import stead_sym as st
 from engine_pairs import replay as replay_run
+from replayed import assert_replays
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.reading import read_evidence
@@ -211,3 +212,45 @@ def test_altered_evidence_is_noticed(case, domain):
     same = {"step twice", "loop", "because"} | ({"no loop"} if not deployment.fair else set())
     assert {what for what, how in found if not how} <= same, found
     assert sum(found.values()) > 100
+
+
+WILD = """deployment d
+sort a
+sort b
+relation R(a)
+relation E(a, a)
+relation F(b)
+bound a 2
+bound b 1
+define Constant(q: b) = R(k1)
+define Loop(q: a) = E(q, q)
+define Turned(q: a, r: a) = E(r, q)
+define Unary(q: a) = R(q)
+init R(k1) E(k1, k2)
+tool wait()
+"""
+
+
+@pytest.mark.parametrize("claim", ["Constant(_)", "Loop(_)", "Turned(_, _)", "Unary(_)", "R(_)", "E(_, _)"])
+@pytest.mark.parametrize(
+    "around",
+    [
+        "AX %s",
+        "EX ~%s",
+        "EX %s & EX %s",
+        "EX (EX R(_) & EX %s)",
+        "EX R(_) -> EX %s",
+        "A[EX ~%s U EX ~%s]",
+        "E[EX %s U EX %s]",
+        "AG exists x. (EX %s | R(x))",
+    ],
+)
+def test_evidence_of_wildcards_in_definitions_replays_from_json(claim, around):
+    """A `_` stands for a variable that a definition may use twice, elsewhere or never, and two variables of
+    one text are told apart."""
+    deployment = st.parse_deployment(f"{WILD}spec s {around.replace('%s', claim)}\n")
+    for engine in ("explicit", "symbolic"):
+        result = st.verify(deployment, "any", engine=engine, findings=False)
+        evidence = result["s"].evidence
+        assert evidence is not None
+        assert_replays(deployment, result.moves.wrappers, result.restriction, evidence)

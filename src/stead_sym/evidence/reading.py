@@ -140,35 +140,48 @@ class _Reader:
         rows: Sequence[Mapping[str, Any]],
         formulas: list[Formula | None],
     ) -> None:
-        """Find the formula of each node that node ``k`` rests on: it is the child of the formula of ``k``
-        that is printed like it. Nodes rest on later ones only, so that there is no cycle."""
+        """Find the formula of each node that node ``k`` rests on: the child of the formula of ``k`` that has
+        its number, or for a run one that is printed like it. Nodes rest on later ones only, so that there is
+        no cycle."""
         formula = formulas[k]
         if formula is None:
             raise self._fault(f"nodes[{k}]", "is not part of the tree; leave it out")
-        printed = {str(child): child for child in children(formula)}
-        for place, number in self._references(row, f"nodes[{k}]", len(rows)):
+        parts = children(formula)
+        for place, number, among in self._references(row, f"nodes[{k}]", len(rows), parts):
             if number <= k:
                 raise self._fault(place, f"is {number}; a node rests on nodes that stand after it")
             text = self._text(rows[number].get("formula"), f"nodes[{number}].formula")
-            child = printed.get(text)
-            if child is None or formulas[number] not in (None, child):
+            known = formulas[number]
+            child = next((f for f in among if str(f) == text and known in (None, f)), None)
+            if child is None:
                 raise self._fault(
                     f"nodes[{number}].formula", f"is no part of {formula}, the formula of node {k}"
                 )
             formulas[number] = child
+            among.remove(child)
 
-    def _references(self, row: Mapping[str, Any], place: str, size: int) -> Iterator[tuple[str, int]]:
-        """The numbers of the nodes that a node rests on, each with its place."""
-        for name in ("parts", "nodes"):
-            for i, pair in enumerate(self._list(row.get(name, []), f"{place}.{name}")):
-                where = f"{place}.{name}[{i}]"
-                yield where, self._number(self._list(pair, where, 2)[1], where, size)
+    def _references(
+        self, row: Mapping[str, Any], place: str, size: int, parts: Sequence[Formula]
+    ) -> Iterator[tuple[str, int, list[Formula]]]:
+        """The numbers of the nodes that a node rests on, each with its place and the parts of the formula
+        that it can be about. Two parts may be printed alike, differing in the variables that stand for `_`,
+        so a connective says which it means. Of the claims about one state on a run, which come in the order
+        that operators ask for, each is about another part, the right side of `U` first."""
+        for i, pair in enumerate(self._list(row.get("parts", []), f"{place}.parts")):
+            where = f"{place}.parts[{i}]"
+            part, number = self._list(pair, where, 2)
+            one = parts[self._number(part, where, len(parts))]
+            yield where, self._number(number, where, size), [one]
+        for i, pair in enumerate(self._list(row.get("nodes", []), f"{place}.nodes")):
+            where = f"{place}.nodes[{i}]"
+            yield where, self._number(self._list(pair, where, 2)[1], where, size), list(parts)
         if "run" in row:
             run = self._object(row["run"], f"{place}.run")
             for i, claims in enumerate(self._list(run.get("along"), f"{place}.run.along")):
                 where = f"{place}.run.along[{i}]"
+                among = list(reversed(parts))
                 for number in self._list(claims, where):
-                    yield where, self._number(number, where, size)
+                    yield where, self._number(number, where, size), among
 
     def _reason(
         self,

@@ -38,6 +38,7 @@ from stead_sym.logic.syntax import (
     Wildcard,
     conjunction,
     disjunction,
+    terms,
 )
 
 
@@ -129,12 +130,17 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
 
 
 def _with_wildcards(formula: Formula) -> Formula | None:
-    """The atom with a `_` that `exists x. P(c, x)` was expanded from; None where more than an atom is left
-    of it."""
+    """The atom with a `_` that `exists x. P(c, x)` was expanded from; None where it does not read back as the
+    formula: more than an atom is left of it, or, by a definition, a variable stands in it twice, not at all,
+    or in another place than its quantifier."""
     wild: dict[str, Wildcard] = {}
     while isinstance(formula, Exists) and formula.binder.wild:
         wild[formula.binder.name] = Wildcard(formula.binder.sort)
         formula = formula.body
+    if not isinstance(formula, Atom | Compare):
+        return None
+    if [str(term) for term in terms(formula) if str(term) in wild] != list(wild):
+        return None
 
     def shown(term: Term) -> Term:
         return wild.get(term.name, term) if isinstance(term, Var) else term
