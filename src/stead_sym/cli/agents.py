@@ -22,7 +22,8 @@ from stead_sym.agent.records.possible import Greedy, Rule, Sampling
 from stead_sym.agent.records.replay import ReplayAgent
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import AgentLike, told_apart, wrap_all
-from stead_sym.cli.options import Options, probability, seconds, temperature, tolerance
+from stead_sym.cli.numbers import probability, seconds, temperature, tolerance
+from stead_sym.cli.options import Options
 from stead_sym.cli.recorded import (
     ASKED,
     PYTHON,

@@ -20,7 +20,8 @@ from stead_sym.agent.records.store import Store
 from stead_sym.agent.roles import ANY, AgentLike, by_agent
 from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.cli.agents import add_engine_options, add_prompts, opened
-from stead_sym.cli.options import add_file, positive
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import add_file
 from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole

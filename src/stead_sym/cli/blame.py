@@ -8,8 +8,9 @@ import sys
 
 from stead_sym.blaming import MOST_SOLVED, blame
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.limits import add_limits, display, elsewhere
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain, positive, tolerance
+from stead_sym.cli.limits import add_limits, display
+from stead_sym.cli.numbers import positive, tolerance
+from stead_sym.cli.options import add_domain, add_file, add_specs, domain
 from stead_sym.files import load
 from stead_sym.report.blame import blame_data, print_blame
 from stead_sym.report.streams import console_on
@@ -42,8 +43,6 @@ def add_blame(parser: argparse.ArgumentParser) -> None:
 
 def _blame(options: argparse.Namespace) -> int:
     refuse_without_model(options)
-    if (status := elsewhere(options, as_json=options.json)) is not None:
-        return status
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     with display(options) as progress:

@@ -13,8 +13,9 @@ import sys
 from stead_sym.agent.roles import named, wrap_all
 from stead_sym.bounds import LIMIT, least_bounds
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.limits import add_limits, display, elsewhere
-from stead_sym.cli.options import add_file, positive
+from stead_sym.cli.limits import add_limits, display
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import add_file
 from stead_sym.errors import Undecided
 from stead_sym.files import load
 from stead_sym.report.bounds import bounds_data, print_bounds
@@ -42,8 +43,6 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 
 def _bounds(options: argparse.Namespace) -> int:
     refuse_without_model(options)
-    if (status := elsewhere(options, as_json=options.json)) is not None:
-        return status
     deployment = load(options.file)
     wrappers = wrap_all(deployment, chosen_agents(deployment, options))
     agent = named({name: "any" if made is None else made.agent.name for name, made in wrappers.items()})

@@ -20,7 +20,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -84,9 +84,10 @@ class Stopped:
 
 
 def watched(
-    words: Sequence[str], limits: Limits, display: AbstractContextManager[Progress | None]
+    words: Sequence[str], limits: Limits, display: Callable[[], AbstractContextManager[Progress | None]]
 ) -> int | Stopped:
     """Run the command ``words`` in a child, and return its exit status, or why it ended before it had one.
+    ``display`` is asked for when the child has been started.
 
     The child does not outlive the call: whatever ends the call kills the child. Ctrl-C while the child works
     is one of the reasons to stop; elsewhere it raises `KeyboardInterrupt`.
@@ -106,7 +107,7 @@ def watched(
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 watch = _Watch(child.pid, own, limits, started)
                 try:
-                    with display as progress:
+                    with display() as progress:
                         reason = watch.follow(progress)
                 except KeyboardInterrupt:
                     return replace(watch.stopped("interrupted"), interrupted=True)

@@ -16,7 +16,7 @@ from stead_sym.agent.roles import deciding
 from stead_sym.bounds import LIMIT
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped, Watcher
-from stead_sym.cli.limits import display, in_child, wants_child
+from stead_sym.cli.limits import display
 from stead_sym.cli.options import asked
 from stead_sym.deepening.deepen import Deepening, deepen
 from stead_sym.errors import InputError, Undecided
@@ -46,9 +46,6 @@ def verify_deepening(options: argparse.Namespace) -> int:
     for name, option in _REFUSED.items():
         if getattr(options, name):
             raise InputError(f"{option} is for bounds that the file has; leave it out with --deepen")
-    if wants_child(options):
-        ended = in_child(options)
-        return _stopped(options, ended) if isinstance(ended, Stopped) else ended
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     if options.evidence is not None:
@@ -99,7 +96,7 @@ def _teller(options: argparse.Namespace) -> Callable[[Deepening], None] | None:
     return tell
 
 
-def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
+def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
     """Report what was known when the run was ended."""
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
     error = Undecided(f"unknown: {ended.reason}; {reached}")

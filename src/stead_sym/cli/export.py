@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.limits import add_limits, display, elsewhere
-from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain, positive
+from stead_sym.cli.limits import add_limits, display
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain
 from stead_sym.errors import InputError
 from stead_sym.export.model import Export, exported
 from stead_sym.export.promela import askable, to_promela
@@ -56,8 +57,6 @@ def _export(options: argparse.Namespace) -> int:
     refuse_without_model(options)
     if options.smv is None and options.tra is None and options.promela is None:
         raise InputError("nothing says what to write; give --smv OUT, --tra DIR or --promela OUT")
-    if (status := elsewhere(options)) is not None:
-        return status
     for target in (options.smv, options.promela):
         if target is not None:
             refuse_source(target, options.file)

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.limits import add_limits, display, elsewhere
-from stead_sym.cli.options import add_domain, add_file, domain, positive
+from stead_sym.cli.limits import add_limits, display
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import add_domain, add_file, domain
 from stead_sym.errors import InputError
 from stead_sym.files import load
 from stead_sym.logic.names import check_known
@@ -52,8 +53,6 @@ def _graph(options: argparse.Namespace) -> int:
     if options.whose is not None and options.of != "decisions":
         raise InputError("--whose says whose decisions to draw; add --of decisions, or leave it out")
     refuse_source(options.out, options.file)
-    if (status := elsewhere(options)) is not None:
-        return status
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     names = [role.name for role in deployment.agents]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stead_sym.cli.options import positive
+from stead_sym.cli.numbers import positive
 from stead_sym.families import counter_machine, read_program
 from stead_sym.files import load_program
 

@@ -15,7 +15,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 from stead_sym import __version__
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.examples_of_help import add_examples_to_help
+from stead_sym.cli.supervised import supervised
 from stead_sym.errors import InputError, SteadError
 
 _BUG = 4
@@ -45,13 +46,15 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    call = argparse.Namespace(words=words, as_command=arguments is None)
+    call = argparse.Namespace()
     _open_what_is_closed()
     try:
         call.watcher = None if watcher is None else Watcher(watcher)
+        ended = None if watcher is not None else supervised(words, as_command=arguments is None)
+        if isinstance(ended, int):
+            return ended
         options = _parser(words[:1]).parse_args(words, call)
-        run: Callable[[argparse.Namespace], int] = options.run
-        status = run(options)
+        status: int = options.run(options) if ended is None else options.stopped(options, ended)
         sys.stdout.flush()
     except SteadError as error:
         from stead_sym.report.failures import print_error

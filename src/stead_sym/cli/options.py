@@ -1,13 +1,8 @@
-"""Arguments that several commands take: the file, the domain, numbers.
-
-One decision: an argument out of its range is refused where it is parsed, with a line that says what is
-allowed.
-"""
+"""Arguments that several commands take: the file, what is asked, the domain."""
 
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -78,49 +73,3 @@ def domain(text: str | None) -> Domain | Mapping[str, int] | None:
             )
         sizes[sort] = int(number)
     return sizes
-
-
-def positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
-    return int(text)
-
-
-def seconds(text: str) -> float:
-    """A number above 0."""
-    number = _number(text)
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return number
-
-
-def tolerance(text: str) -> float:
-    """A number of at least 0."""
-    number = _number(text)
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0")
-    return number
-
-
-def probability(text: str) -> float:
-    """A number above 0 and at most 1."""
-    number = _number(text)
-    if not 0 < number <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most 1")
-    return number
-
-
-def temperature(text: str) -> float:
-    """A number above 0."""
-    number = _number(text)
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

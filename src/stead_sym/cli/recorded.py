@@ -25,7 +25,8 @@ from stead_sym.agent.python import PythonAgent
 from stead_sym.agent.recorded import Asking, RecordedAgent
 from stead_sym.agent.records.store import Store
 from stead_sym.agent.wording import one_line
-from stead_sym.cli.options import Options, positive, seconds
+from stead_sym.cli.numbers import positive, seconds
+from stead_sym.cli.options import Options
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
 

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from stead_sym.cli.options import positive
+from stead_sym.cli.numbers import positive
 from stead_sym.printable import printable
 from stead_sym.report.streams import console_on
 from stead_sym.sweeps.executors import RayExecutor

@@ -7,8 +7,9 @@ import json
 import sys
 
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.limits import add_limits, display, elsewhere
-from stead_sym.cli.options import add_file, add_formulas, add_specs, asked, positive
+from stead_sym.cli.limits import add_limits, display
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import add_file, add_formulas, add_specs, asked
 from stead_sym.files import load
 from stead_sym.report.streams import console_on
 from stead_sym.report.symmetry import print_symmetry, symmetry_data
@@ -45,8 +46,6 @@ def add_symmetry(parser: argparse.ArgumentParser) -> None:
 
 def _symmetry(options: argparse.Namespace) -> int:
     refuse_without_model(options)
-    if (status := elsewhere(options, as_json=options.json)) is not None:
-        return status
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     with display(options) as progress:

@@ -18,20 +18,11 @@ from stead_sym.bounds import LIMIT
 from stead_sym.certificate.write import HIDING, check_directory, is_certifiable, write_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
-from stead_sym.cli.deepen import verify_deepening
-from stead_sym.cli.limits import add_limits, display, in_child, wants_child
+from stead_sym.cli.deepen import stopped_deepening, verify_deepening
+from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.located import add_located, errors_located, locate_error, prepare_located, write_located
-from stead_sym.cli.options import (
-    Options,
-    add_domain,
-    add_file,
-    add_formulas,
-    add_specs,
-    asked,
-    domain,
-    positive,
-    probability,
-)
+from stead_sym.cli.numbers import positive, probability
+from stead_sym.cli.options import Options, add_domain, add_file, add_formulas, add_specs, asked, domain
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, SteadError, Undecided
 from stead_sym.evidence.data import Json
@@ -78,6 +69,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     _add_written(parser.add_argument_group("what is printed and written"))
     add_model_options(parser)
     _add_solving(parser.add_argument_group("how it is solved, and when it is given up"))
+    parser.set_defaults(stopped=_stopped)
 
 
 def _add_written(group: Options) -> None:
@@ -139,8 +131,6 @@ def _verify(options: argparse.Namespace) -> int:
     prepare_located(options)
     if options.deepen:
         return verify_deepening(options)
-    if wants_child(options):
-        return _verify_in_child(options)
     with errors_located(options):
         return _verify_here(options)
 
@@ -205,13 +195,11 @@ def _verify_here(options: argparse.Namespace) -> int:
     return _status(result, strict=options.strict)
 
 
-def _verify_in_child(options: argparse.Namespace) -> int:
-    """The same in a process that can be stopped at any time. Where it ends before it has printed its report,
-    what it had established is reported here: status 1 where a specification fails, which is a fact however
-    the run ended, else 3, or 130 after Ctrl-C."""
-    ended = in_child(options)
-    if not isinstance(ended, Stopped):
-        return ended
+def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
+    """Report what the child had established when it was ended, before it had printed its report: status 1
+    where a specification fails, which is a fact however the run ended, else 3, or 130 after Ctrl-C."""
+    if options.deepen:
+        return stopped_deepening(options, ended)
     verdicts = () if ended.printing else known_verdicts(ended.kept, ended.reason)
     if not options.json and any(known.established for known in verdicts):
         print_known(verdicts, console_on(sys.stdout), quiet=options.quiet)
