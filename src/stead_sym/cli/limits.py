@@ -4,7 +4,6 @@ run that was ended."""
 from __future__ import annotations
 
 import argparse
-import sys
 from contextlib import AbstractContextManager, nullcontext
 
 from stead_sym.cli.child import Stopped, Watcher
@@ -13,8 +12,7 @@ from stead_sym.cli.options import Options
 from stead_sym.errors import Undecided
 from stead_sym.progress import Progress
 from stead_sym.report.failures import print_error
-from stead_sym.report.progress import ProgressDisplay, progress_line
-from stead_sym.report.streams import console_on
+from stead_sym.report.progress import progress_line, progress_on_stderr
 
 
 def add_limits(parser: Options) -> None:
@@ -31,12 +29,7 @@ def display(options: argparse.Namespace) -> AbstractContextManager[Progress | No
     if options.watcher is not None:
         parent: Watcher = options.watcher
         return parent
-    return nullcontext() if options.quiet else on_stderr()
-
-
-def on_stderr() -> ProgressDisplay:
-    """Progress for whoever reads stderr."""
-    return ProgressDisplay(console_on(sys.stderr))
+    return nullcontext() if options.quiet else progress_on_stderr()
 
 
 def print_stopped(options: argparse.Namespace, ended: Stopped) -> int:

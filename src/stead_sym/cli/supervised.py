@@ -40,8 +40,8 @@ def supervised(words: Sequence[str], *, as_command: bool) -> int | Stopped | Non
         return None
 
     def display() -> AbstractContextManager[Progress | None]:
-        from stead_sym.cli.limits import on_stderr  # while the child begins
+        from stead_sym.report.progress import progress_on_stderr  # while the child begins
 
-        return nullcontext() if known.quiet else on_stderr()
+        return nullcontext() if known.quiet else progress_on_stderr()
 
     return watched(words, limits, display)

@@ -134,7 +134,7 @@ _OF_AGENTS = ("agent_tools", "view", "policy", "system", "instructions")
 @cache
 def _parser() -> Lark:
     grammar = files("stead_sym.deployment").joinpath("deployment.lark").read_text(encoding="utf-8")
-    return build_parser(FORMULA_GRAMMAR + grammar, _STARTS)
+    return build_parser("deployments", FORMULA_GRAMMAR + grammar, _STARTS)
 
 
 def _tree(text: str, start: str, source: str) -> Node:

@@ -8,6 +8,7 @@ text binds it, and a `Name` elsewhere, which `logic.sorts.resolve` tells apart. 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,6 +17,7 @@ from typing import Literal, TypeAlias, cast
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
+from stead_sym.caches import cache_folder
 from stead_sym.errors import ParseError, Span
 from stead_sym.logic.habits import habit
 from stead_sym.logic.syntax import (
@@ -97,12 +99,27 @@ def parse_binders(text: str) -> tuple[Binder, ...]:
 
 @cache
 def _parser() -> Lark:
-    return build_parser(FORMULA_GRAMMAR, ("formula", "quantified"))
+    return build_parser("formulas", FORMULA_GRAMMAR, ("formula", "quantified"))
 
 
-def build_parser(grammar: str, starts: tuple[str, ...]) -> Lark:
-    """An LALR parser whose lexer takes a word as a keyword only where the grammar has room for one."""
-    return Lark(grammar, parser="lalr", start=list(starts), propagate_positions=True, maybe_placeholders=True)
+def build_parser(name: str, grammar: str, starts: tuple[str, ...]) -> Lark:
+    """An LALR parser whose lexer takes a word as a keyword only where the grammar has room for one.
+
+    Its tables take a fifth of a second to compute, longer than most files to verify, so that they are kept by
+    ``name`` in the user's folder of caches, where there is one that can be written. Lark computes them anew
+    where it finds those of another grammar, of another version of its own, or none that are whole.
+    """
+    kept = cache_folder("grammars") / f"{name}.lark"
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+    return Lark(
+        grammar,
+        parser="lalr",
+        start=list(starts),
+        propagate_positions=True,
+        maybe_placeholders=True,
+        cache=str(kept),
+    )
 
 
 def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mapping[str, str]) -> Node:

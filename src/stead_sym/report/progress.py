@@ -6,11 +6,14 @@ saying how much of it is done, where that is known, while parts of it report cou
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
 
 from rich.console import Console
 from rich.status import Status
+
+from stead_sym.report.streams import console_on
 
 _WORDS = {
     "plan": "preparing",
@@ -68,6 +71,11 @@ class ProgressDisplay:
         else:
             self._speaks = now + self._interval
             self._console.print(f"stead-sym: {text}", highlight=False, markup=False, soft_wrap=True)
+
+
+def progress_on_stderr() -> ProgressDisplay:
+    """Progress for whoever reads stderr."""
+    return ProgressDisplay(console_on(sys.stderr))
 
 
 def progress_line(phase: str, counts: Mapping[str, int], elapsed: float) -> str:

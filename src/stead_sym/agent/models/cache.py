@@ -7,21 +7,20 @@ digests of its files, and they are checked whenever it is used.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from stead_sym.agent.records.digest import digest_file
+from stead_sym.caches import cache_folder
 from stead_sym.errors import ModelError
 
 _DIGESTS = "SHA256SUMS"
 
 
-def cache_folder() -> Path:
-    """Where models are kept: `stead-sym/models` in the user's folder of caches (XDG_CACHE_HOME)."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(home, "stead-sym", "models")
+def models_folder() -> Path:
+    """Where models are kept."""
+    return cache_folder("models")
 
 
 def made_once(folder: Path, fill: Callable[[Path], None]) -> Path:

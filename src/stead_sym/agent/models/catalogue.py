@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from stead_sym.agent.models.cache import cache_folder, made_once
+from stead_sym.agent.models.cache import made_once, models_folder
 from stead_sym.agent.records.digest import digest_file
 from stead_sym.errors import ModelError
 
@@ -48,7 +48,7 @@ class NamedModel:
     @property
     def folder(self) -> Path:
         """Where it is, or would be, unpacked."""
-        return cache_folder() / f"{self.name}-{self.weights_digest[:12]}"
+        return models_folder() / f"{self.name}-{self.weights_digest[:12]}"
 
     @property
     def here(self) -> bool:

@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from stead_sym.agent.models.cache import cache_folder, made_once
+from stead_sym.agent.models.cache import made_once, models_folder
 from stead_sym.agent.models.catalogue import Say
 from stead_sym.agent.models.tokenizer import library, reporting
 from stead_sym.errors import ModelError
@@ -45,7 +45,7 @@ def float32_gguf(source: Path, digest: str, say: Say) -> Path:
                 f"{source}: llama.cpp cannot widen its weights; use --engine-option dtype=auto"
             ) from None
 
-    return made_once(cache_folder() / f"float32-{digest[:16]}", fill) / "model.gguf"
+    return made_once(models_folder() / f"float32-{digest[:16]}", fill) / "model.gguf"
 
 
 def needs_to_convert(name: str, extra: str) -> None:
@@ -69,7 +69,7 @@ def safetensors_folder(source: Path, digest: str, name: str, extra: str, say: Sa
         model.save_pretrained(folder)
         transformers.AutoTokenizer.from_pretrained(where, gguf_file=source.name).save_pretrained(folder)
 
-    return made_once(cache_folder() / f"safetensors-{digest[:16]}", fill)
+    return made_once(models_folder() / f"safetensors-{digest[:16]}", fill)
 
 
 def _no_longer_quantized(model: Any) -> None:
