@@ -115,6 +115,7 @@ class _Batch(Generic[T]):
         self._rest = rest
         self._stopping = False
         self._ended = False
+        self._over = False
         self._running: threading.Event | None = None
         self._thread = threading.Thread(target=self._serve, name="stead-sym questions", daemon=True)
 
@@ -128,7 +129,7 @@ class _Batch(Generic[T]):
         self._stopping = True
         if self._running is None or not self._running.wait(_MOMENT):
             return False
-        for stop in (self._cancel, self._loop.stop):
+        for stop in (self._cancel, self._halt):
             if self._thread.is_alive():
                 self._loop.call_soon_threadsafe(stop)
             self._thread.join(_ENDING)
@@ -145,6 +146,7 @@ class _Batch(Generic[T]):
         except BaseException as error:  # noqa: BLE001 (raised in the thread that asks)
             self.failure = self.failure or error
         finally:
+            self._over = True
             self.results.put(None)
 
     async def _all(self) -> None:
@@ -166,8 +168,13 @@ class _Batch(Generic[T]):
                 return
 
     def _cancel(self) -> None:
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
+        if not self._over:  # else the thread ends just now, and this comes to the loop's next batch
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
+
+    def _halt(self) -> None:
+        if not self._over:
+            self._loop.stop()
 
     async def _cancelled(self) -> None:
         """End what the jobs have left running, and close what they have left open."""
