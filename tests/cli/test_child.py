@@ -347,6 +347,7 @@ def pays(context):
 """
 PAID = """deployment paid
 relation Paid()
+define never() = ~Paid()
 init
 tool pay()
   effect insert Paid()
@@ -381,6 +382,7 @@ def test_what_an_agent_had_done_by_then_fails_with_its_evidence(tmp_path, then, 
     report: Any = json.loads(ended.stdout)
     jsonschema.validate(report, st.report_schema())
     assert (ended.returncode, report["specs"]["unpaid"]["verdict"]) == (1, "fails")
+    assert [finding["kind"] for finding in report["findings"]] == ["unused define"]
     assert report["specs"]["waits"]["verdict"] == "unknown"
     assert report["specs"]["waits"]["reason"].startswith(f"not reached: {why}")
     assert main(["replay", str(tmp_path / "paid.stead"), str(tmp_path / "shown" / "unpaid.json")]) == 0

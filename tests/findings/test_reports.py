@@ -66,9 +66,7 @@ def test_json_has_them_by_the_schema(run):
 
 
 def test_the_schema_knows_the_kinds():
-    kinds = report_schema()["$defs"]["report"]["properties"]["findings"]["items"]["properties"]["kind"][
-        "enum"
-    ]
+    kinds = report_schema()["$defs"]["findings"]["items"]["properties"]["kind"]["enum"]
     assert sorted(kinds) == sorted(Kind.__args__)
 
 

@@ -69,13 +69,15 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """Why a run has ended without an answer, how far it had come after so many seconds, and what it had told
-    by then, in its order. ``interrupted``: by Ctrl-C. ``printing``: part of its report may be printed."""
+    by then, in its order, with the ``findings`` on the text. ``interrupted``: by Ctrl-C. ``printing``: part
+    of its report may be printed."""
 
     reason: str
     phase: str
     counts: Mapping[str, int]
     seconds: float
     kept: Sequence[Mapping[str, Json]] = ()
+    findings: Sequence[Json] = ()
     interrupted: bool = False
     printing: bool = False
 
@@ -142,6 +144,7 @@ class _Watch:
         self._phase = _START_PHASE
         self._counts: dict[str, int] = {}
         self._kept: dict[str, Mapping[str, Json]] = {}
+        self._findings: Sequence[Json] = ()
         self._unread = b""
         self._given_up = ""
         self.answered = False  # the child has said that it is about to print
@@ -165,7 +168,9 @@ class _Watch:
     def stopped(self, reason: str) -> Stopped:
         """What to report of a run that ends now for this reason."""
         seconds, kept = time.monotonic() - self._started, tuple(self._kept.values())
-        return Stopped(reason, self._phase, self._counts, seconds, kept, printing=self.answered)
+        return Stopped(
+            reason, self._phase, self._counts, seconds, kept, self._findings, printing=self.answered
+        )
 
     def _read(self) -> bool:
         """Read messages of the child; False once it is about to print or has ended."""
@@ -182,6 +187,8 @@ class _Watch:
                 case str(reason):
                     self._given_up = reason
                     return False
+                case {"findings": findings}:
+                    self._findings = findings
                 case {"keep": name, "as": found}:
                     self._kept[name] = found
                 case [phase, counts]:
@@ -231,6 +238,10 @@ class Watcher:
     def keep(self, name: str, found: Mapping[str, Json]) -> None:
         """Have the parent keep something that was found out, in the place of what it has under that name."""
         self._tell({"keep": name, "as": found})
+
+    def keep_findings(self, findings: Sequence[Json]) -> None:
+        """Have the parent keep the findings that are there before anything is explored."""
+        self._tell({"findings": findings})
 
     def give_up(self, reason: str) -> None:
         """Have the parent end the run for this reason, as it does at a limit."""

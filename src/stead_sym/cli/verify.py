@@ -28,8 +28,9 @@ from stead_sym.errors import InputError, SteadError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.files import load
+from stead_sym.findings.static import lint
 from stead_sym.printable import printable
-from stead_sym.report.data import report_data
+from stead_sym.report.data import findings_data, report_data
 from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_early, write_evidence
 from stead_sym.report.page import prepare_report, write_report
@@ -215,7 +216,9 @@ def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
     specs: dict[str, Json] = {known.spec: dict(known.data) for known in verdicts}
     locate_error(error, options)
     as_json = options.json and not ended.printing
-    print_error(error, as_json=as_json, phase=ended.phase, counts=ended.counts, specs=specs)
+    print_error(
+        error, as_json=as_json, phase=ended.phase, counts=ended.counts, specs=specs, findings=ended.findings
+    )
     if ended.interrupted:
         raise KeyboardInterrupt
     return 1 if any(known.word == "fails" for known in verdicts) else error.exit_status
@@ -233,6 +236,9 @@ def _teller(
     parent: Watcher = options.watcher
     console = None if options.json else console_on(sys.stdout)
     asking, chosen = deployment.asked(asked, deciding(deployment, agents))
+    if options.findings == "on":
+        about = {None, *(spec.name for spec in chosen)}
+        parent.keep_findings(findings_data(one for one in lint(asking) if one.spec in about))
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in chosen:
         open_question = Verdict(spec.name, written[spec.name], None)

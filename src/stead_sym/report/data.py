@@ -7,7 +7,7 @@ trace is the steps in the deployment's own identifiers with the facts that each 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from itertools import zip_longest
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
 from stead_sym.evidence.data import Json, evidence_data, text_digest
 from stead_sym.evidence.moves import Moves
+from stead_sym.findings.finding import Finding
 from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact
 from stead_sym.verification import Verdict, Verification
@@ -54,16 +55,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         "broken": None if result.broken is None else result.broken.claim,
         "seconds": result.seconds,
         "specs": {name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
-        "findings": [
-            {
-                "kind": finding.kind,
-                "place": None if finding.place is None else str(finding.place),
-                "text": finding.text,
-                "remedy": finding.remedy,
-                "spec": finding.spec,
-            }
-            for finding in result.findings
-        ],
+        "findings": findings_data(result.findings),
         "unexamined": result.unexamined,
         "hypotheses": hypotheses_data(result.hypotheses),
         "decisions": [
@@ -79,6 +71,20 @@ def report_data(result: Verification) -> dict[str, Json]:
         ],
         "statistics": dict(result.statistics),
     }
+
+
+def findings_data(findings: Iterable[Finding]) -> list[Json]:
+    """What makes a verdict say less than it seems to."""
+    return [
+        {
+            "kind": finding.kind,
+            "place": None if finding.place is None else str(finding.place),
+            "text": finding.text,
+            "remedy": finding.remedy,
+            "spec": finding.spec,
+        }
+        for finding in findings
+    ]
 
 
 def hypotheses_data(hypotheses: Hypotheses) -> dict[str, Json]:
@@ -126,16 +132,18 @@ def error_data(
     phase: str = "",
     counts: Mapping[str, int] = _NONE,
     specs: Mapping[str, Json] | None = None,
+    findings: Sequence[Json] = (),
 ) -> dict[str, Json]:
     """The report of a run that ended in an error: its line, and the run that leads to it if it has one.
 
     Of a run that was ended before it had answered everything, ``phase`` and ``counts`` are how far it had
-    come, ``specs`` the verdicts as `verdict_data` has them, `unknown` where there is none yet.
+    come, ``specs`` the verdicts as `verdict_data` has them, `unknown` where there is none yet,
+    and ``findings`` those that are there before anything is explored.
     """
     trace = error.trace if isinstance(error, DefinitionError) else None
     reached: dict[str, Json] = {"progress": {"phase": phase, "counts": dict(counts)}} if phase else {}
     run: dict[str, Json] = run_data(trace) if trace else {"trace": []}
-    known: dict[str, Json] = {"specs": dict(specs)} if specs else {}
+    known: dict[str, Json] = {"specs": dict(specs), "findings": [*findings]} if specs else {}
     return {"error": str(error), **run, **reached, **known}
 
 

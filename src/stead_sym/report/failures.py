@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -28,10 +28,11 @@ def print_error(
     phase: str = "",
     counts: Mapping[str, int] | None = None,
     specs: Mapping[str, Json] | None = None,
+    findings: Sequence[Json] = (),
 ) -> None:
     """The error on stderr, one line, with the run that leads to it, and on a terminal the line of the file
     that it is about; with ``as_json`` also as a report on stdout, which has the ``phase`` in which a run was
-    ended, its ``counts`` and the verdicts known by then."""
+    ended, its ``counts``, and the verdicts and findings known by then."""
     print(f"stead-sym: {error}", file=sys.stderr)
     if sys.stderr.isatty() and isinstance(error, InputError) and error.span is not None:
         for line in _marked_line(error.span):
@@ -42,7 +43,7 @@ def print_error(
     if isinstance(error, DefinitionError):
         print_trace(error.trace, console_on(sys.stderr))
     if as_json:
-        print(json.dumps(error_data(error, phase, counts or {}, specs), indent=2))
+        print(json.dumps(error_data(error, phase, counts or {}, specs, findings), indent=2))
 
 
 def _marked_line(place: Span) -> list[str]:
