@@ -23,7 +23,7 @@ from stead_sym.explicit.explore import Graph, explore
 from stead_sym.findings.occurrences import quantifies
 from stead_sym.logic.syntax import TRUE, Expanded, Globally, Implies
 from stead_sym.readings import FAIR_ALONE, LEFT_OUT_TOO, NO_RUN_FAIR
-from stead_sym.scope import missed, rarest
+from stead_sym.scope import Narrower, missed, rarest
 
 MOST_STATES = 16
 MOST_NARROWER = 16
@@ -148,6 +148,23 @@ def test_the_polarity_of_a_formula(formula: str, universal: bool, existential: b
     assert (quantifies(expanded, "A"), quantifies(expanded, "E")) == (universal, existential)
 
 
+@pytest.mark.parametrize(
+    ("formula", "holds", "told"),
+    [
+        ("EF P()", True, False),
+        ("EF P()", False, True),
+        ("AG P()", True, True),
+        ("AG P()", False, False),
+        ("AG EF P()", True, True),
+        ("AG EF P()", False, True),
+        ("P()", True, False),
+    ],
+)
+def test_what_is_left_out_is_told_where_more_could_change_the_verdict(formula, holds, told) -> None:
+    deployment = st.parse_deployment("deployment d\nrelation P()\ntool t()\n")
+    assert bool(Narrower("less").says(deployment.formula(formula), holds=holds)) == told
+
+
 def test_what_some_agent_could_do_is_said_of_no_given_one() -> None:
     idle = st.parse_deployment(IDLE)
     free, lazy = st.verify(idle), st.verify(idle, "lazy")
@@ -160,6 +177,25 @@ def test_what_some_agent_could_do_is_said_of_no_given_one() -> None:
         [finding] = [f for f in free.findings if f.spec == spec]
         assert finding.kind == "about no given agent"
         assert f"spec {spec} for any" in finding.remedy
+
+
+def test_a_specification_for_any_agent_is_no_finding() -> None:
+    free = st.verify(st.parse_deployment(IDLE.replace("spec possible EF", "spec possible for any EF")))
+    assert "some agent could do" in free["possible"].scope[0]
+    assert [f.spec for f in free.findings if f.kind == "about no given agent"] == ["always_possible"]
+
+
+def test_progress_that_a_fair_tool_promises_is_said_of_no_given_agent() -> None:
+    fair = st.parse_deployment(
+        f"{IDLE}fair tool work\nspec done AF Done()\nspec kept AG (Done() -> AX Done())\n"
+    )
+    free, lazy = st.verify(fair), st.verify(fair, "lazy")
+    assert free["done"].holds
+    assert lazy["done"].holds is False
+    [said] = free["done"].scope
+    assert "rests on `fair` lines" in said
+    assert free["kept"].holds
+    assert free["kept"].scope == ()
 
 
 def test_an_agent_without_a_choice_is_a_given_one() -> None:
