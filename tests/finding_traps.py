@@ -69,7 +69,7 @@ TRAPS = (
     Trap(
         "premise never true",
         "spec s AG forall o. (State(o, open) -> (State(o, paid) -> AF State(o, open)))",
-        "spec s AG forall o. (State(o, open) -> (~Flag() -> AF State(o, paid)))",
+        "spec s AG forall o. (State(o, open) -> (~State(o, paid) -> AF State(o, paid)))",
     ),
     Trap(
         "no value",
@@ -147,6 +147,11 @@ TRAPS = (
         "p",
     ),
     Trap("rule never selects", POLICY + "  call pay(o)", POLICY, "p"),
+    Trap(
+        "never filled",
+        "spec s AG ~(Flag() & exists o. State(o, paid))",
+        "init Flag()\nspec s AG ~(Flag() & exists o. State(o, lost))",
+    ),
     Trap(
         "hidden relation",
         "view State(o, q) where q = open\n" + POLICY.replace("place()", "place() when ~Flag()"),

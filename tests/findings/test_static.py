@@ -15,7 +15,7 @@ sort m = { m1, m2 }
 relation P(a)
 relation R(a, k)
 relation N()
-init P(c0) R(c0, k1)
+init P(c0) R(c0, k1) N()
 bound a 2
 """
 
@@ -53,6 +53,13 @@ bound a 2
             "spec s AG forall x. (P(x) -> AX @~EF P(x))",
             "`~EF P(x)` speaks of the identifier x",
         ),
+        ("relation L()\nspec @s AG ~(L & N)", "s reads L, which is empty in every state"),
+        ("relation L()\ndefine D() = N -> L\nspec @s AG D", "s reads L, which is empty"),
+        (
+            "relation L()\ntool t() effect ensure same(L) & (N'() | P'(_))\n  effect ensure empty(L)\n"
+            "spec @s AG ~(L & N)",
+            "s reads L, which is empty",
+        ),
         (
             "view P(x)\ntool t(x: a) policy p call @t(x) when exists y. R(x, y)",
             "`call t(x) when exists y: k. R(x, y)` of policy p reads R, of which no view line shows anything",
@@ -88,6 +95,12 @@ def test_warnings(text, message):
         "tool t() effect fresh u: a\n insert P(u)\ntool w() effect clear P\nspec s AG forall x. ~P(x)",
         "tool t() effect fresh u: a\n insert P(u)\ntool w() effect clear P\n"
         "spec s AG forall x. (P(x) -> AF ~P(x))",
+        "relation L()\ntool t() effect insert L\nspec s AG ~(L & N)",
+        "relation L(a key, k)\ntool t(x: a) effect set L(x, k1)\nspec s AG ~exists x, y. (L(x, y) & N)",
+        "relation L()\ntool t() effect ensure same(N)\nspec s AG ~(L & N)",
+        "relation L()\ntool t() effect ensure same(N) & (same(L) | ~N)\nspec s AG ~(L & N)",
+        "relation L()\ninitially any L\nspec s AG ~(L & N)",
+        "relation L()\ntool t() guard L & N",
         "view P(x)\nview R(x, y)\ntool t(x: a) policy p call t(x) when exists y. R(x, y)",
         "tool t(x: a) policy p call t(x) when exists y. R(x, y)",
     ],

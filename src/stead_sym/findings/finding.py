@@ -22,8 +22,8 @@ Kind: TypeAlias = Literal[
     # of what an agent of another kind answered
     "unsteady agent", "changed agent",
     # of what is written
-    "hidden relation", "exists implies", "reaching negation", "inactive values", "identifiers return",
-    "unused define", "unused variable", "shadowed constant", "known constant",
+    "never filled", "hidden relation", "exists implies", "reaching negation", "inactive values",
+    "identifiers return", "unused define", "unused variable", "shadowed constant", "known constant",
     "key at risk", "no room initially",
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.errors import Span
 from stead_sym.findings.events import endless_events, keys_at_risk, no_room_initially
+from stead_sym.findings.filled import never_filled
 from stead_sym.findings.finding import Finding, in_order
 from stead_sym.findings.ranges import misses_inactive, reads_once_ever, relations_in
 from stead_sym.logic.syntax import (
@@ -46,6 +47,7 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
     - a variable with the name of a constant, which then cannot be named there;
     - a policy rule that mentions a constant that is not rigid: this policy knows it by name (its wrapper
       leaves it alone), but a language model would be shown another name in its place;
+    - a relation that a specification reads and nothing fills (`filled`);
     - a policy rule that reads a relation of which the agent is shown nothing;
     - `exists x. f -> g`, true as soon as some value does not satisfy f;
     - a negated quantifier that takes in a connective without parentheses (`~exists x. f & g`);
@@ -61,6 +63,7 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
             *_unused_variables(deployment),
             *_shadowed_constants(deployment),
             *_known_constants(deployment),
+            *never_filled(deployment),
             *_hidden_relations(deployment),
             *_exists_implies(deployment),
             *_reaching_negations(deployment),
