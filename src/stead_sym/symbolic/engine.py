@@ -10,7 +10,7 @@ from stead_sym.agent.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Step
+from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engine import Hidden, Quotient, Shown, Watch
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
@@ -23,7 +23,7 @@ from stead_sym.symbolic.check.satisfaction import Checker
 from stead_sym.symbolic.check.witness import Witness
 from stead_sym.symbolic.explore.idle import idling
 from stead_sym.symbolic.explore.quotient import quotient
-from stead_sym.symbolic.explore.reach import ReachableStates, explore
+from stead_sym.symbolic.explore.reach import Looking, ReachableStates, explore
 from stead_sym.symbolic.plan.guess import Broken, first_guess
 from stead_sym.symbolic.plan.planner import Task, plan
 
@@ -55,7 +55,7 @@ class SymbolicEngine:
         while True:
             planned = plan(task, guess, Pulse(progress))
             self._after_planning = planned.encoding.manager.nodes, planned.encoding.manager.steps
-            explored = explore(planned, wrappers, progress, watch)
+            explored = explore(planned, wrappers, progress, watch and _looking(watch))
             if not isinstance(explored, Broken):
                 break
             guess = planned.guess.without(explored)
@@ -186,6 +186,22 @@ class SymbolicEngine:
     def evidence(self, formula: Formula, holds: bool) -> Evidence:
         """Why the sentence holds, or fails, at an initial state in which it does."""
         return self._deployed.evidence(formula, holds)
+
+
+def _looking(watch: Watch) -> Looking:
+    """Has new states looked at: formulas are read within the states that are reached by then, as the checker
+    reads specifications, since over all states their diagrams can be exponentially larger."""
+
+    def look(model: ReachableStates, new: Bdd) -> None:
+        checker = Checker(model)
+
+        def reaching(formula: Formula) -> Trace | None:
+            there = new & checker.formula(formula, {})
+            return None if there == model.manager.false else model.trace_to(there)
+
+        watch(reaching)
+
+    return look
 
 
 class SymbolicConstrained:

@@ -7,9 +7,10 @@ decided states is found, whatever the number of steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeAlias
 
 from stead_sym.agent.roles import Wrappers
 from stead_sym.agent.selection import selection
@@ -27,8 +28,7 @@ from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.engine import Watch
-from stead_sym.logic.syntax import Expanded, Formula
+from stead_sym.logic.syntax import Expanded
 from stead_sym.progress import Progress, Pulse
 from stead_sym.relational.instance import Instance
 from stead_sym.symbolic.bdd.fixpoint import shortest
@@ -42,9 +42,12 @@ from stead_sym.symbolic.plan.planner import Plan
 from stead_sym.symbolic.step.leaps import Leap
 from stead_sym.symbolic.step.transitions import Transitions
 
+Looking: TypeAlias = "Callable[[ReachableStates, Bdd], None]"
+"""What is called as an exploration goes on, with the states that are new, all of them among those reached."""
+
 
 def explore(
-    plan: Plan, wrappers: Wrappers, progress: Progress | None = None, watch: Watch | None = None
+    plan: Plan, wrappers: Wrappers, progress: Progress | None = None, watch: Looking | None = None
 ) -> ReachableStates | Broken:
     """The reachable states of a plan's restriction under the wrapped agents. Or, where in a reachable state
     a fresh variable cannot have the name that goes with the value of its anchor, since the name is active
@@ -72,7 +75,7 @@ class ReachableStates:
         plan: Plan,
         wrappers: Wrappers,
         progress: Progress | None = None,
-        watch: Watch | None = None,
+        watch: Looking | None = None,
     ) -> None:
         self.plan = plan
         self.deployment = plan.deployment
@@ -121,7 +124,8 @@ class ReachableStates:
             if broken := self._names_taken(todo):
                 return broken
             self._check_offers(todo)
-            self._show(todo)
+            if self.watch is not None:
+                self.watch(self, todo)
             selected = self._decided(todo)
             self.transitions = self.transitions.selecting(selected)
             self._check_room(todo)
@@ -134,16 +138,6 @@ class ReachableStates:
         for name, number in self.questions:
             self._check_leaps(name, number)
         return Broken()
-
-    def _show(self, states: Bdd) -> None:
-        """Let the states that are new be looked at."""
-        if self.watch is not None:
-
-            def reaching(formula: Formula) -> Trace | None:
-                there = states & self.compiler.formula(formula, {})
-                return None if there == self.manager.false else self.trace_to(there)
-
-            self.watch(reaching)
 
     @cached_property
     def _undirected(self) -> frozenset[str]:
