@@ -1,8 +1,12 @@
 """The exported names. One that is added, renamed or dropped changes this list on purpose."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
+
+import pytest
 
 import stead_sym
 
@@ -105,3 +109,17 @@ def test_every_error_of_the_tree_is_public() -> None:
 
     assert all(getattr(stead_sym, name) for name in ("CertificateRejected", "NotVerified"))  # now imported
     assert below(stead_sym.SteadError) <= set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("imported", "absent"),
+    [
+        ("stead_sym", {"dd", "lark", "rich", "stead_sym.verification"}),
+        ("stead_sym.cli.main", {"dd", "lark", "rich"}),
+    ],
+)
+def test_what_is_not_used_is_not_imported(imported: str, absent: set[str]) -> None:
+    """The second is what the parent of a run imports, which the child imports again."""
+    program = f"import sys, {imported}; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not absent & set(ended.stdout.split())
