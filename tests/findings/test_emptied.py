@@ -89,3 +89,11 @@ def test_it_looks_like_no_other_verdict() -> None:
     before, after = (read_report(report_data(one), "report") for one in (real, result))
     assert compare(before, after).worse
     assert not compare(after, before).worse
+
+
+@pytest.mark.parametrize("spec", ["forall c. Open(c)", "atmost 0 c. EF Open(c)"])
+def test_it_holds_of_nothing_where_no_run_is_fair_too(spec: str) -> None:
+    """It is decided on all runs then."""
+    result = st.verify(st.parse_deployment(DESK + f"fair Lost(_)\nspec s {spec}\n"))
+    assert (result["s"].holds, result["s"].empty) == (True, True)
+    assert {"unfair", "no value initially"} <= {finding.kind for finding in result.findings}

@@ -129,7 +129,7 @@ def reached_findings(
             found += _rules(deployment, role, wrapper.agent, contexts)
     left, emptied = 0, set[str]()
     for spec in specs:
-        if (holds := answer(engine, spec.formula).holds) is not None and has_fair_run(engine):
+        if (holds := answer(engine, spec.formula).holds) is not None:
             examined = _Vacuity(deployment, engine, spec, holds).examine()
             found += examined.findings
             left += examined.left
