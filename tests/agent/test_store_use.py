@@ -12,10 +12,12 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from sqlalchemy.exc import OperationalError
 from store_places import execute
 from test_store import CONTEXTS, filled, other_selection, prompt, two_way
 
 from stead_sym.agent.models.agent import ModelAgent
+from stead_sym.agent.records import database
 from stead_sym.agent.records.digest import digest, spelled
 from stead_sym.agent.records.store import Store
 from stead_sym.errors import StoreError
@@ -171,3 +173,25 @@ def test_a_store_that_is_closed():
     store.close()
     with pytest.raises(StoreError, match="the store in memory: the store is closed; open it again"):
         store.get("a")
+
+
+class _Refusing:
+    """A connection that is refused what it asks for, some times."""
+
+    def __init__(self, *reasons):
+        self.reasons = list(reasons)
+
+    def exec_driver_sql(self, statement):
+        if self.reasons:
+            raise OperationalError(statement, None, sqlite3.OperationalError(self.reasons.pop(0)))
+
+
+def test_processes_that_make_one_file_at_once_wait_for_each_other(monkeypatch):
+    """SQLite refuses at once, and does not wait, while another process switches to a log of what is written:
+    of six processes that open one new store at the same moment one failed in every tenth try."""
+    database._write_ahead(_Refusing("database is locked", "database is locked"))
+    with pytest.raises(OperationalError, match="disk I/O error"):
+        database._write_ahead(_Refusing("disk I/O error"))
+    monkeypatch.setattr(database, "_PATIENCE", 0.05)
+    with pytest.raises(OperationalError, match="locked"):
+        database._write_ahead(_Refusing(*["database is locked"] * 1000))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -18,7 +18,9 @@ from stead_sym.agent.records.weight import freedom_words, weight_words
 from stead_sym.agent.wrapper import Decision
 from stead_sym.deepening.deepen import Deepening
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.tool import Call
+from stead_sym.deployment.trace import Step
 from stead_sym.errors import InputError
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.outline import Leg, Numbered, Outline, Remark, outline
@@ -31,6 +33,9 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
 from stead_sym.report.wrapping import Table, Text
 from stead_sym.verification import Verdict, Verification
+
+Fairness: TypeAlias = Formula | FairAction
+"""A fairness constraint: on states, or on actions."""
 
 MOST_FACTS = 60
 """So many facts of one state are listed."""
@@ -52,7 +57,7 @@ class Subject:
     formula: str
     verdict: str
     evidence: Evidence
-    fair: Sequence[Formula] = ()
+    fair: Sequence[Fairness] = ()
     scope: Sequence[str] = ()
 
     @property
@@ -80,7 +85,7 @@ def subject_of(verdict: Verdict, deployment: Deployment, agent: str) -> Subject:
         str(verdict.formula),
         verdict.said,
         verdict.evidence,
-        deployment.fair,
+        constraints_of(deployment),
         verdict.scope,
     )
 
@@ -112,7 +117,7 @@ def shown_runs(
     shown: Outline,
     moves: MovesOf,
     *,
-    fair: Sequence[Formula] = (),
+    fair: Sequence[Fairness] = (),
     checked: Checked | None = None,
     ascii_only: bool = False,
 ) -> RenderableType:
@@ -133,16 +138,48 @@ def some_facts(state: Instance) -> str:
     return ", ".join(listed) or "no facts"
 
 
-def constraints_met(run: Numbered, fair: Sequence[Formula]) -> Iterable[tuple[Formula, int]]:
+def constraints_of(deployment: Deployment) -> Sequence[Fairness]:
+    """The fairness constraints of a deployment."""
+    return (*deployment.fair, *deployment.fair_actions)
+
+
+def constraints_met(run: Numbered, fair: Sequence[Fairness]) -> Iterable[tuple[Fairness, int]]:
     """The fairness constraints that the loop of a run meets, each with the number of steps after which it
-    does so first."""
+    does so first: of one on actions, after which such an action has been taken."""
     if run.loop is None:
         return
     for constraint in fair:
         for steps in range(run.loop, len(run.legs)):
-            if holds(constraint, run.states[steps]):
+            if isinstance(constraint, FairAction):
+                if _is_by(constraint, run.legs[steps].step):
+                    yield constraint, steps + 1
+                    break
+            elif holds(constraint, run.states[steps]):
                 yield constraint, steps
                 break
+
+
+def _is_by(action: FairAction, step: Step) -> bool:
+    """Whether a step is one that the constraint asks for."""
+    if action.kind == "agent":
+        return step.actor is not None and action.name in (None, step.actor)
+    return step.call.tool == action.name
+
+
+def _unmet(run: Numbered, fair: Sequence[Fairness], *, completed: bool) -> Iterable[str]:
+    """Why the loop of a run counts although no step of it, as it is shown, meets a constraint. A loop is fair
+    where a call that leads from one of its states to the next counts as taken, whichever is shown."""
+    if run.loop is None or run.is_only_fair:
+        return
+    met = {constraint for constraint, _ in constraints_met(run, fair)}
+    for constraint in fair:
+        if constraint in met:
+            continue
+        if isinstance(constraint, FairAction):
+            when = "at some point of" if constraint.strong else "all along"
+            yield f"{constraint} is kept: none is possible {when} the loop, or it leads to the same states"
+        elif completed:
+            yield f"{constraint} is never met, and no fair run goes on from here: the run counts all the same"
 
 
 def _run(
@@ -150,7 +187,7 @@ def _run(
     run: Numbered,
     moves: MovesOf,
     *,
-    fair: Sequence[Formula],
+    fair: Sequence[Fairness],
     checked: Checked | None,
     ascii_only: bool,
 ) -> RenderableType:
@@ -183,6 +220,8 @@ def _run(
         notes.add_row("fair", Text(f"{run.fair_part}: there only to show that the run goes on fairly"))
     for constraint, steps in constraints_met(run, fair):
         notes.add_row("fair", Text(printable(f"{constraint} is met {_here(run, steps)}, again and again")))
+    for why in _unmet(run, fair, completed=shown.evidence.completed):
+        notes.add_row("fair", Text(printable(why)))
     if run.legs and any(run.remarks):
         parts, notes = [*parts, *([notes] if notes.row_count else []), Text("")], _grid()
     for steps, remarks in enumerate(run.remarks):

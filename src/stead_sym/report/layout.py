@@ -17,10 +17,9 @@ from stead_sym.agent.records.weight import is_weighed, weight_words
 from stead_sym.deployment.trace import as_changes
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.outline import Numbered, Outline, Place
-from stead_sym.logic.syntax import Formula
 from stead_sym.printable import printable
 from stead_sym.relational.instance import Instance
-from stead_sym.report.evidence import constraints_met
+from stead_sym.report.evidence import Fairness, constraints_met
 from stead_sym.report.steps import MovesOf, actor_word
 
 CHAR, LINE = 7.3, 17.0
@@ -127,7 +126,7 @@ class Picture:
     paths: tuple[Path, ...]
 
 
-def picture(shown: Outline, heading: Sequence[str], moves: MovesOf, fair: Sequence[Formula]) -> Picture:
+def picture(shown: Outline, heading: Sequence[str], moves: MovesOf, fair: Sequence[Fairness]) -> Picture:
     """The layout of numbered runs under a heading, whose first line is the title."""
     depths = _depths(shown)
     columns = [
@@ -183,7 +182,7 @@ class _Layout:
 
     shown: Outline
     moves: MovesOf
-    fair: Sequence[Formula]
+    fair: Sequence[Fairness]
     lines: list[Line] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
     arrows: list[Arrow] = field(default_factory=list)

@@ -16,7 +16,7 @@ from stead_sym.evidence.moves import MOST_OUTCOMES, Move
 from stead_sym.evidence.outline import Numbered, Outline, outline
 from stead_sym.html import Content, Html, joined, tag
 from stead_sym.relational.instance import Fact
-from stead_sym.report.evidence import constraints_met
+from stead_sym.report.evidence import constraints_met, constraints_of
 from stead_sym.report.page_decisions import decision_anchor
 from stead_sym.report.steps import actor_word
 from stead_sym.report.terminal import plural
@@ -68,7 +68,7 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
 def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numbered) -> Html:
     name = f"run {run.number} of {len(shown.runs)}" if len(shown.runs) > 1 else "the run"
     anchor = f"run-{number}-{run.number}"
-    met = {steps: str(formula) for formula, steps in constraints_met(run, result.deployment.fair)}
+    met = {steps: str(formula) for formula, steps in constraints_met(run, constraints_of(result.deployment))}
     steps = min(len(run.legs), _MOST_STEPS)
     several, whole = len(shown.runs) > 1, steps == len(run.legs)
     notes = [

@@ -15,7 +15,7 @@ from stead_sym.evidence.outline import Leg, outline
 from stead_sym.evidence.replay import Replayed
 from stead_sym.evidence.tree import Evidence, Node, Run, states_along
 from stead_sym.relational.instance import Instance
-from stead_sym.report.evidence import shown_decisions, shown_runs
+from stead_sym.report.evidence import constraints_of, shown_decisions, shown_runs
 from stead_sym.report.terminal import indented
 
 
@@ -38,7 +38,7 @@ def print_replayed(
             shown_runs(
                 shown,
                 known,
-                fair=moves.deployment.fair,
+                fair=constraints_of(moves.deployment),
                 checked=marks,
                 ascii_only=console.options.ascii_only,
             )

@@ -12,6 +12,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeAlias
@@ -19,7 +20,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from stead_sym.agent.wording import without_secrets
@@ -32,6 +33,7 @@ VERSION = 2
 _READ = (1, VERSION)
 """Files of version 1 have keys that are not unique, no questions and no claims; the rest is the same."""
 _PATIENCE = 60  # seconds to wait for other users of a database
+_PAUSE = 0.02
 _TOGETHER = 500  # keys in one statement, and rows that are read at a time
 
 Row: TypeAlias = tuple[int, str, str, str]
@@ -306,7 +308,7 @@ class Database:
             found = pragma(connection, "application_id"), pragma(connection, "user_version")
             new = empty and not found[0] and not self.is_read_only
             if new:
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                _write_ahead(connection)
         if new:
             with self._writer.begin() as connection:
                 # Another process may have made the tables since this one looked.
@@ -383,6 +385,21 @@ def parts(keys: Iterable[str]) -> Iterator[list[str]]:
     listed = sorted(set(keys))
     for start in range(0, len(listed), _TOGETHER):
         yield listed[start : start + _TOGETHER]
+
+
+def _write_ahead(connection: sa.Connection) -> None:
+    """Have the file keep a log of what is written, so that readers and a writer do not wait for one another.
+    Where another process is just doing so SQLite says at once that the file is locked, and does not wait."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+        except OperationalError as error:
+            if "locked" not in str(error.orig) or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def is_there(path: str) -> bool:

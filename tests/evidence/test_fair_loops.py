@@ -1,0 +1,54 @@
+"""A loop says where it meets the fairness constraints, or why it counts although it does not."""
+
+from __future__ import annotations
+
+import stead_sym as st
+from stead_sym.report.drawing import evidence_drawing
+from stead_sym.report.evidence import evidence_text, subject
+from stead_sym.report.page import report_html
+
+DESK = """deployment desk
+sort order
+relation Open(order)
+relation Paid(order)
+bound order 1
+event arrive()
+  guard ~Open(_) & ~Paid(_)
+  effect
+    fresh o: order
+    insert Open(o)
+event phone()
+tool pay(o: order)
+  guard Open(o)
+  effect
+    delete Open(o)
+    insert Paid(o)
+tool wait()
+policy lazy
+  call wait()
+spec all_paid AG forall o. (Open(o) -> AF Paid(o))
+"""
+
+
+def shown(fair: str) -> tuple[str, st.Verification]:
+    deployment = st.parse_deployment(DESK + fair)
+    result = st.verify(deployment, deployment.policy("lazy"))
+    assert result["all_paid"].holds is False
+    text = evidence_text(subject(result, "all_paid"), result.moves, width=200)
+    return text, result
+
+
+def test_where_an_action_is_taken_and_which_are_not_asked_for() -> None:
+    text, result = shown("fair event phone\nfair tool pay(o)\nfair strong event arrive\n")
+    assert "fair  event phone is met after step 2, again and again" in text
+    assert "fair  tool pay(o) is kept: none is possible all along the loop, or it" in text
+    assert "fair  strong event arrive is kept: none is possible at some point of the loop, or it" in text
+    assert "meets fair event phone" in evidence_drawing(subject(result, "all_paid"), result.moves).svg
+    assert "event phone" in report_html(result)
+
+
+def test_a_run_that_no_fair_run_goes_on_from() -> None:
+    text, _ = shown("fair ~Open(_)\n")
+    assert (
+        "fair  ~Open(_) is never met, and no fair run goes on from here: the run counts all the same" in text
+    )
