@@ -64,13 +64,18 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
                 shown = WILDCARD if wild else f"{word} {part.binder.name}"
                 name = fresh_name("y", free_variables(part)) if wild else part.binder.name
                 place = f", with {name} in the place of `_`," if wild else ""
+                keep = f"keep every value of {sort} in some fact"
+                write = f"write `{word} {name} in {sort}.`{place}"
+                if wanted:  # `exists x in s` is only easier to satisfy, also for an agent that does nothing
+                    remedy = f"{keep}; or {write} if one that no fact holds is to count"
+                else:
+                    remedy = f"{write} for all declared values, or {keep}"
                 yield Finding(
                     "inactive values",
                     part.span or spec.span,
                     f"`{shown}` ranges over the values of {sort} that some fact holds"
                     f" at the time, not over all declared ones: {missing[0]} may be left out",
-                    f"write `{word} {name} in {sort}.`{place} for all declared values, or keep every"
-                    f" value of {sort} in some fact",
+                    remedy,
                     spec.name,
                 )
 
@@ -167,7 +172,8 @@ def reads_once_ever(deployment: Deployment) -> Iterator[Finding]:
                     never.span or spec.span,
                     f"`{never}` speaks of the identifier {name}, not of the {sort} that had it: once no fact"
                     f" holds it, a fresh {sort} may get the same one, so this is not `at most once ever`",
-                    f"say it as long as the value is held (`A[… W ~exists {held}. {held} = {name}]`), or"
+                    f"say it from where the value is held, for as long as it is"
+                    f" (`A[… W ~exists {held}. {held} = {name}]`), or"
                     f" keep a fact about every {sort}",
                     spec.name,
                 )  # fmt: skip
