@@ -1,0 +1,162 @@
+"""A remedy that is text of the language does what it is proposed for, pasted into the file of its finding.
+
+Pasted, it parses; the finding is gone; and no specification comes to hold, without a finding, for an agent
+that does nothing where it failed for that agent before. Files are pasted into as they are printed, so that a
+formula stands in the text as a finding quotes it. What is proposed under a condition is left out (`exists x
+in s`, "if one that no fact holds is to count": that is for the author to say).
+
+`STEAD_REMEDIES`, folders separated by `:`, adds all files below them, and all of the corpus to the sample.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import stead_sym as st
+from finding_traps import BASE, TRAPS
+from stead_sym.deployment.printer import print_deployment
+
+TESTS = Path(__file__).resolve().parents[1]
+FOLDERS = (TESTS.parent / "src/stead_sym/examples", TESTS / "conformance", TESTS / "conformance2")
+pytestmark = pytest.mark.gate
+
+MORE = [Path(folder) for folder in os.environ.get("STEAD_REMEDIES", "").split(":") if folder]
+EVERY = 1 if MORE else 30
+"""Of the generated files every so many are looked at."""
+
+
+def corpus():
+    yield from (
+        (f"{trap.kind}-{number}-{which}", BASE + getattr(trap, which))
+        for number, trap in enumerate(TRAPS)
+        for which in ("falls", "stays_out")
+    )
+    for folder in FOLDERS:
+        files = sorted(folder.glob("*.stead"))
+        for path in files if "examples" in folder.name else files[::EVERY]:
+            yield f"{folder.name}/{path.stem}", path.read_text(encoding="utf-8")
+    for folder in MORE:
+        for path in sorted(folder.rglob("*.stead")):
+            yield f"{folder.name}/{path.stem}", path.read_text(encoding="utf-8")
+
+
+def offset(text, place):
+    lines = text.split("\n")
+    return sum(len(line) + 1 for line in lines[: place.line - 1]) + place.column - 1
+
+
+def exchanged(text, place, old, new):
+    """The text with ``new`` for ``old`` at the place."""
+    at = offset(text, place)
+    return text[:at] + new + text[at + len(old) :] if text.startswith(old, at) else None
+
+
+def without_line(text, place):
+    lines = text.split("\n")
+    return "\n".join(lines[: place.line - 1] + lines[place.line :])
+
+
+def pasted(text, finding):
+    """What the remedy of the finding makes of the text, in each way that it proposes; nothing where it is
+    prose, or has a place to fill in that only the author can fill."""
+    quoted = re.findall(r"`([^`]*)`", finding.remedy)
+    about = re.findall(r"`([^`]*)`", finding.text)
+    place = finding.place
+    match finding.kind:
+        case "starvation" if "add th" in finding.remedy:
+            lines = [line for line in about if line.startswith("fair ")]
+            yield "add `fair …`", "\n".join([text.rstrip(), *lines, ""])
+        case "about no given agent" if quoted:
+            name = quoted[0].removeprefix("spec ")  # its place is that of the name
+            yield "`for any`", exchanged(text, place, name.removesuffix(" for any"), name)
+        case "inactive values" if about[0].startswith("forall"):
+            head = re.match(rf"{about[0]}: \w+\.", text[offset(text, place) :])
+            yield "`in s`", exchanged(text, place, head.group(), quoted[0]) if head else None
+        case "identifiers return":
+            body = about[0].removeprefix("AG ").removeprefix("~EF ")
+            body = body if about[0].startswith("AG") else f"~{body}"
+            yield "`A[… W …]`", exchanged(text, place, about[0], quoted[0].replace("…", body, 1))
+        case "key at risk":
+            yield "`set`", exchanged(text, place, about[0], quoted[0])
+        case "no value initially":
+            for prefix in quoted:
+                yield f"`{prefix[:2]} …`", exchanged(text, place, "", f"{prefix[:2]} ")
+        case "unused define" | "rule never matches" | "rule never selects":
+            yield "remove it", without_line(text, place)
+        case _:
+            pass
+
+
+def idle_policy(deployment):
+    """A policy, as text, that only makes calls of tools without an effect."""
+    if len(deployment.agents) != 1 or deployment.agents[0].name:
+        return ""
+    quiet = [tool for tool in deployment.tools if not any(effect.statements for effect in tool.effects)]
+    calls = [f"  call {tool.name}({', '.join(p.name for p in tool.params)})" for tool in quiet]
+    return "\n".join(["", "policy does_nothing", *calls, ""]) if calls else ""
+
+
+def green(text, agent):
+    """The specifications that hold without a finding, and those that do not hold."""
+    deployment = st.parse_deployment(text, "f")
+    result = st.verify(deployment, agent)
+    doubted = {finding.spec for finding in result.findings}
+    holds = {name for name, verdict in result.verdicts.items() if verdict.holds}
+    return holds - doubted, result.verdicts.keys() - holds
+
+
+def told(result):
+    """How often each kind is found of each specification: the words of a finding may quote what is pasted."""
+    return Counter((finding.kind, finding.spec) for finding in result.findings)
+
+
+def examined(name, source):
+    """(kind, way, outcome, details) for each remedy that is pasted into the file, under each policy."""
+    text = print_deployment(st.parse_deployment(source, name))
+    deployment = st.parse_deployment(text, "f")
+    policies = [p.name for p in deployment.policies] if len(deployment.agents) == 1 else []
+    idle = idle_policy(deployment)
+    try:
+        fails_idle = green(text + idle, "does_nothing")[1] if idle else frozenset()
+    except st.errors.AgentError:  # somewhere no such call is offered
+        idle, fails_idle = "", frozenset()
+    for agent in ("any", *policies):
+        before = st.verify(deployment, agent)
+        for finding in before.findings:
+            for way, after in pasted(text, finding):
+                yield finding, agent, way, *outcome(after, finding, agent, told(before), idle, fails_idle)
+
+
+def outcome(after, finding, agent, known, idle, fails_idle):
+    if after is None:
+        return "no place", ""
+    try:
+        result = st.verify(st.parse_deployment(after, "f"), agent)
+    except st.SteadError as error:
+        return "error", str(error)
+    found, same = told(result), (finding.kind, finding.spec)
+    if found[same] >= known[same]:
+        return "stays", ""
+    if idle and (turned := fails_idle & green(after + idle, "does_nothing")[0]):
+        return "idle turns green", sorted(turned)
+    if new := found - known:
+        return "new finding", sorted(str(f) for f in result.findings if (f.kind, f.spec) in new)
+    return "fine", ""
+
+
+LAW_BROKEN = ("error", "stays", "idle turns green")
+
+
+@pytest.mark.parametrize(("name", "source"), [pytest.param(*one, id=one[0]) for one in corpus()])
+def test_what_a_remedy_proposes_can_be_pasted(name, source):
+    broken = [
+        (str(finding), agent, way, what, details)
+        for finding, agent, way, what, details in examined(name, source)
+        if what in LAW_BROKEN
+    ]
+    assert not broken
