@@ -74,7 +74,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def all_names() -> str:
     """A heading for each group of `__all__`, and the directives that show its names."""
-    text = (ROOT / "src" / "stead_sym" / "__init__.py").read_text(encoding="utf-8")
+    text = (ROOT / "src" / "stead_sym" / "__init__.pyi").read_text(encoding="utf-8")
     lines = []
     for line in text[text.index("\n__all__ = [") :].splitlines()[2:]:
         match line.strip():
