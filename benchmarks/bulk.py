@@ -31,13 +31,13 @@ from typing import Any
 
 from decisions import canonical_contexts, literal_contexts
 
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.vllm_server import VllmServer
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.store import Store
-from stead_sym.files import load
-from stead_sym.memory import resident
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.store import Store
+from stead_sym.deployment.files import load
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.vllm_server import VllmServer
+from stead_sym.support.memory import resident
 from stead_sym.testing.small_model import learnt_tokenizer
 
 SERVED = "quick"

@@ -21,22 +21,22 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backend import Backend, Request
-from stead_sym.agent.models.backends import open_backend
-from stead_sym.agent.models.connection import Talk
-from stead_sym.agent.models.huggingface import HuggingFace
-from stead_sym.agent.models.vllm_offline import VllmOffline
-from stead_sym.agent.models.vllm_server import VllmServer
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.possible import Tokens
-from stead_sym.agent.records.store import Store
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.possible import Tokens
+from stead_sym.agents.records.store import Store
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.files import load
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
-from stead_sym.files import load
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.backend import Backend, Request
+from stead_sym.models.backends import open_backend
+from stead_sym.models.connection import Talk
+from stead_sym.models.huggingface import HuggingFace
+from stead_sym.models.vllm_offline import VllmOffline
+from stead_sym.models.vllm_server import VllmServer
 from stead_sym.relational.instance import Instance
 from stead_sym.testing.small_model import contexts, renamed
 

@@ -13,14 +13,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backends import open_backend
-from stead_sym.agent.models.catalogue import CATALOGUE
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.replay import export_lines
-from stead_sym.agent.records.store import Store
-from stead_sym.files import load
-from stead_sym.verification import verify
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.replay import export_lines
+from stead_sym.agents.records.store import Store
+from stead_sym.deployment.files import load
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.backends import open_backend
+from stead_sym.models.catalogue import CATALOGUE
+from stead_sym.verification.verify import verify
 
 EXAMPLE = "refund"
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "stead_sym" / "agent" / "records" / "recorded"

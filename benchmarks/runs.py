@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import families
 
 import stead_sym as st
-from stead_sym.memory import resident, with_huge_pages
+from stead_sym.support.memory import resident, with_huge_pages
 
 FAMILIES: Mapping[str, Callable[[int], st.Deployment]] = {
     "desks": families.desks,

@@ -14,12 +14,13 @@ import json
 import random
 
 import stead_sym as st
-from stead_sym.agent.audit import Candidate, Grammar, audit, random_renaming, search
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backends import open_backend, open_store
-from stead_sym.agent.records.digest import digest
-from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.records.digest import digest
+from stead_sym.agents.records.opening import open_store
+from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.audit import Candidate, Grammar, audit, random_renaming, search
+from stead_sym.models.backends import open_backend
 
 VALUE = "amelia_davis_8890"
 

@@ -31,8 +31,8 @@ from stead_sym.certificate.document import DIAGRAMS, DOCUMENT
 from stead_sym.certificate.files import read_json
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.certificate.write import write_certificate
+from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.errors import InputError, SteadError
-from stead_sym.symbolic.bdd.manager import Manager
 
 NEVER_VALID = {
     "a verdict is flipped",

@@ -10,15 +10,15 @@ from math import ceil
 
 from hypothesis import settings
 
-from stead_sym.agent.base import DecisionContext, FunctionAgent
-from stead_sym.agent.roles import wrap_all
+from stead_sym.agents.base import DecisionContext, FunctionAgent
+from stead_sym.agents.roles import wrap_all
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import enabled, exceeded, offer, successors, view
+from stead_sym.engines.explicit.engine import ExplicitEngine
+from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import BoundExceeded, DefinitionError, KeyBroken, NoEffect, NothingOffered
-from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Quantified, children, free_variables
-from stead_sym.symbolic.engine import SymbolicEngine
 from whole import verify
 
 MAX_STATES = 120

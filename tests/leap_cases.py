@@ -14,6 +14,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import Restriction, around, theorem_restriction
 from stead_sym.deployment.semantics import breaks_claim, outcomes, possible, within
 from stead_sym.deployment.tool import Call, Ensure
+from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.logic.evaluate import compares, declared, holds, value_of
 from stead_sym.logic.syntax import (
     And,
@@ -33,7 +34,6 @@ from stead_sym.logic.syntax import (
     conjunction,
 )
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.symbolic.bdd.manager import Manager
 
 SCHEMAS = (
     ("P(a)", "Q(a)"),

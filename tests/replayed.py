@@ -10,14 +10,14 @@ import functools
 import json
 from collections import Counter
 
+from stead_sym.engines.explicit.engine import ExplicitEngine
+from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.evidence.recorded import recorded_wrappers
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
-from stead_sym.explicit.engine import ExplicitEngine
-from stead_sym.symbolic.engine import SymbolicEngine
 
 SEEN = Counter()
 """How many pieces of evidence were replayed, by whether they have a run."""

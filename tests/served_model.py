@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
-from stead_sym.agent.models.backend import Request
-from stead_sym.agent.records.possible import Tokens
+from stead_sym.agents.records.possible import Tokens
+from stead_sym.models.backend import Request
 
 Logprobs: TypeAlias = Callable[[Request], Sequence[float]]
 """The log-probabilities of the allowed tokens of a request."""

@@ -20,7 +20,7 @@ from engine_pairs import actors, by_name, some_by_name
 from generated.deployments import deployments
 from generated.formulas import formulas
 from generated.workflows import workflows
-from stead_sym.agent.roles import wrap_all
+from stead_sym.agents.roles import wrap_all
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import FairAction, Spec
@@ -43,7 +43,7 @@ from stead_sym.logic.syntax import (
     Until,
     is_temporal,
 )
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 MAX_STATES = 150
 CASES = int(os.environ.get("STEAD_FAIR_CASES", "25"))

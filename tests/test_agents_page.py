@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from stead_sym.agent.models import chat
-from stead_sym.agent.python import agent
-from stead_sym.agent.recorded import EVERY, TIMES
+from stead_sym.agents.python import agent
+from stead_sym.agents.recorded import EVERY, TIMES
 from stead_sym.cli.main import main
+from stead_sym.models import chat
 
 PAGE = (Path(__file__).parents[1] / "docs" / "agents.md").read_text(encoding="utf-8")
 
@@ -33,7 +33,7 @@ def test_the_options_are_there(capsys):
         main(["verify", "--help"])
     assert named <= set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
     in_python = set(re.findall(r"^\| `(\w+)=", PAGE, re.MULTILINE))
-    assert in_python | {"identity"} == set(inspect.signature(agent).parameters)
+    assert in_python | {"given", "identity"} == set(inspect.signature(agent).parameters)
 
 
 def test_the_figures_are_those_of_the_code():
@@ -49,7 +49,7 @@ def test_the_figures_are_those_of_the_code():
 
 
 def test_the_kinds_of_findings_are_those_of_the_code():
-    from stead_sym.findings.finding import Kind
+    from stead_sym.verification.findings.finding import Kind
 
     for kind in ("changed agent", "unsteady agent"):
         assert kind in Kind.__args__

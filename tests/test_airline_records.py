@@ -13,8 +13,8 @@ from hypothesis import strategies as strategies
 import stead_sym as st
 from generated.strategies import renamings
 from shared_folder import shared_folder
-from stead_sym.agent.prompts.paper import listings
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.prompts.paper import listings
+from stead_sym.agents.wrapper import CanonicalWrapper
 
 records = st.load("airline_records")
 START = st.DecisionContext(st.view(records, records.init), st.offer(records, records.init))

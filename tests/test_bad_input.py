@@ -10,7 +10,7 @@ import whole
 from stead_sym.cli.main import main
 from stead_sym.deployment.language import read_deployment
 from stead_sym.errors import AgentError, BoundExceeded, DefinitionError, InputError, NoEffect, NothingOffered
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 GOOD = """deployment desk
 sort job

@@ -23,7 +23,7 @@ import service_desk
 import tables
 from service_desk import Desk
 
-from stead_sym.verification import EngineName, verify
+from stead_sym.verification.verify import EngineName, verify
 
 pytestmark = pytest.mark.gate
 

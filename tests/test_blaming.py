@@ -14,9 +14,9 @@ import stead_sym as stead
 from engine_pairs import MAX_STATES, by_name, examples, some_by_name
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
-from stead_sym.agent.revised import revised
-from stead_sym.agent.roles import wrap
-from stead_sym.blaming import blame
+from stead_sym.agents.revised import revised
+from stead_sym.agents.roles import wrap
+from stead_sym.analyses.blame import blame
 from stead_sym.cli.main import main
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import DefinitionError, InputError, Undecided

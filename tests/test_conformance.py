@@ -14,7 +14,7 @@ import pytest
 
 import stead_sym as st
 from shared_folder import shared_folder
-from stead_sym.agent.roles import by_agent
+from stead_sym.agents.roles import by_agent
 
 CASES = Path(__file__).parent / "conformance"
 EXPECTED = json.loads((CASES / "expected.json").read_text(encoding="utf-8"))

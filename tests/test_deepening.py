@@ -14,8 +14,8 @@ from engine_pairs import examples
 from generated.deployments import deployments
 from generated.mortality import mortal_deployments
 from generated.workflows import workflows
-from stead_sym.deepening.deepen import Deepening, Found, deepen
-from stead_sym.deepening.fragment import fragment, leaping
+from stead_sym.analyses.deepening.deepen import Deepening, Found, deepen
+from stead_sym.analyses.deepening.fragment import fragment, leaping
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import DefinitionError, InputError, Undecided
@@ -23,7 +23,7 @@ from stead_sym.evidence.data import evidence_data, text_digest
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.evidence.recorded import recorded_wrappers
 from stead_sym.evidence.replay import replay
-from stead_sym.verification import EngineName
+from stead_sym.verification.verify import EngineName
 from whole import verify
 
 GROWING = """

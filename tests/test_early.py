@@ -11,7 +11,7 @@ from replayed import assert_replays
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import AgentError, InputError, Undecided
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 MODES = [{}, {"domain": "theorem"}, {"engine": "explicit"}]
 

@@ -23,16 +23,16 @@ from engine_pairs import (
 )
 from generated.deployments import deployments
 from generated.formulas import assignments
-from stead_sym.agent.roles import wrap
-from stead_sym.agent.rules import RuleAgent
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.roles import wrap
+from stead_sym.agents.rules import RuleAgent
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.engines.symbolic.bdd.manager import HAS_CUDD
 from stead_sym.errors import BoundExceeded, Undecided
-from stead_sym.readings import answer
-from stead_sym.symbolic.bdd.manager import HAS_CUDD
-from stead_sym.verification import verify
+from stead_sym.verification.readings import answer
+from stead_sym.verification.verify import verify
 
 
 def compared(deployment, agent="any", **options):

@@ -12,7 +12,7 @@ import pytest
 import stead_sym as st
 from pages import ROOT, Reader, blocks, verdicts
 from pinned import DOMAINS, explored
-from stead_sym.findings.finding import Kind
+from stead_sym.verification.findings.finding import Kind
 
 pytestmark = pytest.mark.gate
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as hs
 import stead_sym as st
 from engine_pairs import examples, replay
 from stead_sym.cli.main import main
+from stead_sym.deployment.counter_machine import Decrement, Halt, Increment, Instruction, read_program
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import BoundExceeded, ParseError
-from stead_sym.families import Decrement, Halt, Increment, Instruction, read_program
 from whole import verify
 
 

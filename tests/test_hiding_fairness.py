@@ -13,8 +13,8 @@ import networkx
 import pytest
 
 import stead_sym as st
+from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.certificate.write import is_certifiable
-from stead_sym.deepening.deepen import deepen
 from stead_sym.evidence.replay import replay
 
 CASES = int(os.environ.get("STEAD_HIDING_CASES", "25"))

@@ -9,9 +9,9 @@ from brute_force import automorphisms
 from engine_pairs import MAX_STATES, by_name, examples
 from generated.deployments import deployments
 from stead_sym.errors import DefinitionError, Undecided
-from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
+from stead_sym.verification.hypotheses import Hypotheses
 from whole import verify
 
 ALIKE = """

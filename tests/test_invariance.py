@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 
 from engine_pairs import MAX_STATES, examples
 from generated.deployments import deployments
+from stead_sym.deployment.files import load
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Clear, Delete, Insert
 from stead_sym.errors import AgentError, DefinitionError, Undecided
-from stead_sym.files import load
 from stead_sym.logic.names import WORDS
 from stead_sym.relational.schema import Schema
 from whole import verify

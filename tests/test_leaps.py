@@ -17,7 +17,7 @@ import stead_sym as st
 from leap_cases import Generator, expected
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.leaps import questions
-from stead_sym.symbolic.explore import reach
+from stead_sym.engines.symbolic.explore import reach
 from whole import verify
 
 LEAP = """

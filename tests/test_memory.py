@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stead_sym.cli.main import main
-from stead_sym.memory import resident, with_huge_pages
+from stead_sym.support.memory import resident, with_huge_pages
 
 ASKED = "glibc.malloc.hugetlb=1"
 SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")

@@ -10,7 +10,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import stead_sym
-from stead_sym.extras import install
+from stead_sym.support.extras import install
 
 ROOT = Path(__file__).resolve().parents[1]
 METADATA = distribution("stead-sym").metadata

@@ -14,16 +14,16 @@ from hypothesis import strategies as some
 import stead_sym as st
 from engine_pairs import by_name, examples
 from generated.workflows import workflows
-from stead_sym.agent.roles import wrap_all
+from stead_sym.agents.roles import wrap_all
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.explore import Graph, explore
 from stead_sym.errors import DefinitionError, InputError, Undecided
-from stead_sym.explicit.check import Labelling
-from stead_sym.explicit.explore import Graph, explore
-from stead_sym.findings.occurrences import quantifies
 from stead_sym.logic.syntax import TRUE, Expanded, Globally, Implies
-from stead_sym.readings import FAIR_ALONE, LEFT_OUT_TOO, NO_RUN_FAIR
-from stead_sym.scope import Narrower, missed, rarest
+from stead_sym.verification.findings.occurrences import quantifies
+from stead_sym.verification.readings import FAIR_ALONE, LEFT_OUT_TOO, NO_RUN_FAIR
+from stead_sym.verification.scope import Narrower, missed, rarest
 
 MOST_STATES = 16
 MOST_NARROWER = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pages import ROOT, Block, blocks, commands
-from stead_sym.agent.prompts.paper import PAPER_PROMPTS
+from stead_sym.agents.prompts.paper import PAPER_PROMPTS
 from stead_sym.cli.main import whole_parser
 
 PAGE = ROOT / "docs" / "paper.md"

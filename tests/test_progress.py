@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from stead_sym import progress
-from stead_sym.progress import Pulse
+from stead_sym.support import progress
+from stead_sym.support.progress import Pulse
 
 
 @pytest.fixture

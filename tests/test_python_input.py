@@ -7,8 +7,8 @@ import re
 import pytest
 
 import stead_sym as st
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
 from stead_sym.logic import compose
 from stead_sym.testing.byte_model import ByteModel

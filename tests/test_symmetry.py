@@ -18,13 +18,13 @@ import stead_sym as st
 from brute_force import automorphisms
 from engine_pairs import MAX_STATES, by_name, examples
 from generated.deployments import deployments
+from stead_sym.analyses.symmetry import symmetry
 from stead_sym.errors import DefinitionError, InputError, Undecided
-from stead_sym.readings import answer
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
 from stead_sym.report.data import report_schema
 from stead_sym.report.symmetry import symmetry_data
-from stead_sym.symmetries import symmetry
+from stead_sym.verification.readings import answer
 from whole import verify
 
 MOST_VALUES = 6  # in contexts whose automorphisms are found by trying all renamings

@@ -12,9 +12,9 @@ import pytest
 import stead_sym as st
 from stead_sym import errors
 from stead_sym.cli.main import main
-from stead_sym.findings.finding import Finding, Kind
-from stead_sym.findings.static import lint
 from stead_sym.report.topics import Topic, base, topic, topics
+from stead_sym.verification.findings.finding import Finding, Kind
+from stead_sym.verification.findings.static import lint
 
 KINDS = {kind.replace(" ", "-") for kind in get_args(Kind)}
 NAMED = {**vars(errors), **{name: getattr(st, name) for name in st.__all__}}

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from engine_pairs import MAX_STATES, both, by_name, examples, replay
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
-from stead_sym.agent.roles import wrap
+from stead_sym.agents.roles import wrap
+from stead_sym.deployment.files import load
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
 from stead_sym.deployment.trace import Trace, as_changes
 from stead_sym.errors import Undecided
-from stead_sym.files import load
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Forall, Future, Globally, Next, Until, is_temporal
 from stead_sym.relational.instance import Fact
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 DOMAINS = [("explicit", "theorem"), ("symbolic", "theorem"), ("symbolic", "normal")]
 

@@ -10,8 +10,8 @@ from generated.deployments import deployments
 from generated.workflows import workflows
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import outcomes, possible, view, within
+from stead_sym.engines.explicit.explore import explore
 from stead_sym.errors import SteadError
-from stead_sym.explicit.explore import explore
 
 
 @settings(max_examples=examples(60, slow=2000))

@@ -26,13 +26,13 @@ from engine_pairs import (
 )
 from generated.formulas import assignments
 from generated.workflows import workflows
-from stead_sym.agent.roles import wrap_all
+from stead_sym.agents.roles import wrap_all
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.explore import Graph
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
-from stead_sym.explicit.check import Labelling
-from stead_sym.explicit.explore import Graph
 from stead_sym.logic.syntax import TRUE, Not
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance

@@ -28,27 +28,27 @@ from generated.deployments import deployments
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.certificate.write import write_certificate
+from stead_sym.engines.symbolic.bdd import fixpoint
+from stead_sym.engines.symbolic.bdd.relation import Relation
+from stead_sym.engines.symbolic.check import operators, satisfaction
+from stead_sym.engines.symbolic.check.held_values import Pairs
+from stead_sym.engines.symbolic.check.operators import Operators
+from stead_sym.engines.symbolic.check.satisfaction import Checker
+from stead_sym.engines.symbolic.encode.values import Values
+from stead_sym.engines.symbolic.engine import SymbolicEngine
+from stead_sym.engines.symbolic.explore.contexts import ContextFinder
+from stead_sym.engines.symbolic.explore.reach import ReachableStates
+from stead_sym.engines.symbolic.explore.views import Views
+from stead_sym.engines.symbolic.plan import planner
+from stead_sym.engines.symbolic.plan.guess import Broken
+from stead_sym.engines.symbolic.plan.relaxation import Relaxation
+from stead_sym.engines.symbolic.step.effects import EffectCompiler
+from stead_sym.engines.symbolic.step.formulas import Compiler
+from stead_sym.engines.symbolic.step.updates import Writer
 from stead_sym.errors import SteadError, Undecided
 from stead_sym.evidence.tree import Evidence, Node, Unshown
 from stead_sym.logic.syntax import Not
-from stead_sym.symbolic.bdd import fixpoint
-from stead_sym.symbolic.bdd.relation import Relation
-from stead_sym.symbolic.check import operators, satisfaction
-from stead_sym.symbolic.check.held_values import Pairs
-from stead_sym.symbolic.check.operators import Operators
-from stead_sym.symbolic.check.satisfaction import Checker
-from stead_sym.symbolic.encode.values import Values
-from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.symbolic.explore.contexts import ContextFinder
-from stead_sym.symbolic.explore.reach import ReachableStates
-from stead_sym.symbolic.explore.views import Views
-from stead_sym.symbolic.plan import planner
-from stead_sym.symbolic.plan.guess import Broken
-from stead_sym.symbolic.plan.relaxation import Relaxation
-from stead_sym.symbolic.step.effects import EffectCompiler
-from stead_sym.symbolic.step.formulas import Compiler
-from stead_sym.symbolic.step.updates import Writer
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 MAX_STATES = 300
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["SteadFinding", "SteadScope", "stead"]
 
 OF_NOTHING = "holds, of nothing"
-"""As `stead_sym.verification` says it, which is not imported here."""
+"""As `stead_sym.verification.verify` says it, which is not imported here."""
 
 
 class SteadFinding(pytest.PytestWarning):

@@ -18,12 +18,12 @@ from pytest_stead.collect import runs_of, width_of
 from pytest_stead.lines import parse
 from pytest_stead.recorded import Recordings
 from pytest_stead.runs import failure, tell, tell_scope
-from stead_sym.agent.models.catalogue import CATALOGUE
-from stead_sym.agent.roles import AgentLike
+from stead_sym.agents.roles import AgentLike
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.files import load
-from stead_sym.verification import Verification, verify
+from stead_sym.deployment.files import load
+from stead_sym.models.catalogue import CATALOGUE
+from stead_sym.verification.verify import Verification, verify
 
 
 class Stead:

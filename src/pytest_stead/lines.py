@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from stead_sym.agent.prompts.paper import is_paper
+from stead_sym.agents.prompts.paper import is_paper
 from stead_sym.cli.agents import add_agents, add_model_options, refuse_without_model
 from stead_sym.cli.numbers import probability
 from stead_sym.cli.options import add_domain, add_formulas, add_specs

@@ -16,15 +16,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.replay import export_lines, read_answers
-from stead_sym.agent.records.store import Store
-from stead_sym.agent.roles import ANY, told_apart
+from stead_sym.agents.records.answer import Answer
+from stead_sym.agents.records.digest import digest
+from stead_sym.agents.records.replay import export_lines, read_answers
+from stead_sym.agents.records.store import Store
+from stead_sym.agents.roles import ANY, told_apart
 from stead_sym.cli.recorded import keeps_answers, kind_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import StoreError
-from stead_sym.verification import Verification
+from stead_sym.verification.verify import Verification
 
 
 @dataclass

@@ -17,10 +17,10 @@ from rich.console import Console
 from pytest_stead import SteadFinding, SteadScope
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, Span, SteadError
-from stead_sym.findings.finding import Finding
-from stead_sym.printable import printable, printable_lines
 from stead_sym.report.terminal import print_evidence, print_trace
-from stead_sym.verification import Verdict, Verification
+from stead_sym.support.printable import printable, printable_lines
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.verify import Verdict, Verification
 
 
 @dataclass

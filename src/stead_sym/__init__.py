@@ -6,8 +6,5 @@ module is imported when one of its names is first used, so that a command waits 
 
 import lazy_loader
 
-from stead_sym import agent as agent  # a package that is a function too
-
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["agent"]

@@ -1,33 +1,35 @@
 """The public names of `stead_sym` for checkers of types, and where each comes from when it is first used."""
 
-import stead_sym.agent.python as _python
-
-from .agent.base import Agent, DecisionContext, Everything, FunctionAgent
-from .agent.models.agent import ModelAgent
-from .agent.models.backends import open_backend
-from .agent.models.chat import chat_agent
-from .agent.prompts.prompt import Prompt
-from .agent.python import PythonAgent
-from .agent.recorded import Asking, RecordedAgent
-from .agent.records.answer import Answer
-from .agent.records.possible import Greedy, Sampling
-from .agent.records.replay import ReplayAgent
-from .agent.records.said import Decoding, Given
-from .agent.records.store import Store
-from .agent.records.weight import Weight, weight
-from .agent.roles import wrap
-from .agent.rules import RuleAgent
-from .agent.wrapper import CanonicalWrapper, Decision
-from .blaming import Blame, blame
-from .bounds import Bounds, SortBound, least_bounds
+from .agents.base import Agent, DecisionContext, Everything, FunctionAgent
+from .agents.prompts.prompt import Prompt
+from .agents.python import PythonAgent, agent
+from .agents.recorded import Asking, RecordedAgent
+from .agents.records.answer import Answer
+from .agents.records.possible import Greedy, Sampling
+from .agents.records.replay import ReplayAgent
+from .agents.records.said import Decoding, Given
+from .agents.records.store import Store
+from .agents.records.weight import Weight, weight
+from .agents.roles import wrap
+from .agents.rules import RuleAgent
+from .agents.wrapper import CanonicalWrapper, Decision
+from .analyses.blame import Blame, blame
+from .analyses.bounds import Bounds, SortBound, least_bounds
+from .analyses.deepening.deepen import Deepening, Found, Round, deepen
+from .analyses.deepening.growth import Growth
+from .analyses.deepening.remedy import Remedy
+from .analyses.production import Granted, NotVerified, VerifiedAgent
+from .analyses.sweeps.executors import RayExecutor
+from .analyses.sweeps.run import Run
+from .analyses.sweeps.sweep import Row, Sweep, sweep
+from .analyses.symmetry import Symmetry, symmetry
 from .certificate.checker.check import check_certificate
 from .certificate.verdict import CertificateRejected, CheckedCertificate
 from .certificate.write import write_certificate
-from .deepening.deepen import Deepening, Found, Round, deepen
-from .deepening.growth import Growth
-from .deepening.remedy import Remedy
 from .deployment.build import build_deployment, event, facts_from, initially_any, ordered, rigid, role, tool
+from .deployment.counter_machine import counter_machine
 from .deployment.deployment import Deployment
+from .deployment.files import load, packaged_examples
 from .deployment.language import parse_deployment, read_deployment
 from .deployment.parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
 from .deployment.printer import print_deployment
@@ -47,7 +49,8 @@ from .deployment.tool import (
     Tool,
 )
 from .deployment.trace import Step, Trace
-from .engine import Engine, StateSet
+from .engines.protocol import Engine, StateSet
+from .engines.symbolic.plan.explain import Explanation, explain
 from .errors import (
     AgentError,
     BoundExceeded,
@@ -73,12 +76,6 @@ from .export.model import Export, exported
 from .export.promela import to_promela
 from .export.smv import to_smv
 from .export.storm import to_storm
-from .families import counter_machine
-from .files import load, packaged_examples
-from .findings.finding import Finding
-from .findings.static import lint
-from .hypotheses import Hypotheses, Hypothesis, Widened
-from .isolated import verify_apart
 from .logic.compose import (
     AF,
     AG,
@@ -136,8 +133,9 @@ from .logic.syntax import (
     Var,
     Wildcard,
 )
-from .production import Granted, NotVerified, VerifiedAgent
-from .progress import Progress
+from .models.agent import ModelAgent
+from .models.backends import open_backend
+from .models.chat import chat_agent
 from .relational.canonical import CanonicalForm, canonical_form, isomorphic, orbit
 from .relational.instance import Fact, Instance
 from .relational.schema import Relation, Schema, Sort, Value
@@ -147,14 +145,12 @@ from .report.folder import write_evidence
 from .report.frames import decisions_frame, verdicts_frame
 from .report.graphs import draw_decisions, draw_states
 from .report.page import report_html, write_report
-from .sweeps.executors import RayExecutor
-from .sweeps.run import Run
-from .sweeps.sweep import Row, Sweep, sweep
-from .symbolic.plan.explain import Explanation, explain
-from .symmetries import Symmetry, symmetry
-from .verification import AgentRun, Verdict, Verification, verify
-
-agent = _python.agent  # the package of that name is this function too
+from .support.progress import Progress
+from .verification.findings.finding import Finding
+from .verification.findings.static import lint
+from .verification.hypotheses import Hypotheses, Hypothesis, Widened
+from .verification.isolated import verify_apart
+from .verification.verify import AgentRun, Verdict, Verification, verify
 
 __version__: str
 

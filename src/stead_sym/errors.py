@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stead_sym.printable import printable
+from stead_sym.support.printable import printable
 
 if TYPE_CHECKING:
     from stead_sym.deployment.tool import Call

@@ -11,11 +11,11 @@ from hypothesis import event, given, settings
 import stead_sym as st
 from certified import DOMAINS, KINDS, PROFILES, given_agents, solved
 from engine_pairs import examples
-from stead_sym.agent.roles import by_agent
+from stead_sym.agents.roles import by_agent
 from stead_sym.certificate.diagrams import read_diagrams
 from stead_sym.certificate.files import read_json
 from stead_sym.certificate.write import is_certifiable
-from stead_sym.symbolic.bdd.manager import HAS_CUDD, Manager
+from stead_sym.engines.symbolic.bdd.manager import HAS_CUDD, Manager
 
 TESTS = Path(__file__).parent.parent
 CASES, CASES2 = TESTS / "conformance", TESTS / "conformance2"

@@ -13,7 +13,7 @@ import pytest
 
 import stead_sym as st
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 TOKEN = """
 deployment token

@@ -9,12 +9,12 @@ import jsonschema
 import pytest
 
 import stead_sym as st
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backends import open_store
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.possible import Greedy
-from stead_sym.agent.records.store import Store
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.opening import open_store
+from stead_sym.agents.records.possible import Greedy
+from stead_sym.agents.records.store import Store
 from stead_sym.cli.main import main
+from stead_sym.models.agent import ModelAgent
 from stead_sym.testing.byte_model import ByteModel
 
 

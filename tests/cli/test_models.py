@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stead_sym.agent.models.catalogue import SMOLLM2
 from stead_sym.cli.main import main
+from stead_sym.models.catalogue import SMOLLM2
 
 
 def test_the_list_says_what_a_model_is_before_it_is_fetched(tmp_path, monkeypatch, capsys):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from stead_sym.cli.main import main
-from stead_sym.files import load, load_text
+from stead_sym.deployment.files import load, load_text
 
 
 def report(capsys, tmp_path, *words):

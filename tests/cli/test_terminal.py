@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.replay import export_lines
-from stead_sym.agent.records.store import Store
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.replay import export_lines
+from stead_sym.agents.records.store import Store
 from stead_sym.cli.main import main
+from stead_sym.deployment.files import load, load_text
 from stead_sym.deployment.language import parse_deployment, read_deployment
 from stead_sym.errors import InputError
-from stead_sym.files import load, load_text
+from stead_sym.models.agent import ModelAgent
 from stead_sym.testing.byte_model import ByteModel
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 EVIL = "x\x1b[2J\x9b\r\u202ey"
 UNPRINTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")

@@ -13,7 +13,7 @@ import pytest
 from test_sarif import SCHEMA
 
 from stead_sym.cli.main import main
-from stead_sym.files import load_text
+from stead_sym.deployment.files import load_text
 
 VERIFY = ("verify", "--policy", "baseline", "--quiet")
 WRITING = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import stead_sym as st
-from stead_sym.agent.base import Everything
+from stead_sym.agents.base import Everything
 from stead_sym.cli.editor.names import Names
 from stead_sym.errors import DeclarationError
 

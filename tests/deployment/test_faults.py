@@ -13,13 +13,13 @@ from engine_pairs import examples, is_at_fault, replay
 from generated.formulas import Signature, formulas
 from generated.workflows import workflows
 from stead_sym.deployment import build
+from stead_sym.deployment.files import load_text
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import leads_to, offer, possible, successors
 from stead_sym.deployment.tool import Effect, Ensure, Tool
 from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, Undecided
-from stead_sym.files import load_text
 from stead_sym.logic.syntax import Atom, map_children
 from stead_sym.relational.instance import Fact
 from whole import verify

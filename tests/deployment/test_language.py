@@ -17,12 +17,12 @@ from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.errors import DeclarationError, InputError, ParseError
-from stead_sym.findings.static import lint
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.parser import MAX_DEPTH
 from stead_sym.logic.sorts import variables_by_sort
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Const, Equal, Var
 from stead_sym.relational.instance import Fact
+from stead_sym.verification.findings.static import lint
 
 CASES = [f"conformance/g{number:03}.stead" for number in range(60)] + ["examples/refund.stead"]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
-from stead_sym.agent.base import DecisionContext
+from stead_sym.agents.base import DecisionContext
 from stead_sym.cli.main import main
 from stead_sym.deployment.build import build_deployment as build
 from stead_sym.deployment.build import event, rigid, tool
@@ -18,7 +18,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import DeclarationError, InputError, ParseError
 from stead_sym.relational.schema import TextValue
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 MAIL = '''
 deployment mail

@@ -18,7 +18,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.client import LanguageClient
 
-from stead_sym.files import load_text
+from stead_sym.deployment.files import load_text
 
 URI = "file:///desk.stead"
 REFUND = load_text("refund")[0]

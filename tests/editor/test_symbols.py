@@ -12,10 +12,10 @@ import pytest
 from stead_sym.cli.editor.describe import KEYWORDS, described
 from stead_sym.cli.editor.names import Names, Symbol, clashes, renamed
 from stead_sym.cli.new import TEMPLATES, template
+from stead_sym.deployment.files import load_text, packaged_examples
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.files import load_text, packaged_examples
 from stead_sym.logic.parser import FORMULA_GRAMMAR
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 TESTS = Path(__file__).parents[1]
 TEXTS = {

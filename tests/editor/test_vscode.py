@@ -16,9 +16,9 @@ from lark import Lark, Token, Tree
 
 from stead_sym.cli.editor.describe import KEYWORDS
 from stead_sym.cli.new import TEMPLATES, template
+from stead_sym.deployment.files import load_text, packaged_examples
 from stead_sym.deployment.language import parse_deployment, read_items
 from stead_sym.errors import InputError
-from stead_sym.files import load_text, packaged_examples
 from stead_sym.logic.parser import FORMULA_GRAMMAR
 
 FOLDER = Path(__file__).parents[2] / "editor" / "vscode"

@@ -14,7 +14,7 @@ from generated.formulas import Signature, formulas
 from stead_sym.errors import Undecided
 from stead_sym.evidence.tree import Evaluated, Run, Values, is_witness, runs, states_along
 from stead_sym.logic.syntax import And, Future, Globally, Next, Not, Until
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 NESTED = """
 deployment nested

@@ -21,10 +21,10 @@ from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.outline import outline
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.evidence.tree import runs
-from stead_sym.printable import printable
 from stead_sym.report.drawing import draw, evidence_drawing
 from stead_sym.report.evidence import Subject
 from stead_sym.report.layout import CHAR, LINE, picture
+from stead_sym.support.printable import printable
 
 SVG = "{http://www.w3.org/2000/svg}"
 

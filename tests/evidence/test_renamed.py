@@ -15,7 +15,7 @@ from stead_sym.errors import InputError, NoEffect, Undecided
 from stead_sym.evidence.renamed import permuted, renamed
 from stead_sym.evidence.replay import replay
 from stead_sym.evidence.tree import Run
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 MODES = [{}, {"domain": "theorem"}, {"engine": "explicit"}]
 

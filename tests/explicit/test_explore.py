@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from stead_sym.agent.base import FunctionAgent
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.base import FunctionAgent
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
+from stead_sym.engines.explicit.explore import explore
 from stead_sym.errors import BoundExceeded, NoEffect, NothingOffered, Undecided
-from stead_sym.explicit.explore import explore
 
 QUEUE = """
 deployment queue

@@ -11,8 +11,8 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Parts
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.tool import Call
-from stead_sym.explicit.check import Labelling
-from stead_sym.explicit.explore import Graph, explore
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.explore import Graph, explore
 from stead_sym.logic.syntax import Atom, Future, Globally, Iff, Implies, Next, Not, Until
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort

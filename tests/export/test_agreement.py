@@ -15,7 +15,7 @@ import pytest
 from peers import assert_agree, nusmv, ours, spin, storm
 
 import stead_sym as st
-from stead_sym.agent.roles import by_agent
+from stead_sym.agents.roles import by_agent
 
 TESTS = Path(__file__).parents[1]
 AGENTS = json.loads((TESTS / "conformance2" / "expected.json").read_text(encoding="utf-8"))

@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 
 from engine_pairs import examples
 from generated.deployments import deployments
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.roles import wrap
-from stead_sym.agent.rules import RuleAgent
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.roles import wrap
+from stead_sym.agents.rules import RuleAgent
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, outcomes, view
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.explore import explore
 from stead_sym.errors import Undecided
-from stead_sym.explicit.check import Labelling
-from stead_sym.explicit.explore import explore
-from stead_sym.findings.conditions import changes
-from stead_sym.findings.finding import Finding
-from stead_sym.findings.occurrences import occurrences, replaced
-from stead_sym.findings.static import implication_for_some
 from stead_sym.logic.syntax import FALSE, TRUE, Implies, Next, Quantified, Temporal, children
-from stead_sym.verification import verify
+from stead_sym.verification.findings.conditions import changes
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.occurrences import occurrences, replaced
+from stead_sym.verification.findings.static import implication_for_some
+from stead_sym.verification.verify import verify
 
 MAX_STATES = 60
 

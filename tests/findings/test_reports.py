@@ -10,8 +10,8 @@ import pytest
 import stead_sym as st
 from finding_traps import BASE, POLICY
 from stead_sym.cli.main import main
-from stead_sym.findings.finding import Kind
 from stead_sym.report.data import report_schema
+from stead_sym.verification.findings.finding import Kind
 
 EMPTY = BASE + "spec s AG forall o. (State(o, lost) -> AF State(o, paid))\n"
 SOUND = BASE + "spec s AG forall o. (State(o, open) -> AF State(o, paid))\n" + POLICY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.findings.static import lint
+from stead_sym.verification.findings.static import lint
 
 BASE = """
 deployment d

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stead_sym.caches import cache_folder
 from stead_sym.errors import ParseError
 from stead_sym.logic import parser
 from stead_sym.logic.parser import parse_formula
+from stead_sym.support.caches import cache_folder
 
 
 @pytest.fixture

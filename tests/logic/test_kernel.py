@@ -12,8 +12,8 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Parts
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.tool import Call
-from stead_sym.explicit.check import Labelling
-from stead_sym.explicit.explore import Graph
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.explore import Graph
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import core, definition, written
 from stead_sym.logic.parser import parse_formula

@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 from strategies import NAMES, SCHEMA, definitions, well_sorted
 
 from generated.formulas import Signature, sentences
-from stead_sym.agent.rules import RuleAgent
+from stead_sym.agents.rules import RuleAgent
 from stead_sym.deployment.ensure import ensured
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Policy, Rule
 from stead_sym.deployment.restriction import theorem_restriction
-from stead_sym.explicit.check import Labelling
-from stead_sym.explicit.engine import ExplicitEngine
-from stead_sym.explicit.explore import explore
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.engine import ExplicitEngine
+from stead_sym.engines.explicit.explore import explore
+from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.names import constants
 from stead_sym.logic.parser import parse_formula
@@ -24,8 +25,7 @@ from stead_sym.logic.sorts import Names, resolve, variables_by_sort
 from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Name, Next, Use, Var, subformulas, terms
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 SCOPE = {"x": "a", "y": "k"}
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.deployment.files import load
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.files import load
 
 if TYPE_CHECKING:
-    from stead_sym.agent.models.vllm_offline import VllmOffline
+    from stead_sym.models.vllm_offline import VllmOffline
 
 desk = load("refund")
 prompt = Prompt.of(desk)

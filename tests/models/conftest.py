@@ -29,14 +29,14 @@ def folder(tmp_path_factory, texts):
 
 @pytest.fixture(scope="session")
 def model(folder):
-    from stead_sym.agent.models.huggingface import HuggingFace
+    from stead_sym.models.huggingface import HuggingFace
 
     return HuggingFace.load(str(folder))
 
 
 @pytest.fixture(scope="module")
 def offline(folder):
-    from stead_sym.agent.models.vllm_offline import VllmOffline
+    from stead_sym.models.vllm_offline import VllmOffline
 
     with one_engine(lambda: VllmOffline.load(str(folder))) as backend:
         yield backend

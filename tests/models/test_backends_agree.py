@@ -10,13 +10,13 @@ import sys
 import pytest
 from backends import SERVED, busy, desk, needs, shown
 
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backend import Request
-from stead_sym.agent.models.vllm_server import VllmServer
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.possible import Greedy
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.possible import Greedy
 from stead_sym.cli.main import main
-from stead_sym.verification import verify
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.backend import Request
+from stead_sym.models.vllm_server import VllmServer
+from stead_sym.verification.verify import verify
 
 needs("vllm", "torch", "transformers", "aiohttp", "vllm")
 

@@ -8,10 +8,10 @@ from backends import desk, needs, prompt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stead_sym.agent.models.control_tokens import HubVocabulary
-from stead_sym.agent.prompts.prompt import Message
+from stead_sym.agents.prompts.prompt import Message
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import ModelError
+from stead_sym.models.control_tokens import HubVocabulary
 from stead_sym.testing import small_model
 
 needs("hf", "transformers")
@@ -62,7 +62,7 @@ def tokenizer(request, texts):
 
 
 def chat(tokenizer):
-    from stead_sym.agent.models.tokenizer import ChatTokenizer
+    from stead_sym.models.tokenizer import ChatTokenizer
 
     return ChatTokenizer(tokenizer, "small")
 
@@ -138,7 +138,7 @@ def test_other_prompts_have_the_tokens_of_their_whole_text(tokenizer, text, alon
 
 
 def test_the_prompts_of_the_examples_have_the_tokens_of_their_whole_text(tokenizer):
-    from stead_sym.verification import verify
+    from stead_sym.verification.verify import verify
 
     asked = chat(tokenizer)
     for context, _ in verify(desk, "approving").decisions:

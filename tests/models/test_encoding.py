@@ -9,8 +9,8 @@ import pytest
 
 tokenizers = pytest.importorskip("tokenizers")
 
-from stead_sym.agent.models import encoding  # noqa: E402
-from stead_sym.agent.models.encoding import Encoder  # noqa: E402
+from stead_sym.models import encoding  # noqa: E402
+from stead_sym.models.encoding import Encoder  # noqa: E402
 
 LLAMA = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"

@@ -12,22 +12,22 @@ from dataclasses import replace
 import pytest
 from backends import desk, needs, prompt, shown
 
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backend import Request
-from stead_sym.agent.models.engine_options import EngineOptions
-from stead_sym.agent.models.huggingface import HuggingFace
-from stead_sym.agent.records.possible import Greedy
-from stead_sym.agent.records.store import Store
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.records.possible import Greedy
+from stead_sym.agents.records.store import Store
+from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.analyses.production import VerifiedAgent
 from stead_sym.cli.main import main
+from stead_sym.deployment.files import load
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import InputError, ModelError
 from stead_sym.examples.production import Database, operate
-from stead_sym.files import load
-from stead_sym.production import VerifiedAgent
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.backend import Request
+from stead_sym.models.engine_options import EngineOptions
+from stead_sym.models.huggingface import HuggingFace
 from stead_sym.testing import small_model
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 needs("hf", "torch", "transformers")
 

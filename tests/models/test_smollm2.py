@@ -10,16 +10,16 @@ import pytest
 from backends import desk, needs, one_engine
 
 from shared_folder import shared_folder
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backend import Request, Written
-from stead_sym.agent.models.backends import open_backend
-from stead_sym.agent.models.catalogue import SMOLLM2, WEIGHTS, fetched
-from stead_sym.agent.models.engine_options import EngineOptions
-from stead_sym.agent.prompts.prompt import Message, Prompt
-from stead_sym.agent.records.possible import Greedy
-from stead_sym.agent.records.replay import ReplayAgent
+from stead_sym.agents.prompts.prompt import Message, Prompt
+from stead_sym.agents.records.possible import Greedy
+from stead_sym.agents.records.replay import ReplayAgent
 from stead_sym.errors import InputError, ModelError
-from stead_sym.verification import verify
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.backend import Request, Written
+from stead_sym.models.backends import open_backend
+from stead_sym.models.catalogue import SMOLLM2, WEIGHTS, fetched
+from stead_sym.models.engine_options import EngineOptions
+from stead_sym.verification.verify import verify
 
 needs("llama", "cyllama", "jinja2")
 needs("hf", "torch", "transformers", "accelerate", "gguf")

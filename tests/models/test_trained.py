@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generated.strategies import renamings
-from stead_sym.agent.audit import rename
-from stead_sym.agent.base import FunctionAgent
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.huggingface import HuggingFace
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.base import FunctionAgent
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.cli.main import main
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.audit import rename
+from stead_sym.models.huggingface import HuggingFace
 from stead_sym.testing import small_model
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 needs("hf", "torch", "transformers")
 

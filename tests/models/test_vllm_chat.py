@@ -8,9 +8,9 @@ import pytest
 from backends import SERVED, busy, desk, needs, prompt, vllm_server
 
 import stead_sym as st
-from stead_sym.agent.models.chat import chat_agent
-from stead_sym.agent.recorded import Asking
-from stead_sym.agent.records.replay import export_lines
+from stead_sym.agents.recorded import Asking
+from stead_sym.agents.records.replay import export_lines
+from stead_sym.models.chat import chat_agent
 
 needs("chat", "openai", "torch", "transformers", "vllm")
 

@@ -8,13 +8,13 @@ import shutil
 import pytest
 from backends import desk, needs, prompt
 
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.engine_options import EngineOptions
-from stead_sym.agent.models.vllm_offline import VllmOffline
-from stead_sym.agent.records.store import Store
+from stead_sym.agents.records.store import Store
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
-from stead_sym.verification import verify
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.engine_options import EngineOptions
+from stead_sym.models.vllm_offline import VllmOffline
+from stead_sym.verification.verify import verify
 
 needs("vllm", "torch", "transformers", "aiohttp", "vllm")
 

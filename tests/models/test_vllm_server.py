@@ -19,11 +19,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from backends import SERVED, desk, free_port, needs, prompt
 
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.vllm_server import VllmServer
-from stead_sym.agent.records.store import Store
+from stead_sym.agents.records.store import Store
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.vllm_server import VllmServer
 from stead_sym.testing import small_model
 
 needs("vllm", "torch", "transformers", "aiohttp", "vllm")

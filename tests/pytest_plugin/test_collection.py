@@ -10,8 +10,8 @@ import pytest
 from counted import COUNTED
 
 import stead_sym
-from stead_sym.agent.records.replay import read_answers
-from stead_sym.agent.records.store import Store
+from stead_sym.agents.records.replay import read_answers
+from stead_sym.agents.records.store import Store
 from stead_sym.cli.main import main
 
 pytest_plugins = ["pytester"]

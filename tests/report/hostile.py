@@ -7,8 +7,8 @@ from itertools import product
 from types import MappingProxyType
 
 import stead_sym as st
-from stead_sym.agent.prompts.prompt import Message
-from stead_sym.agent.records.replay import read_answers
+from stead_sym.agents.prompts.prompt import Message
+from stead_sym.agents.records.replay import read_answers
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.moves import Move

@@ -13,9 +13,9 @@ from hostile import PAYLOADS, hostile
 
 import stead_sym as st
 from stead_sym.cli.main import main
-from stead_sym.html import Html, joined, tag
-from stead_sym.printable import printable_lines
 from stead_sym.report.page import MARKER
+from stead_sym.support.html import Html, joined, tag
+from stead_sym.support.printable import printable_lines
 
 VOID = frozenset({"meta", "br", "hr", "link", "img", "input"})
 

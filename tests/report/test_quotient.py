@@ -10,7 +10,7 @@ from hypothesis import given, note, reject, settings
 import stead_sym as st
 from engine_pairs import both, examples
 from generated.workflows import workflows
-from stead_sym.agent.base import Everything
+from stead_sym.agents.base import Everything
 from stead_sym.errors import AgentError, DefinitionError, NoInitialState, Undecided
 
 

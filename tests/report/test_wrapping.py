@@ -14,7 +14,7 @@ from rich.console import Console
 
 import stead_sym
 from stead_sym.report.terminal import print_verification
-from stead_sym.report.wrapping import Table, Text
+from stead_sym.support.wrapping import Table, Text
 
 IDENTIFIER = re.compile(r"\w+")
 

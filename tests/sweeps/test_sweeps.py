@@ -19,12 +19,12 @@ from rich.console import Console
 from sweeping import expected, runs, write_killer
 
 import stead_sym as st
+from stead_sym.analyses.sweeps.plan import read_plan
+from stead_sym.analyses.sweeps.results import results_in
+from stead_sym.analyses.sweeps.run import Job
+from stead_sym.analyses.sweeps.table import print_sweep
+from stead_sym.analyses.sweeps.work import Result, carry_out
 from stead_sym.cli.main import main
-from stead_sym.sweeps.plan import read_plan
-from stead_sym.sweeps.results import results_in
-from stead_sym.sweeps.run import Job
-from stead_sym.sweeps.table import print_sweep
-from stead_sym.sweeps.work import Result, carry_out
 
 
 class Scripted(Executor):
@@ -109,7 +109,7 @@ def test_a_process_ends_with_its_worker(tmp_path: Path) -> None:
     store = str(tmp_path / "s.sqlite")
     program = (
         "import stead_sym as st\n"
-        "from stead_sym.sweeps.work import carry_out\n"
+        "from stead_sym.analyses.sweeps.work import carry_out\n"
         f"carry_out(st.Run('toy.stead', 'python:slow:slow', folder={str(tmp_path)!r}).job({store!r}))"
     )
     worker = subprocess.Popen([sys.executable, "-c", program])
@@ -181,7 +181,7 @@ def test_a_changed_run_is_another_one(tmp_path: Path) -> None:
     assert replace(first, deployment=first.built).key != ""
 
     def key(**given: object) -> str:
-        from stead_sym.sweeps.run import _loaded
+        from stead_sym.analyses.sweeps.run import _loaded
 
         _loaded.cache_clear()
         return replace(first, **given).key  # type: ignore[arg-type]

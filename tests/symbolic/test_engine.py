@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from engine_pairs import both, examples, replay, some_by_name
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
+from stead_sym.deployment.files import load
 from stead_sym.deployment.restriction import normal_restriction
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.engine import SymbolicEngine
+from stead_sym.engines.symbolic.plan.explain import explain
 from stead_sym.errors import Undecided
-from stead_sym.files import load
 from stead_sym.logic.syntax import TRUE, Future, Not
 from stead_sym.relational.instance import Instance
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.symbolic.plan.explain import explain
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 
 @st.composite

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stead_sym.certificate.diagrams import FALSE, TRUE, Diagrams, Table
+from stead_sym.engines.symbolic.bdd.manager import Bdd, deep
+from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
+from stead_sym.engines.symbolic.encode.values import HELD, Vector
 from stead_sym.relational.instance import Fact
-from stead_sym.symbolic.bdd.manager import Bdd, deep
-from stead_sym.symbolic.encode.encoding import Encoding, Field
-from stead_sym.symbolic.encode.values import HELD, Vector
 
 
 class Sets:

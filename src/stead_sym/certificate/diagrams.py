@@ -21,8 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.errors import InputError
-from stead_sym.symbolic.bdd.manager import Bdd, Manager
 
 TRUE, FALSE = 1, -1
 MOST = 20_000_000

@@ -24,6 +24,10 @@ from stead_sym.certificate.document import (
     Run,
     Staying,
 )
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.check.held_values import Pairs
+from stead_sym.engines.symbolic.check.satisfaction import Checker
+from stead_sym.engines.symbolic.encode.values import HELD, Vector
 from stead_sym.logic.syntax import (
     TRUE,
     And,
@@ -42,10 +46,6 @@ from stead_sym.logic.syntax import (
     children,
     is_temporal,
 )  # fmt: skip
-from stead_sym.symbolic.bdd.manager import Bdd
-from stead_sym.symbolic.check.held_values import Pairs
-from stead_sym.symbolic.check.satisfaction import Checker
-from stead_sym.symbolic.encode.values import HELD, Vector
 
 Address: TypeAlias = tuple[int, ...]
 

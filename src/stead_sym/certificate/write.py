@@ -7,8 +7,8 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from stead_sym.agent.rules import RuleAgent
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.rules import RuleAgent
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
 from stead_sym.certificate.document import (
@@ -27,14 +27,14 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.printer import print_deployment
+from stead_sym.engines.symbolic.bdd.manager import at_work
+from stead_sym.engines.symbolic.engine import SymbolicEngine
+from stead_sym.engines.symbolic.explore.reach import ReachableStates
 from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.syntax import Resolved, Truth
-from stead_sym.symbolic.bdd.manager import at_work
-from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.symbolic.explore.reach import ReachableStates
-from stead_sym.verification import Verification
+from stead_sym.verification.verify import Verification
 
 
 def refuse_fair_actions(deployment: Deployment) -> None:

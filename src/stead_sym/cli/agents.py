@@ -10,18 +10,13 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping
 
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backend import Backend
-from stead_sym.agent.models.backends import KINDS, is_server, open_backend, open_store
-from stead_sym.agent.models.catalogue import CATALOGUE
-from stead_sym.agent.models.connection import Patience
-from stead_sym.agent.models.engine_options import EngineOptions
-from stead_sym.agent.prompts.paper import PAPER_PROMPTS, VARIABLE
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.possible import Greedy, Rule, Sampling
-from stead_sym.agent.records.replay import ReplayAgent
-from stead_sym.agent.records.store import Store
-from stead_sym.agent.roles import AgentLike, told_apart, wrap_all
+from stead_sym.agents.prompts.paper import PAPER_PROMPTS, VARIABLE
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.opening import open_store
+from stead_sym.agents.records.possible import Greedy, Rule, Sampling
+from stead_sym.agents.records.replay import ReplayAgent
+from stead_sym.agents.records.store import Store
+from stead_sym.agents.roles import AgentLike, told_apart, wrap_all
 from stead_sym.cli.numbers import probability, seconds, temperature, tolerance
 from stead_sym.cli.options import Options
 from stead_sym.cli.recorded import (
@@ -36,6 +31,12 @@ from stead_sym.cli.recorded import (
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import ANY, AgentRole
 from stead_sym.errors import InputError
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.backend import Backend
+from stead_sym.models.backends import KINDS, is_server, open_backend
+from stead_sym.models.catalogue import CATALOGUE
+from stead_sym.models.connection import Patience
+from stead_sym.models.engine_options import EngineOptions
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 
 _KINDS = ("policy", "agent", "replay")

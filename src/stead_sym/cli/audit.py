@@ -11,26 +11,27 @@ import random
 import sys
 from collections.abc import Mapping, Sequence
 
-from stead_sym.agent.audit import Audit, Grammar, audit, random_renaming, search
-from stead_sym.agent.base import Agent, DecisionContext
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backends import KINDS, open_store
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.records.store import Store
-from stead_sym.agent.roles import ANY, AgentLike, by_agent
-from stead_sym.agent.wrapper import CanonicalWrapper, WrappedAgent
+from stead_sym.agents.base import Agent, DecisionContext
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.opening import open_store
+from stead_sym.agents.records.store import Store
+from stead_sym.agents.roles import ANY, AgentLike, by_agent
+from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.cli.agents import add_engine_options, add_prompts, opened
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
 from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.files import load
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.errors import InputError
-from stead_sym.files import load
-from stead_sym.printable import printable
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.audit import Audit, Grammar, audit, random_renaming, search
+from stead_sym.models.backends import KINDS
 from stead_sym.relational.schema import Value
-from stead_sym.verification import verify
+from stead_sym.support.printable import printable
+from stead_sym.verification.verify import verify
 
 
 def add_audit(parser: argparse.ArgumentParser) -> None:

@@ -6,15 +6,15 @@ import argparse
 import json
 import sys
 
-from stead_sym.blaming import MOST_SOLVED, blame
+from stead_sym.analyses.blame import MOST_SOLVED, blame
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive, tolerance
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain
-from stead_sym.files import load
+from stead_sym.deployment.files import load
 from stead_sym.report.blame import blame_data, print_blame
 from stead_sym.report.streams import console_on
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 
 def add_blame(parser: argparse.ArgumentParser) -> None:

@@ -10,14 +10,14 @@ import argparse
 import json
 import sys
 
-from stead_sym.agent.roles import named, wrap_all
-from stead_sym.bounds import LIMIT, least_bounds
+from stead_sym.agents.roles import named, wrap_all
+from stead_sym.analyses.bounds import LIMIT, least_bounds
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
+from stead_sym.deployment.files import load
 from stead_sym.errors import Undecided
-from stead_sym.files import load
 from stead_sym.report.bounds import bounds_data, print_bounds
 from stead_sym.report.streams import console_on
 

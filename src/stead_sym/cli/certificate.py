@@ -11,10 +11,10 @@ from rich.padding import Padding
 
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CheckedCertificate
+from stead_sym.deployment.files import load
 from stead_sym.errors import InputError
-from stead_sym.files import load
 from stead_sym.report.streams import console_on
-from stead_sym.report.wrapping import Table
+from stead_sym.support.wrapping import Table
 
 
 def add_check_certificate(parser: argparse.ArgumentParser) -> None:

@@ -17,17 +17,17 @@ from stead_sym import __version__
 from stead_sym.cli.located import prepare_sarif, write_sarif
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.files import load
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.semantics import enabled, exceeded, offer
 from stead_sym.errors import InputError
-from stead_sym.files import load
-from stead_sym.findings.finding import Finding
-from stead_sym.findings.static import lint
 from stead_sym.report.sarif import sarif_error, sarif_findings
 from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import indented
-from stead_sym.report.wrapping import Table, Text
+from stead_sym.support.wrapping import Table, Text
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.static import lint
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:

@@ -26,8 +26,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from stead_sym.errors import SIGNALLED
-from stead_sym.memory import resident, with_huge_pages
-from stead_sym.progress import Progress
+from stead_sym.support.memory import resident, with_huge_pages
+from stead_sym.support.progress import Progress
 
 if TYPE_CHECKING:
     from stead_sym.evidence.data import Json

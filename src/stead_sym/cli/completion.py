@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from stead_sym.cli.examples_of_help import subcommands
 from stead_sym.errors import InputError
-from stead_sym.extras import install
+from stead_sym.support.extras import install
 
 SHELLS = ("bash", "zsh", "fish")
 

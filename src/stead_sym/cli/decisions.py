@@ -11,15 +11,15 @@ import sys
 from collections.abc import Iterator
 from typing import assert_never
 
-from stead_sym.agent.models.backends import open_store
-from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.replay import export_lines
-from stead_sym.agent.records.said import Decoding, Samples
-from stead_sym.agent.records.salvage import salvage
-from stead_sym.agent.records.store import Store
-from stead_sym.agent.records.weight import freedom_words, percent, weight_words
+from stead_sym.agents.records.answer import Answer
+from stead_sym.agents.records.opening import open_store
+from stead_sym.agents.records.replay import export_lines
+from stead_sym.agents.records.said import Decoding, Samples
+from stead_sym.agents.records.salvage import salvage
+from stead_sym.agents.records.store import Store
+from stead_sym.agents.records.weight import freedom_words, percent, weight_words
 from stead_sym.errors import StoreError
-from stead_sym.printable import printable, printable_lines
+from stead_sym.support.printable import printable, printable_lines
 
 _SHOWN = 12  # digits of a key in a list
 

@@ -12,16 +12,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from stead_sym.agent.roles import deciding
-from stead_sym.bounds import LIMIT
+from stead_sym.agents.roles import deciding
+from stead_sym.analyses.bounds import LIMIT
+from stead_sym.analyses.deepening.deepen import Deepening, deepen
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.limits import display
 from stead_sym.cli.options import asked
-from stead_sym.deepening.deepen import Deepening, deepen
+from stead_sym.deployment.files import load
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import Json
-from stead_sym.files import load
 from stead_sym.report.deepening import deepening_data, print_deepening
 from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_evidence

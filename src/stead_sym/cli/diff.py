@@ -9,8 +9,8 @@ import argparse
 import json
 import sys
 
+from stead_sym.deployment.files import load_json
 from stead_sym.errors import InputError
-from stead_sym.files import load_json
 from stead_sym.report.diff import compare
 from stead_sym.report.diff_output import difference_data, print_difference
 from stead_sym.report.recorded import read_report

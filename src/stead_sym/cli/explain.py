@@ -14,14 +14,14 @@ import sys
 import textwrap
 from os.path import exists, isfile
 
-from stead_sym.agent.roles import ANY, by_agent, named
+from stead_sym.agents.roles import ANY, by_agent, named
 from stead_sym.cli.options import add_domain, add_specs, domain
+from stead_sym.deployment.files import load, packaged_examples
+from stead_sym.engines.symbolic.plan.explain import explain
 from stead_sym.errors import InputError
-from stead_sym.files import load, packaged_examples
 from stead_sym.report.explanation import explanation_data, print_explanation
 from stead_sym.report.streams import console_on
 from stead_sym.report.topics import Topic, base, near, topic, topics
-from stead_sym.symbolic.plan.explain import explain
 
 
 def add_explain(parser: argparse.ArgumentParser) -> None:

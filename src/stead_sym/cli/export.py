@@ -10,19 +10,19 @@ import argparse
 import sys
 from pathlib import Path
 
+from stead_sym.analyses.state_graph import MAX_STATES
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain
+from stead_sym.deployment.files import load
 from stead_sym.errors import InputError
 from stead_sym.export.model import Export, exported
 from stead_sym.export.promela import askable, to_promela
 from stead_sym.export.smv import to_smv
 from stead_sym.export.storm import to_storm
-from stead_sym.files import load
 from stead_sym.report.written import refuse_source, write_file
-from stead_sym.state_graph import MAX_STATES
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:

@@ -9,14 +9,14 @@ from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, r
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_domain, add_file, domain
+from stead_sym.deployment.files import load
 from stead_sym.errors import InputError
-from stead_sym.files import load
 from stead_sym.logic.names import check_known
 from stead_sym.report.diagram import diagram_dot, diagram_svg
 from stead_sym.report.graphs import graph_of_decisions, graph_of_states, the_only
 from stead_sym.report.state_diagram import MOST_STATES
 from stead_sym.report.written import refuse_source, write_file
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 
 def add_graph(parser: argparse.ArgumentParser) -> None:

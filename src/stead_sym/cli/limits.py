@@ -10,9 +10,9 @@ from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.numbers import positive, seconds
 from stead_sym.cli.options import Options
 from stead_sym.errors import Undecided
-from stead_sym.progress import Progress
 from stead_sym.report.failures import print_error
 from stead_sym.report.progress import progress_line, progress_on_stderr
+from stead_sym.support.progress import Progress
 
 
 def add_limits(parser: Options) -> None:

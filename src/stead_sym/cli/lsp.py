@@ -10,7 +10,7 @@ import argparse
 import os
 
 from stead_sym.errors import InputError
-from stead_sym.extras import install
+from stead_sym.support.extras import install
 
 
 def add_lsp(parser: argparse.ArgumentParser) -> None:

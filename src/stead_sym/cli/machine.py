@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from stead_sym.cli.numbers import positive
-from stead_sym.families import counter_machine, read_program
-from stead_sym.files import load_program
+from stead_sym.deployment.counter_machine import counter_machine, read_program
+from stead_sym.deployment.files import load_program
 
 
 def add_counter_machine(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from stead_sym.agent.models.catalogue import CATALOGUE, LICENCE, WEIGHTS, fetched
+from stead_sym.models.catalogue import CATALOGUE, LICENCE, WEIGHTS, fetched
 
 
 def add_models(parser: argparse.ArgumentParser) -> None:

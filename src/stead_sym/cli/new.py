@@ -15,7 +15,7 @@ from pathlib import Path
 
 from stead_sym.errors import InputError
 from stead_sym.logic.names import check_name
-from stead_sym.printable import printable
+from stead_sym.support.printable import printable
 
 TEMPLATES: Mapping[str, str] = {
     "approval": "one agent, whose calls may want an approval first",

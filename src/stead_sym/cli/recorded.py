@@ -18,17 +18,17 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from stead_sym.agent.base import Agent
-from stead_sym.agent.models.chat import ASKING, KIND, chat_agent
-from stead_sym.agent.prompts.prompt import Prompt
-from stead_sym.agent.python import PythonAgent
-from stead_sym.agent.recorded import Asking, RecordedAgent
-from stead_sym.agent.records.store import Store
-from stead_sym.agent.wording import one_line
+from stead_sym.agents.base import Agent
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.python import PythonAgent
+from stead_sym.agents.recorded import Asking, RecordedAgent
+from stead_sym.agents.records.store import Store
+from stead_sym.agents.wording import one_line
 from stead_sym.cli.numbers import positive, seconds
 from stead_sym.cli.options import Options
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
+from stead_sym.models.chat import ASKING, KIND, chat_agent
 
 PYTHON = "python:MODULE:OBJECT"
 RECORDED_KINDS = (PYTHON, KIND)

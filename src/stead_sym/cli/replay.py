@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from stead_sym.agent.roles import Wrappers, named, wrap, wrap_all
+from stead_sym.agents.roles import Wrappers, named, wrap, wrap_all
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.files import load, load_json
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
@@ -25,10 +26,9 @@ from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.reading import Written, read_evidence
 from stead_sym.evidence.recorded import RECORDED, decisions_that_differ, recorded_wrappers
 from stead_sym.evidence.replay import Replayed, replay
-from stead_sym.files import load, load_json
-from stead_sym.printable import printable
 from stead_sym.report.replayed import print_replayed
 from stead_sym.report.streams import console_on
+from stead_sym.support.printable import printable
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:

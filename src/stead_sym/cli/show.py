@@ -11,12 +11,12 @@ import argparse
 import sys
 
 from stead_sym.cli.options import add_file
+from stead_sym.deployment.files import load, packaged_examples, packaged_text
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
-from stead_sym.files import load, packaged_examples, packaged_text
-from stead_sym.findings.static import lint
-from stead_sym.printable import printable
 from stead_sym.report.streams import console_on
+from stead_sym.support.printable import printable
+from stead_sym.verification.findings.static import lint
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:

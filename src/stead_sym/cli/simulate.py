@@ -9,16 +9,16 @@ from __future__ import annotations
 import argparse
 import sys
 
-from stead_sym.agent.roles import wrap_all
+from stead_sym.agents.roles import wrap_all
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.options import add_file
 from stead_sym.cli.stepping import Stepper
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.files import load, load_json
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import InputError
 from stead_sym.evidence.reading import read_evidence
-from stead_sym.extras import install
-from stead_sym.files import load, load_json
+from stead_sym.support.extras import install
 
 
 def add_simulate(parser: argparse.ArgumentParser) -> None:

@@ -19,14 +19,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
-from stead_sym.agent.roles import named
+from stead_sym.agents.roles import named
 from stead_sym.cli.stepping import Choice, Stepper
 from stead_sym.deployment.trace import Step, Trace, as_changes
 from stead_sym.errors import SteadError
 from stead_sym.evidence.moves import MOST_OUTCOMES
-from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.verification import verdict_line, verify
+from stead_sym.support.printable import printable
+from stead_sym.verification.verify import verdict_line, verify
 
 _ROOM_FOR_RUN = 16
 """The rows of a terminal from which on the run is shown too."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stead_sym.agent.roles import Wrappers
+from stead_sym.agents.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import normal_restriction

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, watched
 from stead_sym.cli.numbers import positive, seconds
 from stead_sym.errors import InputError
-from stead_sym.progress import Progress
+from stead_sym.support.progress import Progress
 
 EXPLORING = frozenset({"blame", "bounds", "export", "graph", "symmetry", "verify"})
 """The commands that explore."""

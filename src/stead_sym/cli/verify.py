@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from stead_sym.agent.roles import AgentLike, deciding
-from stead_sym.bounds import LIMIT
+from stead_sym.agents.roles import AgentLike, deciding
+from stead_sym.analyses.bounds import LIMIT
 from stead_sym.certificate.write import HIDING, check_directory, is_certifiable, write_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
@@ -24,12 +24,11 @@ from stead_sym.cli.located import add_located, errors_located, locate_error, pre
 from stead_sym.cli.numbers import positive, probability
 from stead_sym.cli.options import Options, add_domain, add_file, add_formulas, add_specs, asked, domain
 from stead_sym.deployment.deployment import Deployment, Question
+from stead_sym.deployment.files import load
+from stead_sym.engines.symbolic.bdd.manager import says_out_of_memory
 from stead_sym.errors import InputError, SteadError, Undecided
 from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
-from stead_sym.files import load
-from stead_sym.findings.static import lint
-from stead_sym.printable import printable
 from stead_sym.report.data import findings_data, report_data
 from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_early, write_evidence
@@ -38,8 +37,9 @@ from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import print_verdicts, print_verification
-from stead_sym.symbolic.bdd.manager import says_out_of_memory
-from stead_sym.verification import Verdict, Verification, verify
+from stead_sym.support.printable import printable
+from stead_sym.verification.findings.static import lint
+from stead_sym.verification.verify import Verdict, Verification, verify
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:

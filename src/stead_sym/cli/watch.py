@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stead_sym.cli.numbers import seconds
 from stead_sym.errors import InputError
-from stead_sym.printable import printable
+from stead_sym.support.printable import printable
 
 WATCHED = ("verify", "check", "show", "explain", "bounds")
 _TICK = 0.3

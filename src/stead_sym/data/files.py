@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from stead_sym.data.source import Column
 from stead_sym.data.tables import BATCH, Batch, Table, positions
 from stead_sym.errors import InputError, Span
-from stead_sym.extras import install
+from stead_sym.support.extras import install
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile

@@ -12,7 +12,6 @@ from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
 
-from stead_sym.collecting import seldom_collecting
 from stead_sym.data.files import file_table
 from stead_sym.data.source import Column, FactsFrom, File, Given, Into, Loaded
 from stead_sym.data.spelling import Unusable, spelled, text_of
@@ -21,6 +20,7 @@ from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.names import Names, is_name
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Schema, Sort, Value
+from stead_sym.support.collecting import seldom_collecting
 
 
 @dataclass(slots=True)

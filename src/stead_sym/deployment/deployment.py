@@ -19,7 +19,6 @@ from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Spec, View
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.html import Displayed
 from stead_sym.logic.compose import as_formula
 from stead_sym.logic.names import Names, nearest
 from stead_sym.logic.parser import parse_formula
@@ -28,6 +27,7 @@ from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
+from stead_sym.support.html import Displayed
 
 Question: TypeAlias = str | Formula
 """The name of a specification, or a sentence."""

@@ -18,10 +18,10 @@ from types import MappingProxyType
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.errors import RestrictionError, Undecided
-from stead_sym.html import Displayed, table
 from stead_sym.logic.sorts import variables_by_sort
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Sort, Value
+from stead_sym.support.html import Displayed, table
 
 MOST_VALUES = 100_000
 """The largest number of values that a sort may have in a restriction: no engine gets through more."""

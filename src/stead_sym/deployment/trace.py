@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from stead_sym.deployment.folding import Folded, folded
 from stead_sym.deployment.tool import Call
-from stead_sym.html import Displayed, paragraph, table
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Value
+from stead_sym.support.html import Displayed, paragraph, table
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.weight import weight_data
-from stead_sym.agent.wrapper import Decision
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.records.answer import Answer
+from stead_sym.agents.records.digest import digest
+from stead_sym.agents.records.weight import weight_data
+from stead_sym.agents.wrapper import Decision
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Call

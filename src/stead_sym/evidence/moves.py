@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.records.answer import Answer, recorded_answer
-from stead_sym.agent.roles import Wrappers
-from stead_sym.agent.wrapper import Decision
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.records.answer import Answer, recorded_answer
+from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.wrapper import Decision
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction, around

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.roles import Wrappers
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from stead_sym.agent.roles import Wrappers, known_values
+from stead_sym.agents.roles import Wrappers, known_values
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.renaming import naming
 from stead_sym.deployment.trace import Step

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import assert_never
 
-from stead_sym.agent.roles import Wrappers
+from stead_sym.agents.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import is_initial
 from stead_sym.deployment.parts import FairAction

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.html import Displayed
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import Const, Exists, Expanded, Forall, Formula, Not, Quantified, is_temporal
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
+from stead_sym.support.html import Displayed
 
 
 @dataclass(frozen=True, slots=True)

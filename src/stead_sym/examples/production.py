@@ -24,15 +24,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from stead_sym.agent.models.agent import ModelAgent
-from stead_sym.agent.models.backends import open_backend, open_store
-from stead_sym.agent.prompts.prompt import Prompt
+from stead_sym.agents.prompts.prompt import Prompt
+from stead_sym.agents.records.opening import open_store
+from stead_sym.analyses.production import Granted, NotVerified, OnUnknown, VerifiedAgent
+from stead_sym.deployment.files import load
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError, SteadError
-from stead_sym.files import load
-from stead_sym.production import Granted, NotVerified, OnUnknown, VerifiedAgent
+from stead_sym.models.agent import ModelAgent
+from stead_sym.models.backends import open_backend
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 TABLES = (
     "CREATE TABLE desk (name TEXT PRIMARY KEY, version INTEGER NOT NULL)",

@@ -45,6 +45,7 @@ from dataclasses import dataclass, field
 from math import comb
 from typing import TypeAlias
 
+from stead_sym.analyses.state_graph import StateGraph
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
 from stead_sym.export.connectives import both, either, negation
@@ -79,7 +80,6 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.logic.syntax import Same as SameRelation
 from stead_sym.relational.schema import Value
-from stead_sym.state_graph import StateGraph
 
 Denoted: TypeAlias = Value | Slot
 """What a variable stands for: a name, or what a slot holds."""

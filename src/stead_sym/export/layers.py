@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 
+from stead_sym.analyses.state_graph import StateGraph
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.export.names import Layer
 from stead_sym.relational.schema import Value
-from stead_sym.state_graph import StateGraph
 
 
 @dataclass(frozen=True, slots=True, order=True)

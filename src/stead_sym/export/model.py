@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import assert_never
 
+from stead_sym.analyses.state_graph import MAX_STATES, StateGraph, state_graph
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError
 from stead_sym.export.ground import Grounding, held_layers
@@ -19,8 +20,7 @@ from stead_sym.export.layers import Node, Nodes, all_nodes
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
-from stead_sym.state_graph import MAX_STATES, StateGraph, state_graph
-from stead_sym.verification import Verification
+from stead_sym.verification.verify import Verification
 
 
 @dataclass(frozen=True, slots=True)

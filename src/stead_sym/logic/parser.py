@@ -17,7 +17,6 @@ from typing import Literal, TypeAlias, cast
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from stead_sym.caches import cache_folder
 from stead_sym.errors import ParseError, Span
 from stead_sym.logic.habits import habit
 from stead_sym.logic.syntax import (
@@ -50,6 +49,7 @@ from stead_sym.logic.syntax import (
     Until,
     Var,
 )
+from stead_sym.support.caches import cache_folder
 
 Node: TypeAlias = Tree[Token]
 

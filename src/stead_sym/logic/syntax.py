@@ -30,7 +30,7 @@ from functools import lru_cache
 from typing import Any, Literal, NoReturn, TypeAlias, assert_never, get_args
 
 from stead_sym.errors import Span
-from stead_sym.html import Displayed
+from stead_sym.support.html import Displayed
 
 MAX_DEPTH = 200
 """How deep formulas may be nested, as text (the items around them count) and with definitions expanded: what

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from stead_sym.errors import DeclarationError
-from stead_sym.html import Displayed, paragraph, table
 from stead_sym.relational.schema import Relation, Schema, Value
+from stead_sym.support.html import Displayed, paragraph, table
 
 
 class Fact(NamedTuple):

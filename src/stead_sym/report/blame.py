@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich.console import Console, Group, RenderableType
 
-from stead_sym.blaming import Blame, Decision, Mend
+from stead_sym.analyses.blame import Blame, Decision, Mend
 from stead_sym.evidence.data import Json
 from stead_sym.report.terminal import indented
-from stead_sym.report.wrapping import Table, Text
-from stead_sym.verification import Verification
+from stead_sym.support.wrapping import Table, Text
+from stead_sym.verification.verify import Verification
 
 
 def print_blame(result: Verification, blame: Blame, console: Console) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from stead_sym.bounds import Bounds, SortBound
+from stead_sym.analyses.bounds import Bounds, SortBound
 from stead_sym.evidence.data import Json
 from stead_sym.report.data import run_data
 from stead_sym.report.terminal import indented, print_trace
-from stead_sym.report.wrapping import Table, Text
+from stead_sym.support.wrapping import Table, Text
 
 
 def print_bounds(name: str, agent: str, bounds: Bounds, console: Console) -> None:

@@ -12,18 +12,18 @@ from importlib.resources import files
 from itertools import zip_longest
 from types import MappingProxyType
 
-from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.weight import weight_data
+from stead_sym.agents.records.answer import Answer
+from stead_sym.agents.records.weight import weight_data
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
 from stead_sym.evidence.data import Json, evidence_data, text_digest
 from stead_sym.evidence.moves import Moves
-from stead_sym.findings.finding import Finding
-from stead_sym.hypotheses import Hypotheses
 from stead_sym.relational.instance import Fact
-from stead_sym.verification import Verdict, Verification
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.hypotheses import Hypotheses
+from stead_sym.verification.verify import Verdict, Verification
 
 _NONE: Mapping[str, int] = MappingProxyType({})
 

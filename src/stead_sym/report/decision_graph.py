@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from stead_sym.agent.base import DecisionContext
+from stead_sym.agents.base import DecisionContext
 from stead_sym.deployment.tool import Call
-from stead_sym.engine import Quotient
+from stead_sym.engines.protocol import Quotient
 from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
-from stead_sym.verification import AgentRun, Verification
+from stead_sym.verification.verify import AgentRun, Verification
 
 MOST_NODES = 40
 """So many nodes are drawn at most."""

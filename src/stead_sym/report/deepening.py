@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from stead_sym.deepening.deepen import Deepening, in_words
+from stead_sym.analyses.deepening.deepen import Deepening, in_words
 from stead_sym.evidence.data import Json
 from stead_sym.report.data import run_data, verdict_data
 from stead_sym.report.terminal import indented, print_evidence, print_trace, verdict_row, verdict_table
-from stead_sym.report.wrapping import Table, Text
+from stead_sym.support.wrapping import Table, Text
 
 
 def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) -> None:

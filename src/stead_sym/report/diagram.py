@@ -15,12 +15,12 @@ from typing import Literal, TypeAlias
 
 from rich.cells import cell_len
 
-from stead_sym.html import Html, joined, tag
-from stead_sym.printable import printable
 from stead_sym.report.drawing import Drawing
 from stead_sym.report.layered import Placed, Point, placed
 from stead_sym.report.layout import CHAR, LINE, MARGIN
 from stead_sym.report.palette import DARK, FONT, LIGHT
+from stead_sym.support.html import Html, joined, tag
+from stead_sym.support.printable import printable
 
 Kind: TypeAlias = Literal["head", "selected", "offered", "fact", "quiet"]
 By: TypeAlias = Literal["agent", "other", "event"]

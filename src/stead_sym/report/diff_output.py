@@ -14,7 +14,7 @@ from stead_sym.evidence.data import Json
 from stead_sym.report.diff import Change, DecisionChange, Difference, Parting, VerdictChange
 from stead_sym.report.recorded import Choice, Context, RecordedStep
 from stead_sym.report.terminal import indented
-from stead_sym.report.wrapping import Table, Text
+from stead_sym.support.wrapping import Table, Text
 
 _MOST = 3
 """So many contexts that are new, and so many that are gone, are listed."""

@@ -12,12 +12,12 @@ from html import escape
 from typing import Literal
 
 from stead_sym.evidence.outline import outline
-from stead_sym.printable import printable
 from stead_sym.report.evidence import Subject, subject
 from stead_sym.report.layout import LINE, MARGIN, Arrow, Box, Line, Mark, Path, Picture, picture
 from stead_sym.report.palette import DARK, FONT, LIGHT
 from stead_sym.report.steps import MovesOf
-from stead_sym.verification import Verification
+from stead_sym.support.printable import printable
+from stead_sym.verification.verify import Verification
 
 MARKER = '<svg xmlns="http://www.w3.org/2000/svg" class="stead-evidence"'
 """How a drawing begins."""

@@ -14,9 +14,9 @@ from typing import Protocol, TypeAlias
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 
-from stead_sym.agent.records.weight import freedom_words, weight_words
-from stead_sym.agent.wrapper import Decision
-from stead_sym.deepening.deepen import Deepening
+from stead_sym.agents.records.weight import freedom_words, weight_words
+from stead_sym.agents.wrapper import Decision
+from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.tool import Call
@@ -28,11 +28,11 @@ from stead_sym.evidence.tree import Evidence, Node
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.names import check_known
 from stead_sym.logic.syntax import Formula
-from stead_sym.printable import printable
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
-from stead_sym.report.wrapping import Table, Text
-from stead_sym.verification import Verdict, Verification
+from stead_sym.support.printable import printable
+from stead_sym.support.wrapping import Table, Text
+from stead_sym.verification.verify import Verdict, Verification
 
 Fairness: TypeAlias = Formula | FairAction
 """A fairness constraint: on states, or on actions."""

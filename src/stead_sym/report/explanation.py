@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 
+from stead_sym.engines.symbolic.plan.explain import ExplainedFresh, ExplainedRelation, Explanation
 from stead_sym.evidence.data import Json
 from stead_sym.report.data import derivation_data
 from stead_sym.report.terminal import indented
-from stead_sym.report.wrapping import Table, Text
-from stead_sym.symbolic.plan.explain import ExplainedFresh, ExplainedRelation, Explanation
+from stead_sym.support.wrapping import Table, Text
 
 
 def print_explanation(

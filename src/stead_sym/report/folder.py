@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from stead_sym.agent.records.digest import digest
-from stead_sym.agent.roles import ANY, named
-from stead_sym.deepening.deepen import Deepening
+from stead_sym.agents.records.digest import digest
+from stead_sym.agents.roles import ANY, named
+from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import FORMAT, Json, evidence_data
 from stead_sym.evidence.moves import Moves
@@ -22,7 +22,7 @@ from stead_sym.report.drawing import MARKER as DRAWING_MARKER
 from stead_sym.report.drawing import evidence_drawing
 from stead_sym.report.evidence import MARKER, Subject, evidence_text, subject, subject_of
 from stead_sym.report.written import write_file
-from stead_sym.verification import Verdict, Verification
+from stead_sym.verification.verify import Verdict, Verification
 
 _LONGEST = 40
 

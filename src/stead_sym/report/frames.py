@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from stead_sym.agent.records.weight import is_same
+from stead_sym.agents.records.weight import is_same
 from stead_sym.errors import InputError
-from stead_sym.extras import install
-from stead_sym.verification import Verification
+from stead_sym.support.extras import install
+from stead_sym.verification.verify import Verification
 
 if TYPE_CHECKING:
     import pandas

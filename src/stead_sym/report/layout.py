@@ -13,14 +13,14 @@ from typing import Literal, TypeAlias
 
 from rich.cells import cell_len, chop_cells
 
-from stead_sym.agent.records.weight import is_weighed, weight_words
+from stead_sym.agents.records.weight import is_weighed, weight_words
 from stead_sym.deployment.trace import as_changes
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.outline import Numbered, Outline, Place
-from stead_sym.printable import printable
 from stead_sym.relational.instance import Instance
 from stead_sym.report.evidence import Fairness, constraints_met
 from stead_sym.report.steps import MovesOf, actor_word
+from stead_sym.support.printable import printable
 
 CHAR, LINE = 7.3, 17.0
 """The width of a character and the height of a line, of text that is 12 pixels high."""

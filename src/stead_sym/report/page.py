@@ -2,7 +2,7 @@
 
 The page is plain HTML, which a reader without scripts, a printer and a screen reader get as it is; the script
 in `page.js` adds steps by keyboard and drawings that can be zoomed. One decision: nothing that stands in the
-page can run. All text is escaped where it is put in (`stead_sym.html`), and the page's policy allows the one
+page can run. All text is escaped where it is put in (`support.html`), and the page's policy allows the one
 style and the one script that came with the package, by their digests, and nothing else, no address either.
 """
 
@@ -13,7 +13,6 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from stead_sym.html import Content, Html, tag
 from stead_sym.report.decision_graph import decision_graph
 from stead_sym.report.diagram import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
@@ -29,7 +28,8 @@ from stead_sym.report.page_sections import (
 )
 from stead_sym.report.terminal import domain_text, plural, reached
 from stead_sym.report.written import prepare_file, write_file
-from stead_sym.verification import OF_NOTHING, Verification
+from stead_sym.support.html import Content, Html, tag
+from stead_sym.verification.verify import OF_NOTHING, Verification
 
 MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
 """How a report begins."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from stead_sym.agent.prompts.prompt import Message
-from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.said import Decoding, Given, Samples
-from stead_sym.agent.records.weight import freedom_words, weight_words
-from stead_sym.html import Content, Html, joined, tag
+from stead_sym.agents.prompts.prompt import Message
+from stead_sym.agents.records.answer import Answer
+from stead_sym.agents.records.said import Decoding, Given, Samples
+from stead_sym.agents.records.weight import freedom_words, weight_words
 from stead_sym.report.decision_graph import DecisionGraph, decision_diagram
 from stead_sym.report.diagram import diagram_svg
 from stead_sym.report.terminal import plural
-from stead_sym.verification import AgentRun, Verification
+from stead_sym.support.html import Content, Html, joined, tag
+from stead_sym.verification.verify import AgentRun, Verification
 
 _MOST_DECISIONS = 300
 _MOST_FACTS, _MOST_CALLS = 60, 60

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from stead_sym.agent.records.weight import is_weighed, weight_words
+from stead_sym.agents.records.weight import is_weighed, weight_words
 from stead_sym.deployment.folding import Folded, folded
 from stead_sym.deployment.trace import Change, as_changes
 from stead_sym.evidence.moves import MOST_OUTCOMES, Move
 from stead_sym.evidence.outline import Numbered, Outline, outline
-from stead_sym.html import Content, Html, joined, tag
 from stead_sym.relational.instance import Fact
 from stead_sym.report.evidence import constraints_met, constraints_of
 from stead_sym.report.page_decisions import decision_anchor
 from stead_sym.report.steps import actor_word
 from stead_sym.report.terminal import plural
-from stead_sym.verification import Verdict, Verification
+from stead_sym.support.html import Content, Html, joined, tag
+from stead_sym.verification.verify import Verdict, Verification
 
 _MOST_STEPS, _MOST_RUNS, _MOST_FACTS = 400, 12, 500
 _OPEN = 12  # so many facts of a first state are shown without being asked for

@@ -12,12 +12,12 @@ from dataclasses import replace
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import Derivation
 from stead_sym.evidence.data import text_digest
-from stead_sym.findings.finding import Finding
-from stead_sym.html import Content, Html, joined, tag
-from stead_sym.hypotheses import Hypothesis
 from stead_sym.report.page_evidence import evidence_of, title_of
 from stead_sym.report.terminal import MARKS, plural, shown_by
-from stead_sym.verification import OF_NOTHING, Verdict, Verification
+from stead_sym.support.html import Content, Html, joined, tag
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.hypotheses import Hypothesis
+from stead_sym.verification.verify import OF_NOTHING, Verdict, Verification
 
 _MEANING = {
     "holds": "true of the deployment itself, with as many records as ever come in: no run refutes it",

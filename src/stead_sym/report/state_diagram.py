@@ -6,9 +6,9 @@ it from others.
 
 from __future__ import annotations
 
+from stead_sym.analyses.state_graph import StateGraph
 from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
-from stead_sym.state_graph import StateGraph
-from stead_sym.verification import Verification
+from stead_sym.verification.verify import Verification
 
 MOST_STATES = 100
 """How many states are drawn by default: past that nobody reads them."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from rich.console import RenderableType
 
-from stead_sym.agent.records.weight import is_weighed, weight_words
+from stead_sym.agents.records.weight import is_weighed, weight_words
 from stead_sym.deployment.folding import Folded, folded
 from stead_sym.deployment.trace import Step, as_changes
 from stead_sym.evidence.moves import Move
-from stead_sym.printable import printable, printable_lines
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.report.wrapping import Table, Text
+from stead_sym.support.printable import printable, printable_lines
+from stead_sym.support.wrapping import Table, Text
 
 MovesOf = Callable[[Instance, Step], Move | None]
 """What is known of a step from a state, None where nothing is."""

@@ -15,7 +15,7 @@ from typing import TextIO, cast
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from stead_sym.printable import printable_lines
+from stead_sym.support.printable import printable_lines
 
 _WIDTH = 80
 _OBEYED = re.compile(r"[^ -~\n\t]")

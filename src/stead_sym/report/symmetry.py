@@ -6,11 +6,11 @@ from collections.abc import Collection
 
 from rich.console import Console, Group, RenderableType
 
+from stead_sym.analyses.symmetry import SingleChoice, Symmetric, Symmetry
 from stead_sym.deployment.tool import Call
 from stead_sym.evidence.data import Json
 from stead_sym.report.terminal import indented
-from stead_sym.report.wrapping import Table, Text
-from stead_sym.symmetries import SingleChoice, Symmetric, Symmetry
+from stead_sym.support.wrapping import Table, Text
 
 _SHOWN = 12  # calls, facts or values of a long list
 

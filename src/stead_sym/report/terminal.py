@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 
-from stead_sym.agent.records.answer import Answer
-from stead_sym.agent.records.repeated import Repeated, repeated
-from stead_sym.agent.records.weight import Weight, is_same, percent, weight, weight_words
+from stead_sym.agents.records.answer import Answer
+from stead_sym.agents.records.repeated import Repeated, repeated
+from stead_sym.agents.records.weight import Weight, is_same, percent, weight, weight_words
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.outline import outline
-from stead_sym.hypotheses import Hypotheses
 from stead_sym.report.steps import MovesOf, StepRow, step_table
-from stead_sym.report.wrapping import Table, Text
-from stead_sym.verification import OF_NOTHING, AgentRun, Domain, Verdict, Verification
+from stead_sym.support.wrapping import Table, Text
+from stead_sym.verification.hypotheses import Hypotheses
+from stead_sym.verification.verify import OF_NOTHING, AgentRun, Domain, Verdict, Verification
 
 _CLOSEST = 3
 """So many of the decisions with the least margin are listed."""

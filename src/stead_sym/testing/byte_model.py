@@ -11,11 +11,11 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from stead_sym.agent.models.backend import Request, Written, unforced
-from stead_sym.agent.prompts.prompt import Message
-from stead_sym.agent.records.digest import digest
-from stead_sym.agent.records.possible import Tokens
-from stead_sym.agent.records.said import Unforced
+from stead_sym.agents.prompts.prompt import Message
+from stead_sym.agents.records.digest import digest
+from stead_sym.agents.records.possible import Tokens
+from stead_sym.agents.records.said import Unforced
+from stead_sym.models.backend import Request, Written, unforced
 
 
 class ByteTokenizer:

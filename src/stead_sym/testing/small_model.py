@@ -16,17 +16,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stead_sym.agent.base import DecisionContext
-from stead_sym.agent.models.tokenizer import library
-from stead_sym.agent.prompts.prompt import Message, Prompt
-from stead_sym.agent.rules import RuleAgent
-from stead_sym.agent.wrapper import CanonicalWrapper
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.prompts.prompt import Message, Prompt
+from stead_sym.agents.rules import RuleAgent
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.files import load
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import ModelError
-from stead_sym.files import load
+from stead_sym.models.tokenizer import library
 from stead_sym.relational.schema import Value
 
 CHAT_TEMPLATE = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.bdd.fixpoint import globally, shortest
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.bdd.relation import Relation
+from stead_sym.engines.symbolic.bdd.fixpoint import globally, shortest
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.bdd.relation import Relation
+from stead_sym.support.progress import Pulse
 
 BITS = ("a", "b", "c")
 STATES = range(8)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stead_sym.symbolic.bdd.manager import HAS_CUDD, Manager, deep_stack
+from stead_sym.engines.symbolic.bdd.manager import HAS_CUDD, Manager, deep_stack
 
 BITS = ("a", "b", "c", "d", "e")
 ROWS = [dict(zip(BITS, row, strict=True)) for row in product((False, True), repeat=len(BITS))]
@@ -80,7 +80,7 @@ def test_a_search_for_cycles_that_finds_a_manager_says_nothing(backend, referrin
 
 def test_a_manager_in_a_cycle_at_the_end_of_the_process(backend):
     program = f"""
-from stead_sym.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.bdd.manager import Manager
 manager = Manager({backend!r})
 manager.declare_bottom("ab")
 cycle = [manager, manager.var("a") & manager.var("b")]
@@ -286,7 +286,7 @@ def test_a_cube_is_a_conjunction_of_literals(backend):
 
 
 DEEP = """
-from stead_sym.symbolic.bdd.manager import Manager, deep_stack
+from stead_sym.engines.symbolic.bdd.manager import Manager, deep_stack
 m = Manager("cudd")
 names = [f"x{i}" for i in range(80_000)]
 m.declare_bottom(names)

@@ -7,9 +7,9 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.bdd.relation import Relation
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.bdd.relation import Relation
+from stead_sym.support.progress import Pulse
 
 BITS, STAYS = ("a", "b"), "s"
 """Two bits that move, and one that the relation leaves as it is but may depend on."""

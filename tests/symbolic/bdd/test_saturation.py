@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.bdd.fixpoint import shortest
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.bdd.relation import Relation
-from stead_sym.symbolic.bdd.saturation import _Several, saturated
+from stead_sym.engines.symbolic.bdd.fixpoint import shortest
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.bdd.relation import Relation
+from stead_sym.engines.symbolic.bdd.saturation import _Several, saturated
+from stead_sym.support.progress import Pulse
 
 MOVING = [("a", "a'"), ("b", "b'"), ("c", "c'")]
 KEPT = "k"  # a bit between those that move, which keeps its value

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.bdd.union import union
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.bdd.union import union
 
 BITS = ("a", "b", "c", "d", "e")
 """Of each bit there is a copy, but for the last, which is idle where it is not set."""

@@ -16,9 +16,9 @@ import stead_sym
 from engine_pairs import agreeing, examples
 from generated.mortality import mortal_deployments
 from mixed_formulas import Mixed
+from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import FALSE, TRUE, Atom, Binder, Const, Equal, Formula, Var
-from stead_sym.symbolic.encode.values import Vector
 
 
 @st.composite

@@ -18,8 +18,9 @@ from generated.formulas import assignments
 from generated.mortality import mortal_deployments
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
+from stead_sym.engines.explicit.engine import ExplicitEngine
+from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import Undecided
-from stead_sym.explicit.engine import ExplicitEngine
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -34,8 +35,7 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
-from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 MOST = 250  # states of the literal domain
 FEW = 40  # states, where an `ensure` leads from each of them to many

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from engine_pairs import both, examples, replay, some_by_name
 from generated.deployments import deployments
-from stead_sym.agent.roles import wrap
+from stead_sym.agents.roles import wrap
+from stead_sym.deployment.files import load
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.deployment.trace import Trace
+from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import Undecided
-from stead_sym.files import load
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import (
     FALSE,
@@ -37,8 +38,7 @@ from stead_sym.logic.syntax import (
     conjunction,
     free_variables,
 )
-from stead_sym.symbolic.engine import SymbolicEngine
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 
 class Case:

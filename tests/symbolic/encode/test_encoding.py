@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.encode.encoding import Encoding, Field
 
 SCHEMA = Schema(
     (Sort("a"), Sort("k", ("k1", "k2"))),

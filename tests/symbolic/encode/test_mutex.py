@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from engine_pairs import examples
 from generated.deployments import deployments
 from generated.guess_breakers import crowded_relations
+from stead_sym.deployment.files import load
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.engines.explicit.explore import explore
+from stead_sym.engines.symbolic.encode.mutex import fields, keys_of, possible_keys, singles
+from stead_sym.engines.symbolic.plan.guess import first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, plan
 from stead_sym.errors import Undecided
-from stead_sym.explicit.explore import explore
-from stead_sym.files import load
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.encode.mutex import fields, keys_of, possible_keys, singles
-from stead_sym.symbolic.plan.guess import first_guess
-from stead_sym.symbolic.plan.planner import Task, plan
-from stead_sym.verification import verify
+from stead_sym.support.progress import Pulse
+from stead_sym.verification.verify import verify
 
 
 def confirmed(deployment):

@@ -16,9 +16,9 @@ from generated.guess_breakers import named_after_others
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded
+from stead_sym.engines.explicit.explore import explore
+from stead_sym.engines.symbolic.encode.representatives import possible_anchors
 from stead_sym.errors import DefinitionError, Undecided
-from stead_sym.explicit.explore import explore
-from stead_sym.symbolic.encode.representatives import possible_anchors
 from whole import verify
 
 

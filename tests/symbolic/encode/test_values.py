@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.encode.values import Values, bits_of, coded, number_in
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.encode.values import Values, bits_of, coded, number_in
 
 SORTS = {"a": ("a1", "a2", "a3"), "k": ("k1", "k2"), "none": ()}
 STATE = ("s", "t")

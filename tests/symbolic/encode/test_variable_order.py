@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from engine_pairs import examples
 from generated.deployments import deployments
 from stead_sym.deployment.build import build_deployment
+from stead_sym.engines.symbolic.encode.encoding import Field
+from stead_sym.engines.symbolic.encode.variable_order import Order, arranged
+from stead_sym.engines.symbolic.plan import planner
 from stead_sym.errors import Undecided
 from stead_sym.relational.instance import Fact
-from stead_sym.symbolic.encode.encoding import Field
-from stead_sym.symbolic.encode.variable_order import Order, arranged
-from stead_sym.symbolic.plan import planner
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 
 def counted(deployment, domain):

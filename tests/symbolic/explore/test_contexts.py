@@ -7,7 +7,7 @@ from families import desks, service_desk
 
 import stead_sym as st
 from engine_pairs import both
-from stead_sym.symbolic.explore import contexts
+from stead_sym.engines.symbolic.explore import contexts
 
 
 class Noting:

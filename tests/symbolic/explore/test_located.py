@@ -12,12 +12,12 @@ from returns import returns_desk
 
 import stead_sym
 from engine_pairs import both, by_name, examples, some_by_name
-from stead_sym.agent.base import FunctionAgent
+from stead_sym.agents.base import FunctionAgent
+from stead_sym.engines.symbolic.explore import neighbourhoods, places
+from stead_sym.engines.symbolic.explore.located import Locator
+from stead_sym.engines.symbolic.explore.neighbourhoods import Site, Tree
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.symbolic.explore import neighbourhoods, places
-from stead_sym.symbolic.explore.located import Locator
-from stead_sym.symbolic.explore.neighbourhoods import Site, Tree
 
 _STATES = 3000
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from engine_pairs import both, by_name, examples, replay, some_by_name
 from generated.deployments import deployments
+from stead_sym.engines.symbolic.step.transitions import Transitions
 from stead_sym.errors import Undecided
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.symbolic.step.transitions import Transitions
 
 
 @st.composite

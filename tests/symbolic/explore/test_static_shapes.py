@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import stead_sym
 from engine_pairs import by_name, examples, some_by_name
 from static_shapes import static_shape
+from stead_sym.engines.symbolic.bdd import relation
+from stead_sym.engines.symbolic.explore import contexts
+from stead_sym.engines.symbolic.step import effects
 from stead_sym.errors import DefinitionError, Undecided
-from stead_sym.symbolic.bdd import relation
-from stead_sym.symbolic.explore import contexts
-from stead_sym.symbolic.step import effects
 
 _STATES = 200
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from engine_pairs import examples
 from generated.guess_breakers import named_after_others
 from stead_sym.deployment.restriction import normal_restriction
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.plan.anchored_names import FreshVariables
-from stead_sym.symbolic.plan.guess import Broken, first_guess
-from stead_sym.symbolic.plan.planner import Task, attempt
+from stead_sym.engines.symbolic.plan.anchored_names import FreshVariables
+from stead_sym.engines.symbolic.plan.guess import Broken, first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, attempt
+from stead_sym.support.progress import Pulse
 
 
 def last(deployment):

@@ -17,11 +17,11 @@ from engine_pairs import assert_same_answers, examples
 from generated.guess_breakers import crowded_relations, named_after_others, short_of_room
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
+from stead_sym.engines.symbolic.explore.reach import explore
+from stead_sym.engines.symbolic.plan.guess import Broken, Guess, confirm, first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, attempt
 from stead_sym.errors import DefinitionError, Undecided
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.explore.reach import explore
-from stead_sym.symbolic.plan.guess import Broken, Guess, confirm, first_guess
-from stead_sym.symbolic.plan.planner import Task, attempt
+from stead_sym.support.progress import Pulse
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ from hypothesis import given, reject, settings
 
 from engine_pairs import both, examples
 from generated.deployments import deployments
-from stead_sym import progress
+from stead_sym.deployment.files import load
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
+from stead_sym.engines.symbolic.plan.guess import Guess, first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, plan
+from stead_sym.engines.symbolic.step.updates import Writer
 from stead_sym.errors import Undecided
-from stead_sym.files import load
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.plan.guess import Guess, first_guess
-from stead_sym.symbolic.plan.planner import Task, plan
-from stead_sym.symbolic.step.updates import Writer
-from stead_sym.verification import verify
+from stead_sym.support import progress
+from stead_sym.support.progress import Pulse
+from stead_sym.verification.verify import verify
 
 
 def task(deployment, literal=False):

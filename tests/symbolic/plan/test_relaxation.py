@@ -12,17 +12,17 @@ from generated.formulas import Signature, assignments, formulas
 from generated.guess_breakers import crowded_relations
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.engines.explicit.explore import explore
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.encode.encoding import Encoding
+from stead_sym.engines.symbolic.encode.values import bits_of
+from stead_sym.engines.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
+from stead_sym.engines.symbolic.plan.guess import first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, plan
+from stead_sym.engines.symbolic.plan.relaxation import Relaxation
 from stead_sym.errors import Undecided
-from stead_sym.explicit.explore import explore
 from stead_sym.logic.evaluate import holds
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.encode.encoding import Encoding
-from stead_sym.symbolic.encode.values import bits_of
-from stead_sym.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
-from stead_sym.symbolic.plan.guess import first_guess
-from stead_sym.symbolic.plan.planner import Task, plan
-from stead_sym.symbolic.plan.relaxation import Relaxation
+from stead_sym.support.progress import Pulse
 
 
 def relaxed(deployment, single):

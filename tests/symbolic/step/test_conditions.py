@@ -9,13 +9,13 @@ import pytest
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.deployment.tool import Choose, Fresh
+from stead_sym.engines.symbolic.encode.representatives import Naming
+from stead_sym.engines.symbolic.plan.guess import first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, plan
+from stead_sym.engines.symbolic.step.conditions import ConditionCompiler
 from stead_sym.logic.evaluate import holds
-from stead_sym.progress import Pulse
 from stead_sym.relational.instance import Instance
-from stead_sym.symbolic.encode.representatives import Naming
-from stead_sym.symbolic.plan.guess import first_guess
-from stead_sym.symbolic.plan.planner import Task, plan
-from stead_sym.symbolic.step.conditions import ConditionCompiler
+from stead_sym.support.progress import Pulse
 
 TEXT = """
 deployment d

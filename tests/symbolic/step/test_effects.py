@@ -13,12 +13,12 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import exceeded, offer, successors
 from stead_sym.deployment.tool import Call
+from stead_sym.engines.explicit.explore import explore
+from stead_sym.engines.symbolic.plan.guess import first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, plan
+from stead_sym.engines.symbolic.step import effects
 from stead_sym.errors import DefinitionError, Undecided
-from stead_sym.explicit.explore import explore
-from stead_sym.progress import Pulse
-from stead_sym.symbolic.plan.guess import first_guess
-from stead_sym.symbolic.plan.planner import Task, plan
-from stead_sym.symbolic.step import effects
+from stead_sym.support.progress import Pulse
 
 _OWN = (
     "insert M({0})",

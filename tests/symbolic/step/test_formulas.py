@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from engine_pairs import examples
 from generated.formulas import Signature, assignments, formulas
 from stead_sym.deployment.ensure import ensured
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
+from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.logic.evaluate import holds
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.encode.encoding import Encoding, Field
-from stead_sym.symbolic.step.formulas import Compiler
 
 SCHEMA = Schema(
     (Sort("a"), Sort("k", ("k1", "k2"))),

@@ -7,12 +7,12 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
+from stead_sym.engines.symbolic.step.formulas import Compiler
+from stead_sym.engines.symbolic.step.invariants import may_meet
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.encode.encoding import Encoding, Field
-from stead_sym.symbolic.step.formulas import Compiler
-from stead_sym.symbolic.step.invariants import may_meet
 
 VALUES = ("k1", "k2", "k3")
 SCHEMA = Schema((Sort("k", VALUES),), (Relation("P", ("k",)), Relation("On", ())))

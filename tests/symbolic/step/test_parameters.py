@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from engine_pairs import examples
 from stead_sym.deployment.tool import Tool
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
+from stead_sym.engines.symbolic.step.parameters import Parameters
 from stead_sym.logic.syntax import TRUE, Binder
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.symbolic.bdd.manager import Manager
-from stead_sym.symbolic.encode.encoding import Encoding, Field
-from stead_sym.symbolic.step.parameters import Parameters
 
 SCHEMA = Schema((Sort("a"), Sort("k", ("k1", "k2"))), (Relation("P", ("a",)),))
 VALUES = {"a": ("a1", "a2", "a3"), "k": ("k1", "k2")}

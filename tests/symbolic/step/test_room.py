@@ -8,13 +8,13 @@ import pytest
 
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
-from stead_sym.progress import Pulse
+from stead_sym.engines.symbolic.plan.guess import first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, plan
+from stead_sym.engines.symbolic.step.formulas import Compiler
+from stead_sym.engines.symbolic.step.room import Room
+from stead_sym.engines.symbolic.step.updates import Writer
 from stead_sym.relational.instance import Instance
-from stead_sym.symbolic.plan.guess import first_guess
-from stead_sym.symbolic.plan.planner import Task, plan
-from stead_sym.symbolic.step.formulas import Compiler
-from stead_sym.symbolic.step.room import Room
-from stead_sym.symbolic.step.updates import Writer
+from stead_sym.support.progress import Pulse
 
 TEXT = """
 deployment d

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine_pairs import examples
 from generated.formulas import Signature, formulas
+from stead_sym.engines.symbolic.step.single_facts import merged
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import (
     And,
@@ -26,7 +27,6 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.symbolic.step.single_facts import merged
 
 VALUES = {"a": ("a1", "a2", "a3"), "s": ("on", "off")}
 SYMBOLS = {"One": ("a",), "Pair": ("a", "a"), "Mixed": ("a", "s"), "Many": ("a", "a"), "Tag": ("s",)}

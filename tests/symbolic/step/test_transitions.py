@@ -10,7 +10,7 @@ from generated.deployments import deployments
 from generated.formulas import Signature, formulas
 from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import And, Future, Globally, Iff, Next, Not, Or, Until
-from stead_sym.verification import verify
+from stead_sym.verification.verify import verify
 
 
 @st.composite

@@ -30,6 +30,7 @@ from stead_sym.certificate.checker.ledger import Ledger
 from stead_sym.certificate.checker.space import Vector, same_dead_bit
 from stead_sym.certificate.document import Bound, Bounds, Closed, Leaving, Rings, Set, Staying
 from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -55,7 +56,6 @@ from stead_sym.logic.syntax import (
     is_temporal,
     unexpanded,
 )  # fmt: skip
-from stead_sym.symbolic.bdd.manager import Bdd
 
 Address: TypeAlias = tuple[int, ...]
 

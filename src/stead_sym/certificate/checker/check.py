@@ -50,10 +50,10 @@ from stead_sym.certificate.document import (
 from stead_sym.certificate.files import read_diagram_data, read_document
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate, ProvedClaim
 from stead_sym.deployment.tool import Call
+from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 from stead_sym.errors import InputError
 from stead_sym.logic.syntax import And, Formula, Future, Globally, Implies, Not, Or
 from stead_sym.relational.instance import Fact
-from stead_sym.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 
 
 @at_work()

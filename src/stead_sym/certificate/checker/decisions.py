@@ -27,11 +27,11 @@ from stead_sym.certificate.document import AgentTable, Entry
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.parts import AgentRole, Policy
 from stead_sym.deployment.tool import Call
+from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.syntax import Var
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Bdd
 
 NAME = "@"
 """The kind of the vectors for the names of a context."""

@@ -19,10 +19,10 @@ from stead_sym.certificate.checker.space import copy_of
 from stead_sym.deployment.leaps import questions
 from stead_sym.deployment.semantics import postcondition
 from stead_sym.deployment.tool import Call, Effect, Tool
+from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.errors import Undecided
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Value
-from stead_sym.symbolic.bdd.manager import Bdd
 
 MOST = 20_000
 """So many facts a formula about arbitrary instances may be about."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias, assert_never
 
 from stead_sym.certificate.checker.space import Leaf, Space, Vector
+from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import compares, declared, value_of
 from stead_sym.logic.syntax import (
     And,
@@ -44,7 +45,6 @@ from stead_sym.logic.syntax import (
 )  # fmt: skip
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Schema, Value
-from stead_sym.symbolic.bdd.manager import Bdd
 
 Scope: TypeAlias = Mapping[str, "Vector | Value"]
 

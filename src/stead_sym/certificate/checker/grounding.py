@@ -26,11 +26,11 @@ from stead_sym.certificate.checker.space import Space
 from stead_sym.certificate.document import Named
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Assign, Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
+from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.syntax import Binder, Formula, Term, Var, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Bdd
 
 Sigma = Mapping[str, Value]
 

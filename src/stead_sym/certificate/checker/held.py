@@ -21,8 +21,8 @@ from itertools import permutations
 
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.space import Space, Vector, copy_of, mortal_pairs, same_dead_bit
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.relational.schema import Schema, Value
-from stead_sym.symbolic.bdd.manager import Bdd, Bits
 
 
 class Steps:

@@ -15,9 +15,9 @@ from stead_sym.certificate.checker.statement import Statement
 from stead_sym.certificate.diagrams import Diagrams
 from stead_sym.certificate.document import AgentTable, Certificate
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.syntax import Formula, Quantified, children, is_temporal
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Bdd, Manager
 
 
 def declared(manager: Manager, certificate: Certificate, statement: Statement) -> Space:

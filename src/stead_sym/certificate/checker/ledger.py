@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from stead_sym.certificate.checker.space import Space
 from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema
-from stead_sym.symbolic.bdd.manager import Bdd
 
 
 @dataclass

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Bdd, Manager
 
 Leaf = tuple[tuple[Value, ...], Bdd]
 

@@ -18,9 +18,9 @@ from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.ledger import Ledger
 from stead_sym.certificate.checker.space import Space
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
-from stead_sym.symbolic.bdd.manager import Bdd
 
 
 def initial_states(space: Space, deployment: Deployment, ledger: Ledger, *, literal: bool) -> Bdd:

@@ -27,7 +27,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment, read_items, with_line_feeds
 from stead_sym.deployment.resolve import Items, resolve_items
 from stead_sym.errors import InputError, Span
-from stead_sym.findings.static import lint
+from stead_sym.verification.findings.static import lint
 
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 _KINDS = {

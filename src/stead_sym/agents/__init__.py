@@ -1,0 +1,1 @@
+"""Agents: decision contexts, the canonical wrapper, policies, Python agents, the store of decisions."""

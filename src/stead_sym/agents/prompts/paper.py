@@ -1,0 +1,117 @@
+"""The prompts of the paper, read from its own LaTeX source: their texts are not part of this package.
+
+The decision: they are named by words that stand where a folder of prompt texts may, `paper`, `paper-control`
+and `paper-airline`, with the path of the source after a colon or in the environment variable
+`STEAD_SYM_PAPER`. A listing is taken byte for byte: from after the line that begins it to before the line
+feed that ends its last line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stead_sym.agents.prompts.template import Template
+from stead_sym.deployment.tool import Tool
+from stead_sym.errors import InputError
+
+VARIABLE = "STEAD_SYM_PAPER"
+"""The environment variable with the path of the source, where a word has none."""
+
+_WORKFLOW = {
+    "system.txt": "System message",
+    "user.txt": "User-message template 2",
+    "tools.json": "Tool-schema serialization",
+}
+PAPER_PROMPTS: Mapping[str, Mapping[str, str]] = {
+    "paper": {**_WORKFLOW, "policy.txt": "Policy text"},
+    "paper-control": {**_WORKFLOW, "policy.txt": "Control policy text"},
+    "paper-airline": {"user.txt": "User-message template"},
+}
+"""For each word the headings of the listings that stand for files of prompt texts; a number after a heading
+counts those that are alike."""
+
+_LISTING = re.compile(
+    r"\\listingheading\{(.*?)\.\}\s*\\begin\{lstlisting\}\n(.*?)\n\\end\{lstlisting\}", re.DOTALL
+)
+_ANSWER = re.compile(r'^\{.*"<.*>".*\}$', re.MULTILINE)
+"""The line of the airline prompt that shows what an answer looks like, with `"<…>"` for what to fill in."""
+
+
+def is_paper(word: str) -> bool:
+    """Whether a word stands for prompts of the paper, with a path or without."""
+    return word.partition(":")[0] in PAPER_PROMPTS
+
+
+def paper_prompt(word: str, tools: Sequence[Tool], deployment: str) -> dict[str, Template]:
+    """The texts of a prompt of the paper by the names of the files that they stand for.
+
+    Raises `InputError` where there is no source, it lacks a listing, or the prompt is of other tools than
+    these, which are those of the deployment with that name.
+    """
+    name, _, path = word.partition(":")
+    path = path or os.environ.get(VARIABLE, "")
+    if not path:
+        raise InputError(
+            f"the prompts {name} are read from the paper's own source, which is not part of this package;"
+            f" write {name}:PATH/paper.tex, or set {VARIABLE}; ./{name} is a folder"
+        )
+    found = listings(path)
+    texts: dict[str, Template] = {}
+    for file, heading in PAPER_PROMPTS[name].items():
+        if heading not in found:
+            raise InputError(
+                f"{path}: no listing with the heading {heading!r}; give the LaTeX source of the paper"
+            )
+        texts[file] = Template(found[heading], f"{path}, {heading}")
+    if "tools.json" in texts:
+        _check_tools(texts["tools.json"], tools, name, deployment)
+    else:
+        texts |= _airline(texts["user.txt"], tools, name, deployment)
+    return texts
+
+
+def listings(path: str | Path) -> dict[str, str]:
+    """The listings of a LaTeX source by their headings, and a second one of a heading as `HEADING 2`."""
+    try:
+        source = Path(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"{path}: cannot be read ({why}); give the LaTeX source of the paper") from None
+    texts: dict[str, str] = {}
+    for heading, text in _LISTING.findall(source):
+        texts[heading if heading not in texts else f"{heading} 2"] = text
+    return texts
+
+
+def _check_tools(schemas: Template, tools: Sequence[Tool], name: str, deployment: str) -> None:
+    listed = {tool["name"] for tool in json.loads(schemas.text)}
+    if other := sorted(listed.symmetric_difference(tool.name for tool in tools)):
+        raise InputError(
+            f"the prompts {name} are of other tools than {deployment} has ({', '.join(other)});"
+            " use them with the example refund, or prompts of your own"
+        )
+
+
+def _airline(user: Template, tools: Sequence[Tool], name: str, deployment: str) -> dict[str, Template]:
+    """No system message, and calls spelled as the answer in the prompt: the arguments of a tool are the list
+    that is to be filled in."""
+    shown = _ANSWER.search(user.text)
+    calls = [tool for tool in tools if tool.params and {p.sort for p in tool.params} == {"reservation"}]
+    if shown is None or not calls:
+        raise InputError(
+            f"the prompts {name} are of calls that take reservations, of which {deployment} has none;"
+            " use them with the example airline, or prompts of your own"
+        )
+    answer = json.loads(shown[0])
+    [key] = (key for key, value in answer.items() if isinstance(value, list))
+    spelled = {
+        tool.name: json.dumps({**answer, key: [f"[{p.name}]" for p in tool.params]}, separators=(",", ":"))
+        for tool in calls
+    }
+    return {"system.txt": Template("", name), "calls.json": Template(json.dumps(spelled), name)}

@@ -1,0 +1,296 @@
+"""From a decision context to the messages that a language model is sent, and from a call to its text.
+
+The decision: a prompt is a function of the (canonical) decision context and of nothing else, and the same
+object serves verification and production. What surrounds the context are texts of the deployment (`system`,
+`instructions`) or files, each of which replaces one default:
+
+| file | what |
+| --- | --- |
+| `system.txt` | the system message; an empty one leaves the message out |
+| `user.txt` | the user message, with placeholders |
+| `policy.txt` | what `[POLICY TEXT]` stands for |
+| `tools.json` | what `[TOOL SCHEMAS]` stands for, taken as it is |
+| `calls.json` | per tool, the text of a call of it, with `[parameter]` for its arguments |
+
+Placeholders of `user.txt`: `[POLICY TEXT]`, `[TOOL SCHEMAS]`, `[CURRENT RELATIONAL STATE]`, `[OFFERED
+CALLS]`, `[SORT]` for the only value of a sort that the context shows, and `[Relation.2]` for the second
+value of the only fact of a relation. One line feed at the end of a file is not part of its text.
+
+Identifiers come from live data, and texts from anybody, so neither is written into a prompt raw. In the state
+a value is a JSON string; one with a text is `{"m1": "Please refund …"}`, wherever it stands, and has an entry
+`"text m1"` of its own where only offered calls mention it. In a call it goes by its name. A placeholder is
+filled with the value, or its text, as it stands between the quotes of a JSON string, so that it keeps to its
+line and its quotes; names without quotes, backslashes and control characters stand as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.prompts.paper import is_paper, paper_prompt
+from stead_sym.agents.prompts.template import Template
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.errors import DeclarationError, InputError, Span
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Schema, Value
+
+_POLICY, _TOOLS = "POLICY TEXT", "TOOL SCHEMAS"
+_STATE, _CALLS = "CURRENT RELATIONAL STATE", "OFFERED CALLS"
+_UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""What JSON leaves as it is, although it is not shown, ends a line or cannot be encoded."""
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+_FILES = ("system.txt", "user.txt", "policy.txt", "tools.json", "calls.json")
+
+
+class Message(NamedTuple):
+    """One message of a chat; ``role`` is `system` or `user`."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The texts around a decision context. Build it with `Prompt.of`.
+
+    ``shown`` are the relations that the agent is shown, ``schemas`` is the text of the tools, ``calls`` has
+    the template of a call for tools whose calls are not spelled as JSON.
+    """
+
+    schema: Schema
+    tools: tuple[Tool, ...]
+    shown: tuple[str, ...]
+    system: str
+    user: Template
+    policy: str
+    schemas: str
+    calls: Mapping[str, Template] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.user.check(self._placeholders)
+        for name, template in self.calls.items():
+            template.check([param.name for param in self._tool(name).params])
+
+    @classmethod
+    def of(
+        cls, deployment: Deployment, directory: str | Path | None = None, agent: AgentRole | None = None
+    ) -> Prompt:
+        """The prompt of an agent, by default the only one, with the texts of the files that ``directory``
+        has, or of the paper where it is a word of `paper`.
+
+        Of several agents, one whose name is that of a folder in ``directory`` has its texts from there.
+        Raises `InputError` where the directory has none of these files, or a file is not what it should be.
+        """
+        agent = agent or deployment.agents[0]
+        given: Mapping[str, Template] = {}
+        name, tools = deployment.name, deployment.tools_of(agent)
+        if isinstance(directory, str) and is_paper(directory):
+            given = paper_prompt(directory, tools, name)
+        elif directory is not None:
+            own = Path(directory, agent.name)
+            given = _read(own if own.is_dir() else Path(directory))
+        shown = {view.relation for view in agent.views}
+        system = given.get("system.txt", _own("system.txt", agent.system))
+        policy = given.get("policy.txt", _own("policy.txt", agent.instructions))
+        user = given.get("user.txt", Template(_packaged("user.txt"), "user.txt"))
+        schemas = given.get("tools.json", Template(tool_schemas(tools), name))
+        return cls(
+            schema=deployment.schema,
+            tools=tools,
+            shown=tuple(r.name for r in deployment.schema.relations if not shown or r.name in shown),
+            system=system.text,
+            user=user,
+            policy=policy.text,
+            schemas=schemas.text,
+            calls=_call_templates(given["calls.json"], deployment) if "calls.json" in given else {},
+        )
+
+    def messages(self, context: DecisionContext) -> tuple[Message, ...]:
+        """What the model is sent for a context; `InputError` where a placeholder has no single value
+        there."""
+
+        def value(name: str) -> str:
+            match name:
+                case "POLICY TEXT":
+                    return self.policy
+                case "TOOL SCHEMAS":
+                    return self.schemas
+                case "CURRENT RELATIONAL STATE":
+                    return self.state_text(context.view, context.calls)
+                case "OFFERED CALLS":
+                    return "\n".join(self.call_text(call) for call in sorted(context.calls))
+                case _:
+                    return self._only(name, context)
+
+        user = Message("user", self.user.fill(self._placeholders, value))
+        return (Message("system", self.system), user) if self.system else (user,)
+
+    def state_text(self, view: Instance, calls: Iterable[Call] = ()) -> str:
+        """The facts as a JSON object: for every relation shown the sorted list of its tuples; then the texts
+        of values that only the calls mention."""
+        rows: dict[str, list[tuple[Value, ...]]] = {name: [] for name in self.shown}
+        for relation, args in view.facts:
+            if relation in rows:
+                rows[relation].append(args)
+        lines = [
+            f"  {_json(name)}: [{', '.join(map(self._row, sorted(tuples)))}]" for name, tuples in rows.items()
+        ]
+        if self.schema.text_of:
+            offered = {value for call in calls for value in call.args if value in self.schema.text_of}
+            shown = {value for tuples in rows.values() for args in tuples for value in args}
+            texts = ((value, self.schema.text_of[value]) for value in sorted(offered - shown))
+            lines.extend(f"  {_json(f'text {value}')}: {_json(text)}" for value, text in texts)
+        return "{\n" + ",\n".join(lines) + "\n}"
+
+    def _row(self, args: tuple[Value, ...]) -> str:
+        """A tuple in the state."""
+        if self.schema.text_of.keys().isdisjoint(args):
+            return _names(args)
+        return _json(list(map(self._shown, args)))
+
+    def _shown(self, value: Value) -> object:
+        """What stands for a value in the state."""
+        text = self.schema.text_of.get(value)
+        return value if text is None else {value: text}
+
+    def call_text(self, call: Call) -> str:
+        """The text that stands for a call; the model selects the call by writing it."""
+        names = tuple(param.name for param in self._tool(call.tool).params)
+        if call.tool not in self.calls:
+            return _call(call, names)
+        arguments = dict(zip(names, call.args, strict=True))
+        return self.calls[call.tool].fill(names, lambda name: _inner(arguments[name]))
+
+    @cached_property
+    def _placeholders(self) -> frozenset[str]:
+        columns = (f"{r.name}.{i}" for r in self.schema.relations for i in range(1, r.arity + 1))
+        sorts = (sort.name.upper() for sort in self.schema.sorts)
+        return frozenset((_POLICY, _TOOLS, _STATE, _CALLS, *sorts, *columns))
+
+    def _only(self, name: str, context: DecisionContext) -> str:
+        """The single value that `[SORT]` or `[Relation.2]` stands for, or its text."""
+        relation, dot, column = name.partition(".")
+        values: Sequence[Value]
+        if dot:
+            values = sorted(args[int(column) - 1] for args in context.view.tuples(relation))
+            what = f"facts of {relation}"
+        else:
+            values = sorted(self._values(name, context))
+            what = f"values of {name}"
+        if len(values) != 1:
+            raise InputError(
+                f"the context has {len(values)} {what} where one is wanted; use another placeholder"
+            )
+        return _inner(self.schema.text_of.get(values[0], values[0]))
+
+    def _values(self, name: str, context: DecisionContext) -> set[Value]:
+        found: set[Value] = set()
+        for sort, values in context.view.active_domain.items():
+            if sort.upper() == name:
+                found |= values
+        for call in context.calls:
+            params = self._tool(call.tool).params
+            found |= {v for p, v in zip(params, call.args, strict=True) if p.sort.upper() == name}
+        return found
+
+    def _tool(self, name: str) -> Tool:
+        for tool in self.tools:
+            if tool.name == name:
+                return tool
+        raise DeclarationError(f"unknown tool {name}; there are {', '.join(t.name for t in self.tools)}")
+
+
+def _json(data: object) -> str:
+    """JSON on one line, in which every character that is not shown, or ends a line, is escaped."""
+    return _UNSAFE.sub(_escaped, _encode(data))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
+def _inner(text: str) -> str:
+    """What stands between the quotes of a JSON string."""
+    return _json(text)[1:-1]
+
+
+@lru_cache(maxsize=1 << 14)
+def _names(values: tuple[Value, ...]) -> str:
+    """Names as a JSON list. Canonical contexts repeat the same few of them."""
+    return _json(values)
+
+
+@lru_cache(maxsize=1 << 14)
+def _call(call: Call, params: tuple[str, ...]) -> str:
+    """A call as JSON."""
+    return _json({"name": call.tool, "arguments": dict(zip(params, call.args, strict=True))})
+
+
+def tool_schemas(tools: Sequence[Tool]) -> str:
+    """The tools as JSON, by name: description, and the sort of every argument."""
+    return json.dumps(
+        [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "arguments": {param.name: param.sort for param in tool.params},
+            }
+            for tool in sorted(tools, key=lambda tool: tool.name)
+        ],
+        indent=2,
+        sort_keys=True,
+        ensure_ascii=False,
+    )
+
+
+def _own(file: str, text: str | None) -> Template:
+    return Template(_packaged(file) if text is None else text, file)
+
+
+def _packaged(file: str) -> str:
+    text = files("stead_sym.agents.prompts").joinpath("templates", file).read_text(encoding="utf-8")
+    return text.removesuffix("\n")
+
+
+def _read(directory: Path) -> dict[str, Template]:
+    """The prompt files that there are."""
+    found: dict[str, Template] = {}
+    for name in _FILES:
+        path = directory / name
+        if path.is_file():
+            try:
+                text = path.read_bytes().decode()
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+            except OSError as error:
+                raise InputError(f"{path}: cannot be read ({error.strerror}); make it readable") from None
+            found[name] = Template(text.removesuffix("\n"), str(path))
+    if not found:
+        raise InputError(f"{directory}: no prompt texts there; put in one of {', '.join(_FILES)}")
+    return found
+
+
+def _call_templates(file: Template, deployment: Deployment) -> dict[str, Template]:
+    try:
+        data = json.loads(file.text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{file.source}:{error.lineno}:{error.colno}: not JSON: {error.msg}; mend it"
+        ) from None
+    if not isinstance(data, dict) or not all(isinstance(text, str) for text in data.values()):
+        raise InputError(
+            f'{file.source}: should be {{"TOOL": "text of a call with [parameter]", …}}; write that'
+        )
+    for tool in data:
+        deployment.tool(tool, Span(file.source, 1, 1))  # raises where there is none
+    return {tool: Template(text, f"{file.source}, {tool}") for tool, text in data.items()}

@@ -1,0 +1,117 @@
+"""Who is working on which question, so that several workers on one store do not ask the same one.
+
+The decision: a worker has one row with a lease, which a thread of its own extends while the worker lives; its
+claims hold as long as the lease does. What a worker that was killed had claimed is free again when its lease
+has run out, after `LEASE` seconds at most. A claim only saves work: answers are as safe without it.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+import sqlalchemy as sa
+
+from stead_sym.agents.records.database import CLAIM, WORKER, Database, parts
+from stead_sym.errors import StoreError
+
+LEASE = 15.0
+"""Seconds after which the claims of a worker that gives no sign of life are free."""
+
+
+class Claims:
+    """The claims of one worker, as a context manager: at its end all of them are given up.
+
+    A key is claimed by one worker at a time; several threads with claims of their own are several workers.
+    """
+
+    def __init__(self, database: Database, lease: float = LEASE) -> None:
+        self._database = database
+        self._lease = lease
+        self._worker = uuid.uuid4().hex
+        self._finished: set[str] = set()
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._thread is None:
+            return
+        self._ending.set()
+        if self._thread.is_alive():  # not where Ctrl-C came before it had begun
+            self._thread.join()
+        try:
+            with self._database.writing() as connection:
+                connection.execute(sa.delete(CLAIM).where(CLAIM.c.worker == self._worker))
+                connection.execute(sa.delete(WORKER).where(WORKER.c.id == self._worker))
+        except StoreError:
+            if error is None:  # otherwise it would hide what went wrong first; the lease runs out
+                raise
+
+    def take(self, keys: Iterable[str]) -> set[str]:
+        """Claim what is free; the keys that are then this worker's."""
+        wanted = list(keys)
+        if not wanted:
+            return set()
+        self._start()
+        taken: set[str] = set()
+        with self._database.writing() as connection:
+            self._drop_finished(connection)
+            for part in parts(wanted):
+                connection.execute(self._claiming(), [{"key": key, "worker": self._worker} for key in part])
+                mine = CLAIM.c.key.in_(part) & (CLAIM.c.worker == self._worker)
+                taken.update(connection.execute(sa.select(CLAIM.c.key).where(mine)).scalars())
+        return taken
+
+    def finish(self, keys: Iterable[str]) -> None:
+        """Give up claims whose answers are stored: with the next `take`, or at the latest in the end."""
+        self._finished.update(keys)
+
+    def _drop_finished(self, connection: sa.Connection) -> None:
+        for part in parts(self._finished):
+            mine = CLAIM.c.key.in_(part) & (CLAIM.c.worker == self._worker)
+            connection.execute(sa.delete(CLAIM).where(mine))
+        self._finished.clear()
+
+    def _claiming(self) -> sa.Insert:
+        """Insert a claim, or take it over from a worker whose lease has run out."""
+        alive = sa.select(WORKER.c.id).where(WORKER.c.until > self._database.now)
+        adding = self._database.adding(CLAIM)
+        return adding.on_conflict_do_update(
+            index_elements=[CLAIM.c.key],
+            set_={"worker": adding.excluded.worker},
+            where=CLAIM.c.worker.not_in(alive),
+        )
+
+    def _start(self) -> None:
+        if self._thread is not None:
+            return
+        self._database.complete()
+        with self._database.writing() as connection:
+            dead = sa.select(WORKER.c.id).where(WORKER.c.until <= self._database.now)
+            connection.execute(sa.delete(CLAIM).where(CLAIM.c.worker.in_(dead)))
+            connection.execute(sa.delete(WORKER).where(WORKER.c.until <= self._database.now))
+            self._live(connection)
+        self._thread = threading.Thread(target=self._beat, name="claims of stead-sym", daemon=True)
+        self._thread.start()
+
+    def _live(self, connection: sa.Connection) -> None:
+        """Extend the lease."""
+        adding = self._database.adding(WORKER).values(id=self._worker, until=self._database.now + self._lease)
+        until = {"until": adding.excluded.until}
+        connection.execute(adding.on_conflict_do_update(index_elements=[WORKER.c.id], set_=until))
+
+    def _beat(self) -> None:
+        while not self._ending.wait(self._lease / 3):
+            try:
+                with self._database.writing() as connection:
+                    self._live(connection)
+            except StoreError:
+                continue  # the worker meets the same trouble where it can be reported

@@ -1,0 +1,32 @@
+"""The decisions that a store has for questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stead_sym.agents.prompts.prompt import Message
+from stead_sym.agents.records.answer import Answer, Offered
+from stead_sym.agents.records.store import Store
+from stead_sym.errors import StoreError
+
+
+def known(
+    store: Store, asked: Mapping[str, tuple[tuple[Message, ...], tuple[Offered, ...]]]
+) -> dict[str, Answer]:
+    """The decisions that there are of the keys, each of which is given with its prompt and its calls.
+
+    Raises `StoreError` for one of another question than its key was made of.
+    """
+    answers = store.get_many(asked)
+    for key, answer in answers.items():
+        if (answer.prompt, answer.calls) != asked[key]:
+            raise of_another_question(store, answer)
+    return answers
+
+
+def of_another_question(store: Store, answer: Answer) -> StoreError:
+    """The error of a decision that is none to what its key was made of."""
+    return StoreError(
+        f"{store.name}: decision {answer.key[:12]} has other calls, or another prompt, than what"
+        " its key was made of; use another store"
+    )

@@ -1,0 +1,114 @@
+"""What can be kept of a store some of whose rows are damaged: a new store with the others.
+
+The decision: a row is kept where every check of a read passes. Of two decisions for one key that disagree
+neither is: which one is right cannot be told, and the model can be asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from stead_sym.agents.records.answer import Answer
+from stead_sym.agents.records.store import Store, contents
+from stead_sym.errors import StoreError
+
+if TYPE_CHECKING:
+    from stead_sym.agents.records.database import Row
+
+_TABLES = ("decision", "node", "question")
+_TOGETHER = 500
+
+
+class Lost(NamedTuple):
+    """A row that was not kept: its table, its number, its key where that can be read, and why."""
+
+    table: str
+    number: int
+    key: str
+    why: str
+
+    def __str__(self) -> str:
+        key = f" (key {self.key[:12]})" if self.key else ""
+        return f"{self.table} {self.number}{key}: {self.why}"
+
+
+class Salvaged(NamedTuple):
+    """How many decisions and nodes were kept, and what was not."""
+
+    decisions: int
+    nodes: int
+    lost: tuple[Lost, ...]
+
+
+class _Read(NamedTuple):
+    """A row as it was read: what it says in short, or why it cannot be believed."""
+
+    number: int
+    row: Row | None
+    says: str
+    why: str
+
+
+def salvage(old: Store, new: Store) -> Salvaged:
+    """Add the sound rows of one store to another, which has to be empty: all of them, or after an error none.
+
+    Raises `StoreError` where it is not, and where ``old`` cannot be read at all.
+    """
+    lost: list[Lost] = []
+    new.database.complete()
+    for table in _TABLES:
+        if next(new.database.all_rows(table), None) is not None:
+            raise StoreError(f"{new.name}: there are decisions already; name a new store")
+    with new.database.writing() as connection:
+        kept = {}
+        for table in _TABLES if old.database.is_complete else _TABLES[:2]:
+            rows = list[dict[str, str]]()
+            kept[table] = 0
+            for _, key, body, digest in _kept(old, table, lost):
+                rows.append({"key": key, "body": body, "digest": digest})
+                if len(rows) == _TOGETHER:
+                    kept[table] += new.database.add(connection, table, rows)
+                    rows.clear()
+            kept[table] += new.database.add(connection, table, rows)
+    return Salvaged(kept["decision"], kept["node"], tuple(lost))
+
+
+def _kept(old: Store, table: str, lost: list[Lost]) -> Iterator[Row]:
+    """The first sound row of every key of which no other says something else; the lost ones are listed."""
+    said: dict[str, dict[str, int]] = {}
+    for number, row, says, why in _read(old, table):
+        if row is None or why:
+            lost.append(Lost(table, number, "" if row is None else str(row[1]), why))
+        else:
+            said.setdefault(row[1], {}).setdefault(says, number)
+    for number, row, _, why in _read(old, table):
+        if row is None or why:
+            continue
+        firsts = list(said[row[1]].values())
+        if len(firsts) > 1:
+            others = ", ".join(str(first) for first in firsts if first != number)
+            lost.append(Lost(table, number, row[1], f"says something else than {others} for one key"))
+        elif number == firsts[0]:
+            yield row
+
+
+def _read(old: Store, table: str) -> Iterator[_Read]:
+    for number, row in old.database.each_row(table):
+        if row is None:
+            yield _Read(number, None, "", "cannot be read")
+            continue
+        try:
+            body = contents(row)
+            if table != "decision":
+                yield _Read(number, row, row[2], "")
+                continue
+            answer = Answer.from_data(body)
+        except (ValueError, RecursionError) as error:
+            yield _Read(number, row, "", f"is corrupt ({error})")
+        except StoreError as error:
+            yield _Read(number, row, "", error.message)
+        else:
+            says = " ".join(map(str, sorted(answer.selected)))
+            filed = answer.key == row[1]
+            yield _Read(number, row, says, "" if filed else "is filed under the key of another")

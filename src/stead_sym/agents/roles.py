@@ -1,0 +1,181 @@
+"""Who decides: from what a user names as the agents of a deployment to their canonical wrappers.
+
+One decision: the result has every agent of the deployment by its name, a single one under the empty name, and
+None stands for an agent that selects everything it is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from stead_sym.agents.base import Agent, Everything
+from stead_sym.agents.python import Decider, PythonAgent
+from stead_sym.agents.rules import RuleAgent
+from stead_sym.agents.wording import without_credentials
+from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import ANY as ANY
+from stead_sym.deployment.parts import AgentRole, Policy
+from stead_sym.errors import DeclarationError, InputError
+from stead_sym.logic.names import nearest
+from stead_sym.relational.nauty import CANONICAL_SECONDS
+from stead_sym.relational.schema import Value
+
+AgentLike: TypeAlias = Agent | Policy | CanonicalWrapper | Decider | str
+"""A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
+
+Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
+"""The wrapped agents of a deployment by name; None for one that selects everything offered."""
+
+
+def known_values(wrappers: Wrappers) -> frozenset[Value]:
+    """What some wrapped agent tells from other values, besides the values of rigid sorts."""
+    return frozenset(value for one in wrappers.values() if one is not None for value in one.known)
+
+
+def wrap_all(
+    deployment: Deployment,
+    given: AgentLike | Mapping[str, AgentLike],
+    *,
+    canonical_timeout: float = CANONICAL_SECONDS,
+) -> Wrappers:
+    """The wrapper of each agent of the deployment.
+
+    ``given`` is for the only agent, or a mapping from the names of several; a text, the name of a policy or
+    `any`, may stand for all of them. Raises `DeclarationError` for an agent or a policy that the deployment
+    has not, `InputError` where an agent is given nothing, `TypeError` for what is no agent.
+    """
+    roles = deployment.agents
+    if isinstance(given, Mapping):
+        for name in given:
+            deployment.agent(name)  # raises where there is none
+        for role in roles:
+            if role.name not in given:
+                raise InputError(
+                    f"agent {role.name} is given nothing; name a policy of it, a model, or `{ANY}`"
+                )
+        return MappingProxyType(
+            {
+                role.name: wrap(deployment, given[role.name], role, canonical_timeout=canonical_timeout)
+                for role in roles
+            }
+        )
+    if len(roles) > 1 and not isinstance(given, str):
+        names = ", ".join(role.name for role in roles)
+        raise InputError(f"there are several agents ({names}); say which is which, with a mapping of names")
+    return MappingProxyType(
+        {role.name: wrap(deployment, given, role, canonical_timeout=canonical_timeout) for role in roles}
+    )
+
+
+def wrap(
+    deployment: Deployment,
+    agent: AgentLike,
+    role: AgentRole | None = None,
+    *,
+    canonical_timeout: float = CANONICAL_SECONDS,
+) -> CanonicalWrapper | None:
+    """The canonical wrapper around one agent, in its role, by default that of the first agent; None for the
+    one that selects everything offered. ``canonical_timeout`` is for a wrapper that is made here.
+
+    Raises `DeclarationError` for a policy that the deployment has not, `TypeError` for what is no agent.
+    """
+    role = role or deployment.agents[0]
+    base: Agent
+    known: Mapping[str, str] = {}
+    match agent:
+        case CanonicalWrapper():
+            if agent.schema != deployment.schema:
+                raise InputError(f"the wrapper is of another schema than {deployment.name}; make one for it")
+            return agent.again()
+        case "any" | Everything():
+            return None
+        case str(name):
+            if ":" in name:
+                raise DeclarationError(
+                    f"{name} is no policy; a model is `ModelAgent(open_backend({name!r}),"
+                    " Prompt.of(deployment))`"
+                )
+            policy = deployment.policy(name, role)
+            return wrap(deployment, policy, role, canonical_timeout=canonical_timeout)
+        case Policy(name):
+            if agent != deployment.policy(name, role):
+                raise DeclarationError(
+                    f"the policy {name} given is another than that of {deployment.name}; give the name of one"
+                )
+            rules = RuleAgent.of(deployment, name, role)
+            named = rules.constants - deployment.schema.rigid
+            base, known = rules, {value: deployment.sort_of_constant[value] for value in named}
+        case type():
+            raise TypeError(f"the agent is the class {agent.__name__}; give an object of it")
+        case Agent():
+            base = agent
+        case _ if callable(agent):
+            base = PythonAgent(agent)
+        case _:
+            raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")
+    return CanonicalWrapper(
+        base, deployment.schema, deployment.tools_of(role), known, canonical_timeout=canonical_timeout
+    )
+
+
+def deciding(deployment: Deployment, given: AgentLike | Mapping[str, AgentLike]) -> Mapping[str, str]:
+    """Who decides for each agent: the name of a policy, `any`, or nothing for any other."""
+    each = given if isinstance(given, Mapping) else {role.name: given for role in deployment.agents}
+    return {role.name: _deciding(each.get(role.name)) for role in deployment.agents}
+
+
+def _deciding(agent: AgentLike | None) -> str:
+    match agent:
+        case str(name) | Policy(name):
+            return name
+        case Everything():
+            return ANY
+        case CanonicalWrapper():
+            return _deciding(agent.agent)
+        case RuleAgent():
+            return agent.name
+        case _:
+            return ""
+
+
+def named(deciding: Mapping[str, str]) -> str:
+    """Who decides for each agent, in words: `careful`, or with several agents `triage=careful, pay=any`."""
+    return ", ".join(f"{name}={who}" if name else who for name, who in deciding.items())
+
+
+def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:
+    """`triage=careful pay=any` as a mapping from agents' names, for those that a word is for
+    (`told_apart`)."""
+    named, others = told_apart(deployment, words)
+    everybody = {} if others is None else {role.name: others for role in deployment.agents}
+    return {**everybody, **named}
+
+
+def told_apart(deployment: Deployment, words: Iterable[str]) -> tuple[Mapping[str, str], str | None]:
+    """The words that name an agent, `AGENT=…`, by its name, and the one that is for every other agent. Where
+    there is one agent, a word is for it, whatever it holds.
+
+    Raises `InputError` for two words for one agent, `DeclarationError` for an agent that is not there.
+    """
+    names = [role.name for role in deployment.agents]
+    found: dict[str, str] = {}
+    others: str | None = None
+    for word in words:
+        name, equals, value = word.partition("=")
+        if names == [""] or not equals:
+            if others is not None:
+                both = without_credentials(f"{others} and {word}")
+                raise InputError(f"{both} are for the same agents; write AGENT=… for each")
+            others = word
+        elif name not in names:
+            hint = nearest(name, names, f"there are {', '.join(names)}")
+            raise DeclarationError(f"unknown agent {without_credentials(name)}; {hint}")
+        elif name in found:
+            both = without_credentials(f"{found[name]} and {value}")
+            raise InputError(f"agent {name} is given twice, {both}; give it one")
+        else:
+            found[name] = value
+    return found, others

@@ -1,0 +1,103 @@
+"""White-box agents: the `policy` items of a deployment file, read as base agents.
+
+The decision: a rule agent is an agent like any other. It sees the decision context only, so `when` is
+evaluated on the view, and its quantifiers range over the values that the context shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole, Policy, Rule
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.errors import AgentError
+from stead_sym.logic.evaluate import holds, value_of
+from stead_sym.logic.syntax import Var
+from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True)
+class RuleAgent:
+    """The agent of a `policy`: the first rule that matches some offered call selects all its matches.
+
+    Rule `call w(t) when f` matches w(u) if t takes the value u under some assignment σ, and
+    (view, σ) ⊨ f. ``policy`` is expanded, as those of a `Deployment` are (`TypeError` otherwise); ``tools``
+    give the sorts of the calls' arguments.
+
+    A rule agent is C-equivariant for the C of its ``constants``: wrapped with these as ``known``, its
+    selections do not change (Theorem "Enforcement and preservation"). Without, it never meets those
+    that are not rigid, for the wrapper renames them.
+    """
+
+    policy: Policy
+    tools: tuple[Tool, ...]
+
+    def __post_init__(self) -> None:
+        _ = self.constants  # looks at every formula and refuses one that is not expanded
+
+    @classmethod
+    def of(cls, deployment: Deployment, policy: str, role: AgentRole | None = None) -> RuleAgent:
+        """The agent of the policy of that name, in the given role, by default that of the only agent;
+        `DeclarationError` if there is no such policy."""
+        return cls(deployment.policy(policy, role), deployment.tools)
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    @cached_property
+    def constants(self) -> frozenset[Value]:
+        """The values that the policy mentions by name."""
+        return self.policy.constants
+
+    def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
+        """The matches of the first matching rule; `AgentError` where no rule matches."""
+        return [self._select(context) for context in contexts]
+
+    def _select(self, context: DecisionContext) -> frozenset[Call]:
+        for rule in self.policy.rules:
+            if matches := self.matches(rule, context):
+                return matches
+        raise AgentError(
+            f"policy {self.name} selects nothing for {context};"
+            " add a rule that matches, or a tool to wait with",
+            self.policy.span,
+        )
+
+    def matches(self, rule: Rule, context: DecisionContext) -> frozenset[Call]:
+        """The offered calls that a rule of the policy matches."""
+        active = self._shown(context)
+        return frozenset(
+            call
+            for call in context.calls
+            if (sigma := match_rule(rule, call)) is not None
+            and holds(rule.when, context.view, sigma, active=active)
+        )
+
+    @cached_property
+    def _signatures(self) -> Mapping[str, tuple[str, ...]]:
+        return {tool.name: tuple(param.sort for param in tool.params) for tool in self.tools}
+
+    def _shown(self, context: DecisionContext) -> Mapping[str, Set[Value]]:
+        """The values that the context shows, per sort: those of the view and of the offered calls."""
+        active = {sort: set(values) for sort, values in context.view.active_domain.items()}
+        for call in context.calls:
+            for sort, value in zip(self._signatures[call.tool], call.args, strict=True):
+                active[sort].add(value)
+        return active
+
+
+def match_rule(rule: Rule, call: Call) -> dict[str, Value] | None:
+    """The values of the rule's variables under which its pattern is ``call``; None if there are none."""
+    if rule.tool != call.tool or len(rule.args) != len(call.args):
+        return None
+    sigma: dict[str, Value] = {}
+    for term, value in zip(rule.args, call.args, strict=True):
+        wanted = sigma.setdefault(term.name, value) if isinstance(term, Var) else value_of(term, sigma)
+        if wanted != value:
+            return None
+    return sigma

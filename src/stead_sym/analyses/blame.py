@@ -1,0 +1,310 @@
+"""Which decisions of an agent a failing specification rests on, found by solving again with others.
+
+A decision is *withdrawn* where the agent selects some other offered call instead, or fewer calls, and
+*widened* where it may select anything offered. A specification that fails for a run fails as long as the run
+is there: one of the decisions on the run has to change, and which of the other calls mend it only solving
+tells. That is the search: the evidence of each failing variant says which decisions to change next (Reiter's
+hitting sets, 1987), and the first variants that hold, taken by the number of changed decisions, are the
+smallest.
+
+Single calls are enough for a universal specification: where several mend it, so does each of them. What
+other specifications need may be sets that are not tried, and then the search says that it left some out.
+
+One decision: what is changed is the answer to a canonical context. So a variant is an agent behind the same
+wrapper, and equivariant like the one that is blamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.records.answer import Answer, recorded_answer
+from stead_sym.agents.revised import revised
+from stead_sym.deployment.claims import claim_named
+from stead_sym.deployment.tool import Call
+from stead_sym.errors import DefinitionError, InputError
+from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.tree import Evidence, runs, states_along
+from stead_sym.logic.substitution import expand
+from stead_sym.logic.syntax import TRUE
+from stead_sym.support.progress import Progress
+from stead_sym.verification.findings.occurrences import quantifies
+from stead_sym.verification.verify import Verdict, Verification, verify
+
+MOST_SOLVED = 100
+"""So many variants are solved by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What an agent selects in a canonical context; ``answer`` is the record where a language model did."""
+
+    agent: str
+    context: DecisionContext
+    selected: frozenset[Call]
+    answer: Answer | None = None
+
+    @property
+    def margin(self) -> float | None:
+        """By how much the model preferred what it selected, in log-probability."""
+        return None if self.answer is None else self.answer.margin
+
+    @property
+    def others(self) -> frozenset[Call]:
+        """The offered calls that it does not select."""
+        return self.context.calls - self.selected
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A decision, and what the agent selects instead."""
+
+    decision: Decision
+    instead: frozenset[Call]
+
+    @property
+    def words(self) -> str:
+        """What is selected instead: "anything offered", "any other call", or the calls."""
+        if self.instead == self.decision.context.calls:
+            return "anything offered"
+        calls = ", ".join(map(str, sorted(self.instead)))
+        return f"any other call ({calls})" if len(self.instead) > 1 else calls
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """Changes under which the specification holds. ``broken`` are the specifications that hold as it is and
+    would fail then. ``idle``: what agents that decide would then select never has an effect, so that all they
+    do is nothing."""
+
+    changes: tuple[Change, ...]
+    broken: tuple[str, ...] = ()
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The decisions that a failing specification rests on.
+
+    ``mends`` are the smallest sets of changes under which it holds, none where there are none or where they
+    were not found: ``solved`` variants were tried, and ``complete`` says that no smaller set was left out.
+    ``limited``: the search ended at its limit.
+    ``shown`` are the decisions that the evidence rests on, and ``close`` those of them within ``tolerance``
+    of going another way.
+    """
+
+    spec: str
+    mends: tuple[Mend, ...]
+    shown: tuple[Decision, ...]
+    close: tuple[Decision, ...]
+    tolerance: float
+    solved: int
+    complete: bool
+    limited: bool = False
+
+
+def blame(
+    result: Verification,
+    spec: str,
+    *,
+    tolerance: float = 0.0,
+    most_solved: int = MOST_SOLVED,
+    progress: Progress | None = None,
+) -> Blame:
+    """The smallest sets of decisions without which a specification that fails would hold.
+
+    ``tolerance``: decisions that a language model took with at most this margin are listed as close ones.
+    Raises `InputError` where the specification does not fail, or where every agent selects everything it is
+    offered, so that there is no decision.
+    """
+    verdict = result.verdicts.get(spec)
+    if verdict is None:
+        raise InputError(f"{spec} was not verified; there are {', '.join(result.verdicts)}")
+    if verdict.holds is not False:
+        raise InputError(
+            f"{spec} {'holds' if verdict.holds else 'is unknown'}; only what fails is to blame on somebody"
+        )
+    if all(wrapper is None for wrapper in result.moves.wrappers.values()):
+        raise InputError(
+            "every agent may select anything it is offered, and decides nothing; name a policy or a model"
+        )
+    return _Search(result, verdict, most_solved, progress).blame(tolerance)
+
+
+_Changes: TypeAlias = tuple[Change, ...]
+
+
+class _Search:
+    """Breadth-first through sets of changes; ``solved`` counts the variants that were solved."""
+
+    def __init__(
+        self, result: Verification, verdict: Verdict, most_solved: int, progress: Progress | None
+    ) -> None:
+        self._result = result
+        self._verdict = verdict
+        self._most_solved = most_solved
+        self._progress = progress
+        self.solved = 0
+        self.limited = False
+        deployment = result.deployment
+        tools = any(action.kind == "tool" for action in deployment.fair_actions)
+        self._choices_make_fair = tools or bool(deployment.fair)
+        formula = expand(verdict.formula, deployment.names.definitions)
+        self._universal = not self._choices_make_fair and quantifies(formula, "A")
+
+    def blame(self, tolerance: float) -> Blame:
+        assert self._verdict.evidence is not None, "what fails has evidence"
+        shown = tuple(_on_runs(self._verdict.evidence, self._result.moves))
+        close = tuple(d for d in shown if d.margin is not None and d.margin <= tolerance)
+        mends, complete = self._smallest()
+        mended = tuple(Mend(changes, self._broken(changes), idle) for changes, idle in mends)
+        return Blame(self._verdict.spec, mended, shown, close, tolerance, self.solved, complete, self.limited)
+
+    def _smallest(self) -> tuple[Sequence[tuple[_Changes, bool]], bool]:
+        """The smallest sets of changes that mend, each with whether the agents are idle then; and whether
+        no smaller one was left out."""
+        complete = True
+        failing: list[tuple[_Changes, Verification]] = [((), self._result)]
+        tried: set[frozenset[tuple[str, DecisionContext, frozenset[Call]]]] = set()
+        while failing:
+            found: dict[frozenset[tuple[str, DecisionContext]], tuple[_Changes, bool]] = {}
+            still: list[tuple[_Changes, Verification]] = []
+            all_tried = True
+            for changes, result in failing:
+                tried_all, following = self._next(changes, result)
+                all_tried = all_tried and tried_all
+                for more in following:
+                    if _contexts(more) in found or (key := frozenset(map(_key, more))) in tried:
+                        continue
+                    if self.solved >= self._most_solved:
+                        self.limited = True
+                        return tuple(found.values()), complete and bool(found)
+                    tried.add(key)
+                    variant = self._solve(more, [self._verdict.spec])
+                    holds = None if variant is None else _holds(variant, self._verdict.spec)
+                    if variant is None or holds is None:
+                        all_tried = False  # with more changes it might have an answer
+                    elif holds:
+                        found[_contexts(more)] = more, _is_idle(variant)
+                    else:
+                        still.append((more, variant))
+            if found:
+                return tuple(found.values()), complete
+            failing = still
+            complete = complete and all_tried
+        return (), complete
+
+    def _next(self, changes: _Changes, result: Verification) -> tuple[bool, Sequence[_Changes]]:
+        """The sets of changes with one more decision, which the evidence of a variant asks for; and whether
+        they are all that could mend."""
+        evidence = result[self._verdict.spec].evidence
+        assert evidence is not None
+        seen_through = not evidence.unshown
+        decisions = _on_runs(evidence, result.moves) if seen_through else _taken(result)
+        changed = _contexts(changes)
+        all_tried = not (seen_through and self._choices_make_fair)  # by others the run may be no fair one
+        following: list[_Changes] = []
+        for decision in decisions:
+            if (decision.agent, decision.context) not in changed:
+                instead = _alternatives(decision, widen=not seen_through)
+                all_tried = all_tried and (self._universal or _is_every(instead, decision, seen_through))
+                following += ((*changes, Change(decision, calls)) for calls in instead)
+        return all_tried, following
+
+    def _solve(self, changes: _Changes, specs: Sequence[str]) -> Verification | None:
+        """The variant with these changes; None where it breaks the definition of the deployment."""
+        self.solved += 1
+        if self._progress is not None:
+            self._progress("blame", variants=self.solved, decisions=len(changes))
+        result = self._result
+        wrappers = {
+            name: wrapper
+            and revised(wrapper, {c.decision.context: c.instead for c in changes if c.decision.agent == name})
+            for name, wrapper in result.moves.wrappers.items()
+        }
+        literal = {s: d.size for s, d in result.restriction.derivation.items() if not d.finite}
+        try:
+            return verify(
+                result.deployment,
+                {name: wrapper or "any" for name, wrapper in wrappers.items()},
+                [spec for spec in specs if claim_named(result.deployment, spec) is None],
+                engine="explicit" if result.engine_name == "explicit" else "symbolic",
+                domain="normal" if result.mode == "normal" else literal,
+                findings=False,
+            )
+        except DefinitionError:
+            return None
+
+    def _broken(self, changes: _Changes) -> tuple[str, ...]:
+        """The other specifications that hold as it is and fail with the changes."""
+        others = [v.spec for v in self._result.verdicts.values() if v.holds and v.spec != self._verdict.spec]
+        variant = self._solve(changes, others) if others else None
+        return () if variant is None else tuple(v.spec for v in variant.verdicts.values() if v.holds is False)
+
+
+def _holds(result: Verification, spec: str) -> bool | None:
+    """Whether a specification, or a claim of the file, holds."""
+    if spec in result.verdicts:
+        return result[spec].holds
+    return True if result.broken is None else None
+
+
+def _is_idle(result: Verification) -> bool:
+    """Whether no agent that decides ever selects a call with an effect."""
+    decided = {
+        name
+        for role in result.deployment.agents
+        if result.moves.wrappers[role.name] is not None
+        for name in role.tools
+    }
+    return not any(
+        result.engine.calling(tool.name, TRUE, selected=True).count
+        for tool in result.deployment.tools
+        if tool.name in decided and any(effect.statements for effect in tool.effects)
+    )
+
+
+def _on_runs(evidence: Evidence, moves: Moves) -> Iterator[Decision]:
+    """The decisions that steps of the evidence rest on, each once, in the order of the steps."""
+    found: dict[tuple[str, DecisionContext], Decision] = {}
+    for node, run in runs(evidence):
+        for state, step in zip(states_along(node.state, run), run.steps, strict=False):
+            move = moves(state, step)
+            if move.decision is not None and step.actor is not None:
+                canonical = move.decision.canonical
+                decision = Decision(step.actor, canonical, move.decision.selected, move.answer)
+                found.setdefault((step.actor, canonical), decision)
+    yield from found.values()
+
+
+def _taken(result: Verification) -> Iterator[Decision]:
+    """All decisions of a run."""
+    for name, wrapper in result.moves.wrappers.items():
+        if wrapper is not None:
+            for context, selected in wrapper.decisions:
+                yield Decision(name, context, selected, recorded_answer(wrapper.agent, context))
+
+
+def _alternatives(decision: Decision, *, widen: bool) -> Sequence[frozenset[Call]]:
+    """What the agent might select instead: any other call, each single one, and with ``widen`` anything."""
+    offered = decision.context.calls
+    single = (frozenset({call}) for call in sorted(offered))
+    sets = dict.fromkeys((*([offered] if widen else []), decision.others, *single))
+    return [calls for calls in sets if calls and calls != decision.selected]
+
+
+def _is_every(instead: Sequence[frozenset[Call]], decision: Decision, seen_through: bool) -> bool:
+    """Whether there is nothing else to select, but for what keeps a run that shows the failure."""
+    keeping = (1 << len(decision.others)) - 1 if seen_through else 0
+    return len(instead) + keeping == (1 << len(decision.context.calls)) - 2
+
+
+def _contexts(changes: _Changes) -> frozenset[tuple[str, DecisionContext]]:
+    return frozenset((change.decision.agent, change.decision.context) for change in changes)
+
+
+def _key(change: Change) -> tuple[str, DecisionContext, frozenset[Call]]:
+    return change.decision.agent, change.decision.context, change.instead

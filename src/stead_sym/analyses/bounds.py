@@ -1,0 +1,157 @@
+"""The least bounds that a deployment keeps, found by exploring with growing ones.
+
+One decision: what is suggested is established. An exploration that stays within its bounds has seen every
+reachable state up to renaming, so that the most values that it has seen active are the least bounds. One that
+does not stay within them ends with a run past a bound, and that bound grows. Of a sort that has outgrown the
+limit nothing is claimed but that run: whether it has a bound at all is undecidable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from stead_sym.agents.roles import ANY, AgentLike, wrap_all
+from stead_sym.deployment.deployment import Deployment, as_deployment
+from stead_sym.deployment.trace import Trace
+from stead_sym.errors import BoundExceeded, InputError, Undecided
+from stead_sym.support.progress import Progress
+from stead_sym.verification.hypotheses import leaps_in_words
+from stead_sym.verification.verify import verify
+
+LIMIT = 16
+"""Up to so many values of a sort are tried unless something else is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SortBound:
+    """The bound of one unbounded sort.
+
+    ``written`` is b_S as the deployment has it, None where it has no line. ``least`` is the largest number of
+    values outside C that are active in a reachable state, None where no exploration stayed within the limit.
+    ``seen`` of them are active in some reachable state, so that no smaller bound is kept. ``chosen``: D0 is
+    any database with relations over the sort, so that the bound also says how large D0 may be.
+    """
+
+    sort: str
+    written: int | None
+    least: int | None
+    seen: int
+    chosen: bool = False
+
+    @property
+    def remark(self) -> str:
+        """How the bound of the deployment compares with the least one."""
+        if self.least is None:
+            return ""
+        written = self.written or 0
+        if written == self.least:
+            return ""
+        return "larger than needed" if written > self.least else "too small" if self.written else "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds that a deployment keeps under its agents, per unbounded sort, with the number of its
+    reachable ``states``, representatives counted.
+
+    Where some sort has outgrown the ``limit``, ``run`` is a run to more of its values than that, ``outgrown``
+    is the sort, and nothing is known of the others but what was seen of them.
+    """
+
+    sorts: Mapping[str, SortBound]
+    limit: int
+    states: int | None = None
+    outgrown: str | None = None
+    run: Trace | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines for the file; none for a bound of 0, which is what a sort without a line has."""
+        return tuple(f"bound {bound.sort} {bound.least}" for bound in self.sorts.values() if bound.least)
+
+    @property
+    def sources(self) -> Mapping[str, int]:
+        """How many values of the sort that has outgrown the limit each tool or event brings in on the run."""
+        found: Counter[str] = Counter()
+        if self.run is not None and self.outgrown is not None:
+            states = self.run.states
+            for before, step in zip(states, self.run.steps, strict=False):
+                new = step.state.active_domain[self.outgrown] - before.active_domain[self.outgrown]
+                found[step.call.tool] += len(new)
+        return MappingProxyType({tool: number for tool, number in found.items() if number})
+
+    def __str__(self) -> str:
+        if self.outgrown is None:
+            return "\n".join(self.lines)
+        return f"no bound up to {self.limit} for {self.outgrown}"
+
+
+def least_bounds(
+    deployment: Deployment,
+    agent: AgentLike | Mapping[str, AgentLike] = ANY,
+    *,
+    limit: int = LIMIT,
+    progress: Progress | None = None,
+) -> Bounds:
+    """The least bounds that hold in every reachable state of a deployment under an agent, which is given as
+    to `verify`.
+
+    The bounds grow from 0, but where `initially any` admits every database up to a bound: there from the
+    deployment's. Raises what `verify` raises, a `DefinitionError` for a run that breaks another claim than a
+    bound, and `Undecided` where it is not decided whether an `ensure` exceeds a bound.
+    """
+    as_deployment(deployment)
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise InputError(f"limit={limit!r} is no number of at least 1; give one")
+    agents = {name: ANY if made is None else made for name, made in wrap_all(deployment, agent).items()}
+    chosen = frozenset(_chosen(deployment))
+    bounds = {sort: bound if sort in chosen else 0 for sort, bound in deployment.bounds.items()}
+    seen = dict.fromkeys(bounds, 0)
+    while True:
+        tried = replace(deployment, bounds=MappingProxyType(dict(bounds)))
+        result = verify(tried, agents, (), progress=_saying(progress, bounds), findings=False)
+        if isinstance(result.broken, BoundExceeded):
+            run = result.broken.trace
+            active = run.last.active_domain
+            now = {sort: len(deployment.outside(sort, active[sort])) for sort in bounds}
+            seen = {sort: max(number, now[sort]) for sort, number in seen.items()}
+            past = next((sort for sort, number in now.items() if number > max(limit, bounds[sort])), None)
+            if past is not None:
+                sorts = {s: _sort_bound(deployment, s, None, seen[s], s in chosen) for s in bounds}
+                return Bounds(MappingProxyType(sorts), limit, outgrown=past, run=run)
+            grown = {s: max(now[s], min(limit, 2 * b)) for s, b in bounds.items() if now[s] > b}
+            bounds.update(grown)
+        else:
+            if result.engine.open_leaps:
+                raise Undecided(f"unknown: {leaps_in_words(result.engine.open_leaps)}")
+            most = result.engine.most_active
+            sorts = {s: _sort_bound(deployment, s, most[s], most[s], s in chosen) for s in bounds}
+            return Bounds(MappingProxyType(sorts), limit, states=result.engine.states)
+
+
+def _sort_bound(deployment: Deployment, sort: str, least: int | None, seen: int, chosen: bool) -> SortBound:
+    bound = deployment.bounds[sort]
+    written = bound if bound or sort in deployment.bound_spans else None
+    return SortBound(sort, written, least, seen, chosen)
+
+
+def _chosen(deployment: Deployment) -> Iterator[str]:
+    """The sorts of the relations that `initially any` leaves open."""
+    if deployment.initially is not None:
+        for name in deployment.initially.relations:
+            yield from deployment.schema.relation(name).sorts
+
+
+def _saying(progress: Progress | None, bounds: Mapping[str, int]) -> Progress | None:
+    """The progress of one exploration, with the bounds that it tries."""
+    if progress is None:
+        return None
+    listener, tried = progress, ", ".join(f"{sort} {bound}" for sort, bound in bounds.items())
+
+    def say(phase: str, /, **counts: int) -> None:
+        listener(f"bounds {tried}: {phase}", **counts)
+
+    return say

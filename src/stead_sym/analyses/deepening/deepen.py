@@ -1,0 +1,413 @@
+"""Specifications where no bound is established: the bounds are raised step by step, and what a bounded
+fragment shows is told.
+
+One decision: a specification that fails in a fragment fails in the deployment, whatever lies beyond (the
+theorem in `deepening.fragment`): that is a verdict. One that holds there is never called so, for the bounds
+are not established here: the verdict stays `unknown` and says what has been seen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
+from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.analyses.bounds import LIMIT
+from stead_sym.analyses.deepening.fragment import Bounds, Fragment, Leaping, fragment, initial_bounds, leaping
+from stead_sym.analyses.deepening.growth import Growth, growth
+from stead_sym.analyses.deepening.recover import recovered
+from stead_sym.analyses.deepening.remedy import Remedy, remedy
+from stead_sym.analyses.deepening.within import evidence_within
+from stead_sym.deployment.claims import active_outside
+from stead_sym.deployment.deployment import Deployment, Question, as_deployment
+from stead_sym.deployment.parts import ANY, Spec
+from stead_sym.deployment.trace import Trace
+from stead_sym.engines.symbolic.bdd.manager import Backend
+from stead_sym.errors import BoundExceeded, InputError, Undecided
+from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.renamed import renamed
+from stead_sym.evidence.replay import replay
+from stead_sym.logic.syntax import Future, conjunction
+from stead_sym.relational.nauty import CANONICAL_SECONDS
+from stead_sym.support.progress import Progress
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.reached import nowhere_fair
+from stead_sym.verification.verify import EngineName, Verdict, Verification, no_fair_run, verify
+
+_ROUNDS_SEEN = 3
+"""A sort is examined for the loop along which it grows once its bound has been raised so far; and once more
+at the end.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found out about one specification.
+
+    ``verdict`` is `fails` or `unknown`. ``within`` are the bounds of the fragment that shows it: the least of
+    those tried; None where nothing is shown. ``shown``: the fragment shows that the specification is true,
+    which is no verdict, since neither the bounds nor the conditions of the definition are established beyond
+    it. ``moves`` say of the steps of the evidence who could have done otherwise.
+    """
+
+    verdict: Verdict
+    within: Bounds | None = None
+    shown: bool = False
+    moves: Moves | None = None
+
+    @property
+    def decided(self) -> bool:
+        """Whether a fragment shows that the specification is false, or true."""
+        return self.within is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One fragment: its ``bounds``, its reachable ``states``, those past the bounds included, and the sorts
+    of which some run has more values than the bound, ``exceeded``. Those in ``unseen`` a formula in the
+    place of an effect exceeds by more than has been looked at, or that is not decided. ``most`` are the most
+    values that are active in one of the states.
+    """
+
+    bounds: Bounds
+    states: int
+    most: Bounds
+    exceeded: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
+
+    @property
+    def growing(self) -> tuple[str, ...]:
+        """The sorts whose bounds are to be raised."""
+        return tuple(sort for sort in self.bounds if sort in (*self.exceeded, *self.unseen))
+
+
+@dataclass(frozen=True)
+class Deepening:
+    """What raising the bounds has found. ``rounds`` are the fragments, with growing bounds.
+
+    ``found`` is by specification. ``growths`` are the loops along which sorts grow past every bound that was
+    tried, by sort; ``remedy`` is a change that bounds them all, if one was found. ``limit`` is how far bounds
+    are raised, and ``stopped`` the limit that ended it before, such as one on states, where one did.
+    """
+
+    deployment: Deployment
+    agent: str
+    rounds: tuple[Round, ...]
+    found: Mapping[str, Found]
+    limit: int
+    seconds: float
+    growths: Mapping[str, Growth]
+    runs: Mapping[str, Trace]
+    remedy: Remedy | None = None
+    stopped: str = ""
+
+    def __getitem__(self, spec: str) -> Verdict:
+        return self.found[spec].verdict
+
+    @property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """The verdicts by specification."""
+        return {name: one.verdict for name, one in self.found.items()}
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of the last fragment."""
+        return self.rounds[-1].bounds
+
+    @property
+    def established(self) -> bool:
+        """Whether the last fragment is the whole deployment: no run exceeds its bounds."""
+        return not self.rounds[-1].growing
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The bounds for the file, where they are established. With `initially any` more bounds admit more
+        initial databases, so that a condition keeps these as they are."""
+        if not self.established:
+            return ()
+        d, most = self.deployment, self.rounds[-1].most
+        starting = tuple(
+            active_outside(d, sort, "atmost", b) for sort, b in initial_bounds(d).items() if most[sort] > b
+        )
+        bounds = (f"bound {sort} {b}" for sort, b in most.items() if b)
+        if d.initially is None or not starting:
+            return tuple(bounds)
+        kept = f"initially any {d.initially.relations[0]} where {conjunction(starting)}"
+        return (*bounds, kept)
+
+    def __str__(self) -> str:
+        said = [f"{self.deployment.name} under {self.agent}, bounds raised to {in_words(self.bounds)}"]
+        return "\n".join([*said, *(f"  {one.verdict}" for one in self.found.values())])
+
+
+def in_words(bounds: Bounds) -> str:
+    """`case 3, task 3`."""
+    return ", ".join(f"{sort} {b}" for sort, b in bounds.items()) or "no unbounded sort"
+
+
+def deepen(
+    deployment: Deployment,
+    agent: AgentLike | Mapping[str, AgentLike] = ANY,
+    specs: Question | Iterable[Question] | None = None,
+    *,
+    engine: EngineName = "symbolic",
+    backend: Backend | None = None,
+    max_states: int | None = None,
+    limit: int = LIMIT,
+    canonical_timeout: float = CANONICAL_SECONDS,
+    progress: Progress | None = None,
+    told: Callable[[Deepening], None] | None = None,
+) -> Deepening:
+    """What the fragments of a deployment with bounds up to ``limit`` show of its specifications, which are
+    given as to `verify`, under an agent.
+
+    The bounds grow from 0 (from the deployment's where `initially any` admits every database up to them):
+    those that some run exceeds by 1, and none above k before the fragment with k for every sort has been
+    seen. So the first fragment that shows something is one with the least bounds that do. It ends where every
+    specification is shown to be false or true, where no run exceeds the bounds any more, and at the limit;
+    ``told`` is called with what is known after each fragment.
+
+    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite, and under
+    fairness of actions. A limit
+    that is reached once a fragment has been seen ends it there: what was found is found.
+    """
+    as_deployment(deployment)
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise InputError(f"limit={limit!r} is no number of at least 1; give one")
+    if not deployment.bounds:
+        raise InputError(
+            "every sort is finite, so that there is no bound to raise; verify without raising bounds"
+        )
+    if deployment.fair_actions:
+        raise InputError(
+            f"bounds are not raised under `fair {deployment.fair_actions[0]}`: what a fragment shows of fair"
+            " runs is not known for fairness of actions; leave the line out",
+            deployment.fair_actions[0].span,
+        )
+    asking, chosen = deployment.asked(specs, deciding(deployment, agent))
+    leaps = leaping(asking)
+    wrappers = wrap_all(asking, agent, canonical_timeout=canonical_timeout)
+    wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}
+    run = _Run(asking, leaps, chosen, wrappers, limit, told)
+    options = _Options(engine, backend, max_states, progress)
+    stopped = ""
+    for bounds in run.tried():
+        try:
+            run.see(bounds, options)
+        except Undecided as error:
+            if not run.rounds:
+                raise
+            stopped = str(error)
+            break
+    return replace(run.result(final=True), stopped=stopped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """How each fragment is verified."""
+
+    engine: EngineName
+    backend: Backend | None
+    max_states: int | None
+    progress: Progress | None
+
+
+def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrapper:
+    """The wrapper for contexts over the schema of a deployment, which has a relation more."""
+    if wrapper.schema == deployment.schema:
+        return wrapper
+    seconds = wrapper.canonical_timeout
+    return CanonicalWrapper(
+        wrapper.agent, deployment.schema, wrapper.tools, wrapper.known, canonical_timeout=seconds
+    )
+
+
+class _Run:
+    """The fragments seen so far, and what they have shown."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        leaps: Leaping,
+        specs: Iterable[Spec],
+        wrappers: Wrappers,
+        limit: int,
+        told: Callable[[Deepening], None] | None,
+    ) -> None:
+        self._started = time.perf_counter()
+        self._deployment = deployment
+        self._leaps = leaps
+        self._specs = {spec.name: spec for spec in specs}
+        self._written = {spec.name: spec.formula for spec in deployment.written.specs}
+        self._wrappers = wrappers
+        self._limit = limit
+        self._told = told
+        self.rounds: list[Round] = []
+        self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
+        self._runs: dict[str, Trace] = {}
+        self._growths: dict[str, Growth] = {}
+        self._unfair: tuple[Finding, ...] = ()
+        self._remedy: Remedy | None = None
+        self._sought: frozenset[str] = frozenset()
+
+    def tried(self) -> Iterator[Bounds]:
+        """The bounds to try, each after the fragment with the last has been seen."""
+        bounds = {**dict.fromkeys(self._deployment.bounds, 0), **initial_bounds(self._deployment)}
+        level = 0
+        while True:
+            yield MappingProxyType(dict(bounds))
+            open_ = self.rounds[-1].growing
+            if not open_ or (all(found.decided for found in self._found.values()) and self._found):
+                return
+            growing = [sort for sort in open_ if bounds[sort] < level]
+            if not growing:
+                level = min(bounds[sort] for sort in open_) + 1
+                growing = [sort for sort in open_ if bounds[sort] < level]
+            if any(bounds[sort] >= self._limit for sort in growing):
+                return
+            bounds.update({sort: bounds[sort] + 1 for sort in growing})
+
+    def see(self, bounds: Bounds, options: _Options) -> None:
+        """Verify what is open in the fragment with these bounds."""
+        part = fragment(self._leaps, bounds)
+        names = {name: f"possible {name}" for name, found in self._found.items() if not found.decided}
+        open_ = {name: self._specs[name].formula for name in names}
+        asked = [
+            *(Spec(names[name], part.possible(formula)) for name, formula in open_.items()),
+            *(Spec(f"sure {name}", part.sure(formula)) for name, formula in open_.items()),
+            *(
+                Spec(f"past {sort}", Future("E", active_outside(self._deployment, sort, "atleast", b + 1)))
+                for sort, b in part.bounds.items()
+            ),
+        ]
+        written = replace(part.deployment.written, specs=tuple(asked))
+        given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
+        result = verify(
+            replace(part.deployment, written=written),
+            given,
+            [spec.name for spec in asked],
+            engine=options.engine,
+            backend=options.backend,
+            max_states=options.max_states,
+            progress=_saying(options.progress, part.bounds),
+            findings=False,
+        )
+        most = MappingProxyType({sort: result.engine.most_active[sort] for sort in part.bounds})
+        exceeded = tuple(sort for sort, b in part.bounds.items() if most[sort] > b)
+        leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
+        unseen = self._leapt(part, options) if leaps and not exceeded else ()
+        self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
+        for name in open_:
+            self._found[name] = self._shown(part, result, name, result[names[name]])
+        self._unfair = nowhere_fair(self._deployment, result.engine)
+        for sort in exceeded:
+            verdict = result[f"past {sort}"]
+            if verdict.evidence is not None and verdict.evidence.root.holds:
+                self._runs[sort] = verdict.evidence.trace
+        self._explain(part)
+        if self._told is not None:
+            self._told(self.result())
+
+    def _leapt(self, part: Fragment, options: _Options) -> tuple[str, ...]:
+        """The sorts whose bounds a formula in the place of an effect exceeds, in one step from the states of
+        the fragment, or of which that is not decided."""
+        given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
+        result = verify(
+            part.whole,
+            given,
+            (),
+            engine=options.engine,
+            backend=options.backend,
+            max_states=options.max_states,
+            progress=_saying(options.progress, part.bounds),
+            findings=False,
+        )
+        if isinstance(result.broken, BoundExceeded):
+            active, outside = result.broken.trace.last.active_domain, self._deployment.outside
+            return tuple(s for s, b in part.bounds.items() if len(outside(s, active[s])) > b)
+        return tuple(part.bounds) if result.engine.open_leaps else ()
+
+    def _shown(self, part: Fragment, result: Verification, name: str, possible: Verdict) -> Found:
+        """What a fragment shows of a specification."""
+        formula, written = self._specs[name].formula, self._written[name]
+        if possible.holds is None and possible.evidence is not None:  # the agent's decisions are in doubt
+            return Found(Verdict(name, written, None, possible.reason))
+        shown, scope = evidence_within(part, result.engine, formula)
+        if shown is None:
+            return Found(Verdict(name, written, None))
+        evidence = renamed(recovered(shown, formula), self._deployment, self._wrappers)
+        replayed = replay(self._leaps.deployment, self._wrappers, evidence, part.bounds)
+        assert replayed.confirmed, f"the run of {name} is not confirmed: {replayed.fault}"
+        moves = Moves(self._deployment, self._wrappers, result.restriction, part.bounds)
+        if not evidence.root.holds:
+            fails = Verdict(name, written, False, evidence=evidence, scope=scope)
+            return Found(fails, part.bounds, moves=moves)
+        return Found(Verdict(name, written, None, evidence=evidence), part.bounds, shown=True, moves=moves)
+
+    def _explain(self, part: Fragment, *, final: bool = False) -> None:
+        """Look for the loops along which sorts grow, and for a change that bounds them."""
+        exceeded = self.rounds[-1].exceeded
+        self._growths = {sort: g for sort, g in self._growths.items() if sort in exceeded}
+        self._runs = {sort: run for sort, run in self._runs.items() if sort in exceeded}
+        for sort, run in self._runs.items():
+            if sort not in self._growths and (part.bounds[sort] >= _ROUNDS_SEEN or final):
+                found = growth(part.whole, self._wrappers, run, sort)
+                if found is not None:
+                    self._growths[sort] = found
+        known = frozenset(self._growths)
+        if known and known == frozenset(exceeded) and known != self._sought:
+            self._sought = known
+            self._remedy = remedy(self._deployment, self._wrappers, tuple(self._growths.values()))
+
+    def result(self, *, final: bool = False) -> Deepening:
+        """What is known by now; ``final``: no other fragment follows."""
+        last = self.rounds[-1]
+        if final:
+            self._explain(fragment(self._leaps, last.bounds), final=True)
+        found = {name: self._said(one, last) for name, one in self._found.items()}
+        names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
+        return Deepening(
+            self._deployment,
+            named(names),
+            tuple(self.rounds),
+            MappingProxyType(found),
+            self._limit,
+            time.perf_counter() - self._started,
+            MappingProxyType(dict(self._growths)),
+            MappingProxyType(dict(self._runs)),
+            self._remedy if last.exceeded else None,
+        )
+
+    def _said(self, found: Found, last: Round) -> Found:
+        """What was found, with the reason for what is unknown."""
+        verdict = found.verdict
+        if verdict.holds is not None or verdict.reason:
+            return found
+        within = in_words(found.within or last.bounds)
+        said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
+        if not last.growing and self._unfair and not found.shown:
+            reason = no_fair_run(self._unfair)
+        elif not last.growing:
+            reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"
+        elif found.shown:
+            reason = f"{said}, which are not established"
+        elif last.exceeded:
+            reason = f"{said}; {' and '.join(last.exceeded)} can exceed them"
+        else:
+            reason = f"{said}; a formula of `ensure` may bring in more of {' and '.join(last.unseen)} at once"
+        return replace(found, verdict=replace(verdict, reason=reason))
+
+
+def _saying(progress: Progress | None, bounds: Bounds) -> Progress | None:
+    """The progress of one fragment, with its bounds."""
+    if progress is None:
+        return None
+    listener, tried = progress, in_words(bounds)
+
+    def say(phase: str, /, **counts: int) -> None:
+        listener(f"within {tried}: {phase}", **counts)
+
+    return say

@@ -1,0 +1,266 @@
+"""A small change that bounds what grows, tried before it is suggested.
+
+One decision: nothing is suggested that was not verified. Each candidate is a deployment of its own, whose
+least bounds are looked for; the first for which they are established is the one. They are tried from the
+smallest on: a removal that leaves something behind is completed; what brings values in gets a guard with
+`atmost`; and where such a guard would leave nothing to do, a tool that can always run takes things out of the
+database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from stead_sym.agents.roles import ANY, AgentLike, Wrappers
+from stead_sym.agents.rules import RuleAgent
+from stead_sym.analyses.bounds import Bounds, least_bounds
+from stead_sym.analyses.deepening.growth import Growth
+from stead_sym.deployment.claims import active_outside
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Policy, Rule
+from stead_sym.deployment.printer import print_statement
+from stead_sym.deployment.tool import Delete, Effect, Tool
+from stead_sym.errors import DeclarationError, DefinitionError, InputError, Undecided
+from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.syntax import TRUE, And, Atom, Binder, Const, Equal, Formula, Not, Var, conjunction
+
+_SPARE = 4
+"""How far past what the guards allow the least bounds of a changed deployment may lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A change that bounds a deployment: what to do, in the language, one line each, the ``deployment`` after
+    it, and its least ``bounds``, which are established under ``agent``: the same as before, or `any`.
+    """
+
+    words: tuple[str, ...]
+    deployment: Deployment
+    bounds: Bounds
+    agent: str
+
+    def __str__(self) -> str:
+        lines = ", ".join(self.bounds.lines) or "no line `bound`"
+        who = "whatever the agent does" if self.agent == ANY else f"under {self.agent}"
+        return f"{'; '.join(self.words)}: then {lines} {'is' if ',' not in lines else 'are'} kept {who}"
+
+
+_Change: TypeAlias = tuple[tuple[str, ...], Deployment]
+"""What to do in words, and the deployment with it done."""
+
+
+def remedy(deployment: Deployment, wrappers: Wrappers, growths: Sequence[Growth]) -> Remedy | None:
+    """The first of the candidates under which the bounds of the deployment are established; None where none
+    is.
+
+    They are established under the agents that are given where these are rules, and otherwise whatever an
+    agent does, since a changed deployment shows a model what it has not been asked about.
+    """
+    ruled = all(made is None or isinstance(made.agent, RuleAgent) for made in wrappers.values())
+    deciding = {
+        name: made.agent.name if made is not None and ruled else ANY for name, made in wrappers.items()
+    }
+    limit = _SPARE + max(_room(deployment, growth.sort) for growth in growths)
+    for words, changed in _candidates(deployment, growths):
+        if (bounds := _established(changed, deciding, limit)) is not None:
+            fewer = _fewer(deployment, growths, words, deciding, limit)
+            if fewer is not None:
+                words, changed, bounds = fewer
+            who = ", ".join(dict.fromkeys(deciding.values()))
+            return Remedy(words, changed, bounds, who)
+    return None
+
+
+def _established(changed: Deployment, deciding: Mapping[str, AgentLike], limit: int) -> Bounds | None:
+    """The least bounds of a deployment, where they are established."""
+    try:
+        bounds = least_bounds(changed, deciding, limit=limit)
+    except (DefinitionError, InputError, Undecided):  # nothing is offered or selected any more, or a limit
+        return None
+    return bounds if bounds.outgrown is None else None
+
+
+# the candidates
+
+
+def _candidates(deployment: Deployment, growths: Sequence[Growth]) -> Iterator[_Change]:
+    """The changes to try, the smallest first."""
+    yield from _removals(deployment, growths)
+    guarded = _guarded(deployment, _sources(growths))
+    yield guarded
+    sorts = list(dict.fromkeys(growth.sort for growth in growths))
+    for sort in sorts:
+        yield _archived(guarded, sort)
+    every = _guarded(deployment, _all_sources(deployment, growths))
+    if every[0] != guarded[0]:
+        yield every
+        for sort in sorts:
+            yield _archived(every, sort)
+
+
+def _fewer(
+    deployment: Deployment,
+    growths: Sequence[Growth],
+    words: tuple[str, ...],
+    deciding: Mapping[str, AgentLike],
+    limit: int,
+) -> tuple[tuple[str, ...], Deployment, Bounds] | None:
+    """Of several guards that bound the deployment together a single one that does so alone, if there is
+    one.
+    """
+    sources = _all_sources(deployment, growths)
+    if len(words) < 2 or len(sources) < 2:
+        return None
+    for source in sources:
+        alone, changed = _guarded(deployment, (source,))
+        if set(alone) < set(words) and (bounds := _established(changed, deciding, limit)) is not None:
+            return alone, changed, bounds
+    return None
+
+
+_Source: TypeAlias = tuple[str, str]
+"""A tool or event, and a sort of which it brings values in."""
+
+
+def _sources(growths: Iterable[Growth]) -> tuple[_Source, ...]:
+    """What brings values in along the loops."""
+    return tuple(dict.fromkeys((tool, growth.sort) for growth in growths for tool in growth.sources))
+
+
+def _all_sources(deployment: Deployment, growths: Iterable[Growth]) -> tuple[_Source, ...]:
+    """Whatever may bring in values of the sorts that grow."""
+    sorts = dict.fromkeys(growth.sort for growth in growths)
+    return tuple((tool.name, s) for s in sorts for tool in deployment.tools_and_events if _drawn(tool, s))
+
+
+def _drawn(tool: Tool, sort: str) -> int:
+    """The most fresh values of a sort that an effect of the tool draws."""
+    return max(sum(binder.sort == sort for binder in effect.fresh) for effect in tool.effects)
+
+
+def _room(deployment: Deployment, sort: str) -> int:
+    """How many values a guard leaves room for: what the file says, and at least what one call brings in."""
+    drawn = max(_drawn(tool, sort) for tool in deployment.tools_and_events)
+    return max(deployment.bounds[sort], drawn, 1)
+
+
+def _removals(deployment: Deployment, growths: Sequence[Growth]) -> Iterator[_Change]:
+    """A tool or event of the loop that deletes something about a value of the sort deletes the rest as
+    well.
+    """
+    for growth in growths:
+        for name in dict.fromkeys(growth.loop):
+            tool = _written(deployment, name)
+            for variable in _held(tool, growth.sort):
+                gone = tuple(
+                    statement
+                    for left in growth.left
+                    for statement in _all_about(deployment, left, variable, growth.sort)
+                )
+                if gone and _deletes_about(tool, variable):
+                    listed = ", ".join(f"`{print_statement(statement)}`" for statement in gone)
+                    changed = replace(tool, effects=tuple(_with(effect, gone) for effect in tool.effects))
+                    yield (f"let {name} {listed}",), _with_tools(deployment, {name: changed})
+
+
+def _held(tool: Tool, sort: str) -> tuple[Var, ...]:
+    """The parameters of a tool of the sort."""
+    return tuple(Var(param.name) for param in tool.params if param.sort == sort)
+
+
+def _deletes_about(tool: Tool, variable: Var) -> bool:
+    return any(isinstance(s, Delete) and variable in s.atom.args for e in tool.effects for s in e.statements)
+
+
+def _with(effect: Effect, gone: Sequence[Delete]) -> Effect:
+    if effect.is_ensure:
+        return effect
+    return replace(effect, statements=(*effect.statements, *gone))
+
+
+def _all_about(deployment: Deployment, relation: str, variable: Var, sort: str) -> Iterator[Delete]:
+    """The statements that delete every fact of a relation with a value of the sort in some column."""
+    columns = deployment.schema.relation(relation).sorts
+    taken = {variable.name, *deployment.sort_of_constant}
+    names = [fresh_name(f"y{k}", taken) for k in range(len(columns))]
+    for place, column in enumerate(columns):
+        if column == sort:
+            args = tuple(variable if k == place else Var(name) for k, name in enumerate(names))
+            others = (Binder(name, columns[k]) for k, name in enumerate(names) if k != place)
+            yield Delete(Atom(relation, args), tuple(others))
+
+
+def _guarded(deployment: Deployment, sources: Iterable[_Source]) -> _Change:
+    """Each source waits until there is room for what it brings in."""
+    words: list[str] = []
+    changed: dict[str, Tool] = {}
+    for name, sort in sources:
+        tool = changed.get(name, _written(deployment, name))
+        number = _room(deployment, sort) - _drawn(tool, sort)
+        room = active_outside(deployment, sort, "atmost", max(0, number))
+        words.append(f"add `{room}` to the guard of {name}")
+        changed[name] = replace(tool, guard=_joined(tool.guard, room))
+    return tuple(words), _with_tools(deployment, changed)
+
+
+def _archived(change: _Change, sort: str) -> _Change:
+    """The change with a tool that takes any value of a sort out of the database, for every agent and
+    policy.
+    """
+    words, deployment = change
+    name = fresh_name(f"archive_{sort}", (tool.name for tool in deployment.tools_and_events))
+    variable = Var(fresh_name("x", deployment.sort_of_constant))
+    constants = tuple(Not(Equal(variable, Const(c))) for c in deployment.constants[sort])
+    gone = tuple(
+        statement
+        for relation in deployment.schema.relations
+        for statement in _all_about(deployment, relation.name, variable, sort)
+    )
+    tool = Tool(
+        name,
+        (Binder(variable.name, sort),),
+        f"Take a {sort} out of the database.",
+        conjunction(constants),
+        (Effect(statements=gone),),
+    )
+    rule = Rule(name, (variable,))
+    written = deployment.written
+    added = replace(
+        written,
+        tools=(*written.tools, tool),
+        policies=tuple(_ending(policy, rule) for policy in written.policies),
+        agents=tuple(
+            replace(
+                agent,
+                tools=(*agent.tools, name),
+                policies=tuple(_ending(policy, rule) for policy in agent.policies),
+            )
+            for agent in written.agents
+        ),
+    )
+    does = ", ".join(f"`{print_statement(statement)}`" for statement in gone)
+    said = f"add a tool `{name}({variable}: {sort})` that can always run, last in each policy: {does}"
+    return (*words, said), replace(deployment, written=added, text=None)
+
+
+def _ending(policy: Policy, rule: Rule) -> Policy:
+    return replace(policy, rules=(*policy.rules, rule))
+
+
+def _joined(guard: Formula, more: Formula) -> Formula:
+    return more if guard == TRUE else And((guard, more))
+
+
+def _written(deployment: Deployment, name: str) -> Tool:
+    """The tool or event as it was written."""
+    for tool in deployment.written.tools:
+        if tool.name == name:
+            return tool
+    raise DeclarationError(f"unknown tool {name}")
+
+
+def _with_tools(deployment: Deployment, changed: Mapping[str, Tool]) -> Deployment:
+    tools = tuple(changed.get(tool.name, tool) for tool in deployment.written.tools)
+    return replace(deployment, written=replace(deployment.written, tools=tools), text=None)

@@ -1,0 +1,105 @@
+"""The file of results, by which a sweep that was ended goes on where it was.
+
+One decision: each result is appended, as one line of JSON, and is on the disk before the next one is waited
+for. Of a run that is there several times the last line counts, and a last line that was cut off does not.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import IO, Any
+
+from stead_sym.analyses.sweeps.run import Run
+from stead_sym.analyses.sweeps.work import Result
+from stead_sym.errors import InputError
+
+FORMAT = "stead-sym sweep 1"
+LASTING = frozenset({"done", "stopped"})
+"""Outcomes that the same run would have again."""
+
+
+class Results:
+    """What is known of runs, by their keys; with a file, what it holds, and new results go there too."""
+
+    def __init__(self, file: IO[str] | None = None, known: Mapping[str, Result] | None = None) -> None:
+        self._file = file
+        self.known = dict(known or {})
+
+    def lasting(self, run: Run) -> Result | None:
+        """The result of a run that need not be done again."""
+        found = self.known.get(run.key)
+        return found if found is not None and found.outcome in LASTING else None
+
+    def add(self, run: Run, result: Result) -> None:
+        """Keep a result."""
+        self.known[run.key] = result
+        if self._file is not None:
+            line = {"format": FORMAT, "key": run.key, "run": run.about, "result": asdict(result)}
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+
+@contextmanager
+def results_in(path: Path | None) -> Iterator[Results]:
+    """The results in a file, which is made where there is none; without a path they are kept in memory.
+
+    Raises `InputError` for a file that is none of results, that cannot be written, and while another sweep
+    writes it.
+    """
+    if path is None:
+        yield Results()
+        return
+    try:
+        # closed below, since errors of opening are told apart
+        file = open(path, "a+", encoding="utf-8", errors="replace")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); name another file") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"{path}: another sweep writes its results there; name another file") from None
+        file.seek(0)
+        text = file.read()
+        known = dict(_lines(text, path))
+        if text and not text.endswith("\n"):
+            file.write("\n")
+        yield Results(file, known)
+
+
+def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
+    for number, line in enumerate(
+        text.replace("\0", "").split("\n"), 1
+    ):  # a crash may leave a block of zeros
+        if not line:
+            continue
+        try:
+            found = json.loads(line)
+            if found["format"] != FORMAT:
+                raise ValueError(found["format"])
+            yield found["key"], _result(found["result"])
+        except (ValueError, KeyError, TypeError):
+            # A line that was cut off when the machine stopped has a later one behind it by now, or none.
+            if line.startswith('{"format": "stead-sym sweep') or '{"format": "stead-sym sweep'.startswith(
+                line
+            ):
+                continue
+            raise InputError(
+                f"{path}:{number}: no result of a sweep; name another file with --results"
+            ) from None
+
+
+def _result(given: Mapping[str, Any]) -> Result:
+    """A result as `Results.add` has written it. Raises `TypeError` for anything else."""
+    names = {field.name for field in fields(Result)}
+    found = Result(**{name: value for name, value in given.items() if name in names})
+    if not isinstance(found.specs, dict) or not isinstance(found.counts, dict):
+        raise TypeError("verdicts and counts are given by name")
+    return found

@@ -1,0 +1,225 @@
+"""One verification of a sweep: what it is about, what identifies it, and what is sent to a worker.
+
+One decision: a run is identified by everything that its answer depends on: the deployment as text with all
+its facts, the words of the command, limits included, the texts of prompts, the code of agents in Python, the
+version of this package. Whatever of it changes, the run is another one, which has not been done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+
+from stead_sym.agents.roles import ANY
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.files import load
+from stead_sym.deployment.printer import print_deployment
+from stead_sym.errors import InputError
+from stead_sym.evidence.data import text_digest
+from stead_sym.verification.isolated import agent_words
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_SLACK = 60.0
+"""Seconds past its limit after which a process that does not end by itself is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a worker is sent: the words of the command, the text on its stdin, where it runs. ``digest`` is
+    that of the deployment, which a worker that reads it itself may find to be another."""
+
+    words: tuple[str, ...]
+    text: str
+    folder: str
+    digest: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One verification.
+
+    ``deployment`` is one, or a file or an example's name. ``agent`` is a policy, ``"any"``, a model such as
+    ``"hf:MODEL"`` or ``"python:MODULE:NAME"``, or a mapping from agents to these. ``bounds`` take the place
+    of the deployment's own, ``prompts`` is a folder, ``options`` are further words of `stead-sym verify`.
+    ``timeout`` (seconds), ``memory`` (MiB) and ``max_states`` (explicit engine) limit the run. ``size`` is
+    for the table only. Files are relative to ``folder``, where also modules of agents are looked for.
+    """
+
+    deployment: Deployment | str
+    agent: str | Mapping[str, str] = ANY
+    specs: tuple[str, ...] = ()
+    prompts: str | None = None
+    engine: str | None = None
+    domain: str | None = None
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    timeout: float | None = None
+    memory: int | None = None
+    max_states: int | None = None
+    size: int | None = None
+    folder: str = "."
+
+    @cached_property
+    def built(self) -> Deployment:
+        """The deployment, with the bounds of the run. Raises `InputError`."""
+        whole = self.deployment if isinstance(self.deployment, Deployment) else _loaded(self._file)
+        if unknown := sorted(self.bounds.keys() - whole.bounds.keys()):
+            raise InputError(
+                f"{whole.name} has no unbounded sort {unknown[0]}; there are"
+                f" {', '.join(sorted(whole.bounds)) or 'none'}"
+            )
+        bounds = MappingProxyType({**whole.bounds, **self.bounds})
+        return replace(whole, bounds=bounds, text=None) if self.bounds else whole
+
+    @cached_property
+    def key(self) -> str:
+        """What identifies the run. Raises `InputError` where the deployment cannot be read."""
+        whole = hashlib.sha256(print_deployment(self.built).encode())
+        for part in ("\0".join(self.words), "\0".join(self._fingerprints()), _version()):
+            whole.update(b"\0\0" + part.encode())
+        return whole.hexdigest()
+
+    @property
+    def _file(self) -> str:
+        """The path of the file, or the name of the example."""
+        assert isinstance(self.deployment, str)
+        path = Path(self.folder, self.deployment)
+        return str(path) if path.is_file() or path.suffix else self.deployment
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the command after the file, without the store."""
+        given: list[str] = [*agent_words(self.agent)]
+        for spec in self.specs:
+            given += ["--spec" if spec.isidentifier() else "--formula", spec]
+        for flag, value in (
+            ("--prompts", self.prompts),
+            ("--engine", self.engine),
+            ("--domain", self.domain),
+            ("--timeout", None if self.timeout is None else f"{self.timeout:g}"),
+            ("--memory", self.memory),
+            ("--max-states", self.max_states),
+        ):
+            if value is not None:
+                given += [flag, f"{value}"]
+        return (*given, *self.options)
+
+    @property
+    def about(self) -> dict[str, object]:
+        """What the columns of the table say of the run."""
+        return {
+            "deployment": self.built.name,
+            "size": self.size,
+            "bounds": ", ".join(f"{sort} {number}" for sort, number in self.bounds.items()) or None,
+            "agent": self.agent if isinstance(self.agent, str) else _listed(self.agent),
+            "prompts": self.prompts,
+            "engine": self.engine,
+            "domain": self.domain,
+        }
+
+    def job(self, store: str | None = None) -> Job:
+        """What a worker is sent. ``store`` is a file, or `env NAME` for a URL in that variable.
+
+        A deployment whose facts come from files is read by the worker, from the same path; any other is sent.
+        """
+        reads = bool(self.built.loaded) and isinstance(self.deployment, str) and not self.bounds
+        source = os.path.abspath(self._file) if reads else "-"
+        words = ["verify", source, "--json", "--quiet", *self.words]
+        environment: dict[str, str] = {}
+        if store is not None and self._asks:
+            if variable := variable_of(store):
+                environment[variable] = os.environ.get(variable, "")
+            words += ["--store", store if variable else os.path.abspath(Path(self.folder, store))]
+        return Job(
+            tuple(words),
+            "" if reads else print_deployment(self.built),
+            os.path.abspath(self.folder),
+            text_digest(self.built),
+            environment,
+            None if self.timeout is None else self.timeout + _SLACK,
+        )
+
+    @property
+    def _agents(self) -> tuple[str, ...]:
+        return (self.agent,) if isinstance(self.agent, str) else tuple(self.agent.values())
+
+    @property
+    def _asks(self) -> bool:
+        """Whether some agent's decisions are kept in a store."""
+        return "--agent" in agent_words(self.agent) and any(agent != ANY for agent in self._agents)
+
+    def _fingerprints(self) -> Iterator[str]:
+        """Of files that the answer depends on and that the words only name."""
+        if self.prompts is not None:
+            yield from _contents(Path(self.folder, self.prompts))
+        for agent in self._agents:
+            kind, _, rest = agent.partition(":")
+            if kind == "python":
+                yield from _contents(_module(rest.partition(":")[0], self.folder))
+            elif rest and (path := Path(self.folder, rest)).exists():
+                yield from _sizes(path)
+
+
+def variable_of(store: str) -> str | None:
+    """The variable that a store's URL is in, where it is given as `env NAME`."""
+    word, _, variable = store.partition(" ")
+    return variable.strip() if word == "env" and variable.strip() else None
+
+
+@cache
+def _loaded(file: str) -> Deployment:
+    return load(file)
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("stead-sym")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _listed(agents: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={who}" for name, who in agents.items())
+
+
+def _module(name: str, folder: str) -> Path | None:
+    """The file of a module; None where it is not found here: a worker may have it."""
+    beside = Path(folder, *name.split(".")).with_suffix(".py")
+    if beside.is_file():
+        return beside
+    if name.split(".")[0] in sys.modules or "." not in name:
+        try:
+            found = find_spec(name)
+        except (ImportError, ValueError):
+            return None
+        return Path(found.origin) if found and found.origin else None
+    return None
+
+
+def _contents(path: Path | None) -> Iterator[str]:
+    """The digest of a file, or of those of a folder."""
+    if path is None:
+        return
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    for file in files:
+        if file.is_file():
+            yield f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}"
+
+
+def _sizes(path: Path) -> Iterator[str]:
+    """The sizes and times of the files of a model: its weights are too large to be read for this."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    for file in files:
+        if file.is_file():
+            yield f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}"

@@ -1,0 +1,210 @@
+"""`sweep`: all the runs, on an executor, with what is known already left out.
+
+One decision: a run that was lost, because its process or its worker was killed, is tried again; one that has
+an answer, or has come to its limit, is not. Nothing that happens to one run is an error of the sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from stead_sym.analyses.sweeps.executors import local
+from stead_sym.analyses.sweeps.results import results_in
+from stead_sym.analyses.sweeps.run import Run
+from stead_sym.analyses.sweeps.work import Result, carry_out
+from stead_sym.errors import InputError
+from stead_sym.support.html import paragraph, table
+
+TRIES = 2
+"""So often a run is started that is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run with its result. ``fresh`` is False where the result was there before."""
+
+    run: Run
+    result: Result
+    fresh: bool = True
+
+
+Told: TypeAlias = Callable[[Row, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The runs with their results, in the order in which they were given."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The specifications that some run was asked for, in the order in which they first come."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.result.specs))
+
+    @property
+    def exit_status(self) -> int:
+        """1 where some specification fails, else 3 where some run has not all its verdicts, else 0."""
+        words = [word for row in self.rows for word in row.result.specs.values()]
+        if "fails" in words:
+            return 1
+        whole = all(row.result.outcome == "done" for row in self.rows) and "unknown" not in words
+        return 0 if whole else 3
+
+    def __str__(self) -> str:
+        counts = {
+            outcome: sum(row.result.outcome == outcome for row in self.rows)
+            for outcome in ("done", "stopped", "error", "lost")
+        }
+        return f"{len(self.rows)} runs: " + ", ".join(f"{n} {word}" for word, n in counts.items() if n)
+
+    def _repr_html_(self) -> str:
+        from stead_sym.analyses.sweeps.table import cells, columns
+
+        return paragraph(str(self)) + table("", columns(self), [cells(self, row) for row in self.rows])
+
+
+def sweep(
+    runs: Iterable[Run | Mapping[str, object]],
+    *,
+    store: str | None = None,
+    results: str | Path | None = None,
+    executor: Executor | Callable[[], Executor] | None = None,
+    workers: int | None = None,
+    tries: int = TRIES,
+    again: bool = False,
+    told: Told | None = None,
+) -> Sweep:
+    """Carry out the runs, `Run`s or mappings with the same names, and wait for all of them.
+
+    ``store`` is that of all agents' decisions: a file, or `env NAME` for a URL in that variable; None is the
+    user's own. ``results`` is a file that keeps what is done: what it holds is not done again, unless
+    ``again``. ``executor`` is any that has `submit`, or a function that makes one, for another where the
+    first has broken; by default ``workers`` processes here. A run that is lost is started ``tries`` times.
+    ``told`` is called with each row as it comes, with how many there are by then, and of how many.
+
+    Raises `InputError` for runs that cannot be: an unknown name, a deployment that cannot be read, a file of
+    results that is none. What a run meets is in its row.
+    """
+    listed = [one if isinstance(one, Run) else _run(one) for one in runs]
+    if not listed:
+        raise InputError("there are no runs; give one at least")
+    if tries < 1:
+        raise InputError(f"tries={tries} starts no run; give 1 or more")
+    by_key = {run.key: run for run in listed}
+    with results_in(None if results is None else Path(results)) as kept:
+        done: dict[str, Row] = {}
+        for key, run in by_key.items():
+            if not again and (known := kept.lasting(run)) is not None:
+                done[key] = Row(run, known, fresh=False)
+                _tell(told, done[key], len(done), len(by_key))
+        waiting = [run for key, run in by_key.items() if key not in done]
+        if waiting:
+            with _Workers(executor, workers).open() as pool:
+                for row in _carried_out(waiting, pool, store, tries):
+                    done[row.run.key] = row
+                    kept.add(row.run, row.result)
+                    _tell(told, row, len(done), len(by_key))
+    return Sweep(tuple(done[key] for key in dict.fromkeys(run.key for run in listed)))
+
+
+def _run(given: Mapping[str, object]) -> Run:
+    try:
+        return Run(**given)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise InputError(f"{dict(given)!r} is no run ({error})") from None
+
+
+def _tell(told: Told | None, row: Row, number: int, of: int) -> None:
+    if told is not None:
+        told(row, number, of)
+
+
+class _Workers:
+    """The executor, and another one where the first has broken."""
+
+    def __init__(self, executor: Executor | Callable[[], Executor] | None, workers: int | None) -> None:
+        self._make: Callable[[], Executor] | None = None
+        self._given: Executor | None = None
+        if executor is None:
+            self._make = lambda: local(workers)
+        elif callable(executor):
+            self._make = executor
+        else:
+            self._given = executor
+        self._own: Executor | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[_Workers]:
+        try:
+            yield self
+        finally:
+            if self._own is not None:
+                self._own.shutdown(wait=True, cancel_futures=True)
+
+    @property
+    def executor(self) -> Executor:
+        if self._given is not None:
+            return self._given
+        if self._own is None:
+            assert self._make is not None
+            self._own = self._make()
+        return self._own
+
+    def renew(self) -> bool:
+        """Have another executor in the place of one that is broken; False where none can be made."""
+        if self._make is None:
+            return False
+        if self._own is not None:
+            self._own.shutdown(wait=False, cancel_futures=True)
+            self._own = None
+        return True
+
+
+def _carried_out(runs: list[Run], pool: _Workers, store: str | None, tries: int) -> Iterator[Row]:
+    """The rows as they come."""
+    left = dict.fromkeys((run.key for run in runs), tries)
+    waiting = list(runs)
+    going: dict[Future[Result], Run] = {}
+    while waiting or going:
+        try:
+            while waiting:
+                future = pool.executor.submit(carry_out, waiting[0].job(store))
+                going[future] = waiting.pop(0)
+        except BrokenExecutor as error:
+            if not going and not pool.renew():
+                yield from (Row(run, Result("lost", error=_said(error))) for run in waiting)
+                return
+        ended, _ = wait(going, return_when=FIRST_COMPLETED)
+        broken = False
+        for future in ended:
+            run = going.pop(future)
+            result, breaks = _result(future)
+            broken = broken or breaks
+            left[run.key] -= 1
+            if result.outcome == "lost" and left[run.key]:
+                waiting.append(run)
+            else:
+                yield Row(run, result)
+        if broken and not going:
+            pool.renew()
+
+
+def _result(future: Future[Result]) -> tuple[Result, bool]:
+    """The result of a run whose worker has ended or died, and whether its executor is broken."""
+    error = future.exception()
+    if error is None:
+        return future.result(), False
+    if not isinstance(error, Exception):
+        raise error
+    return Result("lost", error=_said(error)), isinstance(error, BrokenExecutor)
+
+
+def _said(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return f"the worker of the run was lost ({type(error).__name__}{': ' * bool(lines)}{''.join(lines[:1])})"

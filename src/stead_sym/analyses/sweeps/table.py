@@ -1,0 +1,104 @@
+"""The one table of a sweep: on a terminal, as JSON, as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from rich.console import Console
+
+from stead_sym.analyses.sweeps.sweep import Row, Sweep
+from stead_sym.evidence.data import Json
+from stead_sym.support.wrapping import Table
+
+_ABOUT = ("deployment", "size", "bounds", "agent", "prompts", "engine", "domain")
+_COUNTS = ("states", "transitions", "contexts", "queries")
+_FIRST = ("fails", "unknown")
+"""The verdicts that a reader looks for, in this order; others stand below them."""
+
+
+def columns(found: Sweep) -> tuple[str, ...]:
+    """The headings: what tells the runs apart, the specifications, the counts and the seconds."""
+    told = tuple(name for name in _ABOUT if any(row.run.about[name] is not None for row in found.rows))
+    return (*told, "outcome", *found.specs, *_COUNTS, "seconds")
+
+
+def cells(found: Sweep, row: Row) -> tuple[str, ...]:
+    """The cells of a row below these headings, empty where there is nothing to say."""
+    result = row.result
+    whole: dict[str, object] = {
+        **{name: value for name, value in row.run.about.items() if value is not None},
+        "outcome": result.outcome,
+        **result.counts,
+        "seconds": f"{result.seconds:.1f}",
+    }
+    about, specs = columns(found), set(found.specs)
+    return tuple(result.specs.get(name, "") if name in specs else str(whole.get(name, "")) for name in about)
+
+
+def print_sweep(found: Sweep, console: Console) -> None:
+    """The table, narrow enough for a terminal, and below it what became of the runs that are not done."""
+    names = [name for name in columns(found) if name in (*_ABOUT, "states", "queries", "seconds")]
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (*names[:-3], "verdicts", *names[-3:]):
+        right = name in ("states", "queries", "seconds", "size")
+        shown.add_column(name, justify="right" if right else "left", overflow="fold")
+    for row in found.rows:
+        of = dict(zip(columns(found), cells(found, row), strict=True))
+        shown.add_row(*(of[name] for name in names[:-3]), _verdicts(row), *(of[name] for name in names[-3:]))
+    console.print(shown)
+    console.print()
+    console.print(str(found))
+    for row in found.rows:
+        if row.result.error:
+            console.print(f"  {label(row)}: {row.result.error}", soft_wrap=True)
+
+
+def _verdicts(row: Row) -> str:
+    """What became of a run that is not done, and a line for each verdict with the specifications that have
+    it: "fails: auth, prog"."""
+    specs = row.result.specs
+    words = sorted({*specs.values()}, key=lambda word: (*(word != first for first in _FIRST), word))
+    lines = [f"{word}: {', '.join(spec for spec in specs if specs[spec] == word)}" for word in words]
+    return "\n".join([row.result.outcome] * (row.result.outcome != "done") + lines)
+
+
+def label(row: Row) -> str:
+    """The run in a few words."""
+    about = row.run.about
+    more = [f"{name} {about[name]}" for name in _ABOUT if name != "deployment" and about[name] is not None]
+    return ", ".join([f"{about['deployment']}", *more])
+
+
+def sweep_data(found: Sweep) -> dict[str, Json]:
+    """The table as JSON data."""
+    rows: list[Json] = []
+    for row in found.rows:
+        result = row.result
+        rows.append(
+            {
+                **{name: _json(value) for name, value in row.run.about.items()},
+                "key": row.run.key,
+                "outcome": result.outcome,
+                "specs": dict(result.specs),
+                **{name: result.counts.get(name) for name in _COUNTS},
+                "seconds": result.seconds,
+                "error": result.error,
+                "where": result.where,
+                "fresh": row.fresh,
+            }
+        )
+    return {"specs": list(found.specs), "runs": rows}
+
+
+def sweep_csv(found: Sweep) -> str:
+    """The table as CSV, with its headings in the first line, and the errors in a last column."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([*columns(found), "error"])
+    writer.writerows([*cells(found, row), row.result.error] for row in found.rows)
+    return text.getvalue()
+
+
+def _json(value: object) -> Json:
+    return value if isinstance(value, str | int | float) or value is None else str(value)

@@ -1,0 +1,367 @@
+"""What records that nothing tells apart do to a verdict: contexts that are not action-rigid, the choices
+among records alike, and what would tell these apart.
+
+No equivariant agent selects one of several calls that an automorphism of the context makes of each other
+(Proposition "No equivariant symmetry breaking"), so the wrapper lets any of them happen. What runs in the end
+takes one. For some specifications this cannot matter: its runs are runs of the set-valued agent, so that what
+holds of all runs holds of them, and what no run does none of them does. For the others single choices are
+verified again.
+
+The decision: a single choice goes by the order of identifiers, the first of the calls alike, or the second,
+and so on, in each state anew. Such an agent is not equivariant, so its verdict is about the literal domain of
+the restriction and carries no further; that is enough to see that a verdict hangs on the choice. That no
+single choice changes a verdict is no proof that none of another kind does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.roles import AgentLike, Wrappers, deciding, wrap_all
+from stead_sym.agents.wrapper import CanonicalWrapper, Decision
+from stead_sym.deployment.deployment import Deployment, Question, as_deployment
+from stead_sym.deployment.parts import AgentRole, Spec
+from stead_sym.deployment.semantics import offer, view
+from stead_sym.deployment.tool import Call
+from stead_sym.errors import InputError
+from stead_sym.logic.syntax import TRUE
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Progress
+from stead_sym.verification.findings.occurrences import quantifies
+from stead_sym.verification.readings import answer
+from stead_sym.verification.verify import Verification, verify
+
+MOST_CHOICES = 24
+"""So many single choices are verified by default."""
+
+MOST_STATES = 20_000
+"""On so many states of the literal domain at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """``relation`` is one that the agent is not shown, or not in full. With it the calls that may happen
+    would be told apart in ``states`` of the ``of`` states that show this context."""
+
+    relation: str
+    states: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetric:
+    """A canonical decision context that is not B-action-rigid (Definition "Action-rigidity").
+
+    ``automorphism`` shows it: it moves the offered calls ``moved``, among others perhaps. ``alike`` are the
+    values that automorphisms exchange, in classes. The base agent ``selected`` calls, any of the ``possible``
+    ones may happen; ``orbits`` are those of the latter that are alike. ``separations`` are what would tell
+    these apart of what the deployment has, ``remedy`` says it in words.
+    """
+
+    agent: str
+    context: DecisionContext
+    automorphism: Mapping[Value, Value]
+    moved: frozenset[Call]
+    alike: tuple[tuple[Value, ...], ...]
+    selected: frozenset[Call]
+    possible: frozenset[Call]
+    orbits: tuple[frozenset[Call], ...] = ()
+    separations: tuple[Separation, ...] = ()
+    remedy: str = ""
+
+    @property
+    def cycles(self) -> str:
+        """The automorphism in cycles: `(CASE_1 CASE_2)(TASK_1 TASK_2)`."""
+        left, found = dict(self.automorphism), []
+        for value in sorted(self.automorphism):
+            cycle = []
+            while value in left:
+                cycle.append(value)
+                value = left.pop(value)
+            if cycle:
+                found.append(f"({' '.join(cycle)})")
+        return "".join(found)
+
+
+@dataclass(frozen=True, slots=True)
+class SingleChoice:
+    """In the states that show ``contexts`` the call at place ``rank`` of those alike, by the order of their
+    identifiers, or the last where there are fewer. ``holds`` has the truth of specifications on the literal
+    domain then, None where no run is fair."""
+
+    contexts: tuple[Symmetric, ...]
+    rank: int
+    holds: Mapping[str, bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """What choices among records alike do to the verdicts of ``result``, which is on the literal domain.
+
+    ``contexts`` are those met that are not action-rigid. ``kept`` are the specifications whose verdict no
+    choice of any kind changes, with the reason; the others were verified again with each of ``choices``, of
+    which ``left`` were left out.
+    """
+
+    result: Verification
+    contexts: tuple[Symmetric, ...]
+    kept: Mapping[str, str]
+    choices: tuple[SingleChoice, ...] = ()
+    left: int = 0
+
+    @property
+    def choosing(self) -> tuple[Symmetric, ...]:
+        """The contexts in which one of several calls alike may happen."""
+        return tuple(context for context in self.contexts if context.orbits)
+
+    @property
+    def differing(self) -> Mapping[str, tuple[SingleChoice, ...]]:
+        """The specifications whose verdict some single choice changes, with these choices."""
+        found = {
+            name: tuple(choice for choice in self.choices if choice.holds.get(name) is not verdict.holds)
+            for name, verdict in self.result.verdicts.items()
+            if name not in self.kept
+        }
+        return {name: choices for name, choices in found.items() if choices}
+
+
+def symmetry(
+    deployment: Deployment,
+    agent: AgentLike | Mapping[str, AgentLike],
+    specs: Question | Sequence[Question] | None = None,
+    *,
+    most_choices: int = MOST_CHOICES,
+    max_states: int = MOST_STATES,
+    progress: Progress | None = None,
+) -> Symmetry:
+    """The contexts met that are not action-rigid, and what the choices among records alike add to verdicts.
+
+    Explores the literal domain state by state. Raises what `verify` raises, `Undecided` where that has more
+    than ``max_states`` states, and `InputError` where every agent selects everything that it is offered, so
+    that there is nothing to choose.
+    """
+    as_deployment(deployment)
+    wrappers = wrap_all(deployment, agent)
+    if all(wrapper is None for wrapper in wrappers.values()):
+        raise InputError(
+            "every agent may select anything it is offered, and chooses nothing; name a policy or a model"
+        )
+    asked, chosen = deployment.asked(specs, deciding(deployment, agent))
+    result = verify(
+        deployment,
+        {name: wrapper or "any" for name, wrapper in wrappers.items()},
+        specs,
+        engine="explicit",
+        max_states=max_states,
+        progress=progress,
+        findings=False,
+    )
+    found = tuple(_symmetric(deployment, result, wrappers))
+    kept = dict(_kept(deployment, chosen, result, any(one.orbits for one in found)))
+    open_specs = [spec for spec in chosen if spec.name not in kept]
+    if not open_specs:
+        return Symmetry(result, found, kept)
+    plans = [*_plans([one for one in found if one.orbits])]
+    choices: list[SingleChoice] = []
+    for contexts, rank in plans[:most_choices]:
+        if progress is not None:
+            progress("symmetry", choices=len(choices), of=min(len(plans), most_choices))
+        holds = _solved(asked, wrappers, open_specs, (contexts, rank), max_states)
+        choices.append(SingleChoice(contexts, rank, holds))
+    return Symmetry(result, found, kept, tuple(choices), max(0, len(plans) - most_choices))
+
+
+# the contexts
+
+
+def _symmetric(deployment: Deployment, result: Verification, wrappers: Wrappers) -> Iterator[Symmetric]:
+    met = result.moves.wrappers
+    states = result.satisfying("true").sample(result.engine.states)
+    for role in deployment.agents:
+        wrapper = met[role.name]
+        if wrapper is None:
+            continue
+        shown: dict[DecisionContext, list[tuple[Instance, Decision]]] = {}
+        for state in states:
+            if offered := offer(deployment, state, role):
+                [decision] = wrapper.decide([DecisionContext(view(deployment, state, role), offered)])
+                if not decision.action_rigid:
+                    shown.setdefault(decision.canonical, []).append((state, decision))
+        for context, selected in wrapper.decisions:
+            if context in shown:
+                yield _described(deployment, role, wrapper, context, selected, shown[context])
+
+
+def _described(
+    deployment: Deployment,
+    role: AgentRole,
+    wrapper: CanonicalWrapper,
+    context: DecisionContext,
+    selected: frozenset[Call],
+    shown: Sequence[tuple[Instance, Decision]],
+) -> Symmetric:
+    generators = wrapper.automorphisms(context)
+    automorphism = next(g for g in generators if any(call.rename(g) != call for call in context.calls))
+    possible = wrapper.orbit(context, selected)
+    orbits = {wrapper.orbit(context, [call]) for call in possible}
+    alike = sorted((orbit for orbit in orbits if len(orbit) > 1), key=sorted)
+    separations = tuple(_separations(deployment, role, wrapper, shown)) if alike else ()
+    moving = frozenset[Call]().union(*alike)
+    sorts = {
+        param.sort
+        for tool in wrapper.tools
+        for column, param in enumerate(tool.params)
+        if len({call.args[column] for call in moving if call.tool == tool.name}) > 1
+    }
+    return Symmetric(
+        role.name,
+        context,
+        automorphism,
+        frozenset(call for call in context.calls if call.rename(automorphism) != call),
+        _classes(generators),
+        selected,
+        possible,
+        tuple(alike),
+        separations,
+        _remedy(deployment, separations, sorts) if alike else "",
+    )
+
+
+def _classes(generators: Collection[Mapping[Value, Value]]) -> tuple[tuple[Value, ...], ...]:
+    """The orbits of values with more than one."""
+    over: dict[Value, set[Value]] = {}
+    for generator in generators:
+        for value, image in generator.items():
+            one, other = over.setdefault(value, {value}), over.setdefault(image, {image})
+            if one is not other:
+                one |= other
+                over.update(dict.fromkeys(other, one))
+    return tuple(sorted({tuple(sorted(members)) for members in over.values()}))
+
+
+def _separations(
+    deployment: Deployment,
+    role: AgentRole,
+    wrapper: CanonicalWrapper,
+    shown: Sequence[tuple[Instance, Decision]],
+) -> Iterator[Separation]:
+    """The relations that tell the possible calls apart in some of these states, those that do it in most
+    first."""
+    whole = {view.relation for view in role.views if view.where == TRUE}
+    hidden = [r.name for r in deployment.schema.relations if role.views and r.name not in whole]
+    counts: Counter[str] = Counter()
+    for state, decision in shown:
+        seen = view(deployment, state, role)
+        offered = offer(deployment, state, role)
+        for relation in hidden:
+            more = Instance(seen.schema, seen.facts.union(f for f in state.facts if f.relation == relation))
+            if more != seen:
+                generators = wrapper.automorphisms(DecisionContext(more, offered))
+                counts[relation] += all(c.rename(g) == c for c in decision.calls for g in generators)
+    for relation, states in counts.most_common():
+        if states:
+            yield Separation(relation, states, len(shown))
+
+
+def _remedy(deployment: Deployment, separations: Sequence[Separation], sorts: Collection[str]) -> str:
+    told = [f"{one.relation} (in {one.states} of {one.of} states)" for one in separations]
+    parts = [f"show {' or '.join(told)}"] if told else []
+    if not any(one.states == one.of for one in separations):
+        listed = " and ".join(sorted(sorts))
+        makers = [
+            tool.name
+            for tool in deployment.tools_and_events
+            for effect in tool.effects
+            if any(binder.sort in sorts for binder in effect.fresh)
+        ]
+        written = f", written by {' and '.join(dict.fromkeys(makers))}" if makers else ""
+        parts.append(
+            f"keep a relation in which no two values of sort {listed} have the same place, such as the order"
+            f" of arrival{written}, and show it"
+        )
+    return "; or ".join(parts)
+
+
+# the choices
+
+
+def _kept(
+    deployment: Deployment, specs: Sequence[Spec], result: Verification, choosing: bool
+) -> Iterator[tuple[str, str]]:
+    """The specifications whose verdict no choice changes, with the reason."""
+    fewer = any(action.kind == "tool" for action in deployment.fair_actions)  # asked for by a choice
+    fewer = fewer or bool(deployment.fair)  # a choice may hide more states, and runs into them count
+    for spec in specs:
+        holds = result[spec.name].holds
+        if not choosing:
+            yield spec.name, "there is no choice among records alike"
+        elif holds is None:
+            yield spec.name, "it is unknown"
+        elif not fewer and quantifies(spec.formula, "A" if holds else "E"):
+            runs = "all runs, and a choice only takes runs away" if holds else "a run, and a choice adds none"
+            yield spec.name, f"it {'holds of' if holds else 'asks for'} {runs}"
+
+
+_Plan: TypeAlias = tuple[tuple[Symmetric, ...], int]
+
+
+def _plans(choosing: Sequence[Symmetric]) -> Iterator[_Plan]:
+    """The single choices: the same place everywhere, then each place in one context alone."""
+    sizes = [max(map(len, one.orbits)) for one in choosing]
+    for rank in range(max(sizes, default=0)):
+        yield tuple(choosing), rank
+    if len(choosing) > 1:
+        for one, size in zip(choosing, sizes, strict=True):
+            for rank in range(size):
+                yield (one,), rank
+
+
+@dataclass(frozen=True, slots=True)
+class _Single:
+    """What the wrapper lets happen, and in some canonical contexts only one of the calls alike. It is asked
+    about literal contexts, without another wrapper around it."""
+
+    wrapper: CanonicalWrapper
+    orbits: Mapping[DecisionContext, Sequence[frozenset[Call]]]
+    rank: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.wrapper.agent.name}, one of those alike"
+
+    def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
+        return [self._calls(decision) for decision in self.wrapper.decide(contexts)]
+
+    def _calls(self, decision: Decision) -> frozenset[Call]:
+        calls = decision.calls
+        for orbit in self.orbits.get(decision.canonical, ()):
+            alike = sorted(call.rename(decision.names) for call in orbit)
+            calls = calls.difference(alike) | {alike[min(self.rank, len(alike) - 1)]}
+        return calls
+
+
+def _solved(
+    deployment: Deployment, wrappers: Wrappers, specs: Sequence[Spec], plan: _Plan, max_states: int
+) -> Mapping[str, bool | None]:
+    """The truth of the specifications on the literal domain where choices are single."""
+    contexts, rank = plan
+    agents = {
+        name: wrapper
+        and _Single(wrapper.again(), {c.context: c.orbits for c in contexts if c.agent == name}, rank)
+        for name, wrapper in wrappers.items()
+    }
+    variant = verify(
+        deployment,
+        {name: agent or "any" for name, agent in agents.items()},
+        [spec.name for spec in specs],
+        engine="explicit",
+        max_states=max_states,
+        wrapped=False,
+        findings=False,
+    )
+    return {spec.name: answer(variant.engine, spec.formula).holds for spec in specs}

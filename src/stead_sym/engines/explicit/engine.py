@@ -1,0 +1,211 @@
+"""The explicit engine: the reference, state by state, straight from the paper's definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import FairAction
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.semantics import offer, view
+from stead_sym.deployment.trace import Step
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.explore import explore
+from stead_sym.engines.explicit.idle import idling
+from stead_sym.engines.protocol import Hidden, Quotient, Shown, Watch
+from stead_sym.evidence.build import explain
+from stead_sym.evidence.tree import Evidence
+from stead_sym.logic.syntax import TRUE, And, Expanded, Globally, Not
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Progress
+
+_COMPARED = 100
+"""Of so many initial states at most the one with the shortest run is taken."""
+
+
+class ExplicitEngine:
+    """Explores on construction, then answers."""
+
+    name = "explicit"
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        wrappers: Mapping[str, CanonicalWrapper | None],
+        restriction: Restriction,
+        progress: Progress | None = None,
+        *,
+        max_states: int | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self._wrappers = {name: wrapper and wrapper.again() for name, wrapper in wrappers.items()}
+        self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states, watch=watch)
+        self.restriction = restriction
+        self._labelling = Labelling(self._graph, restriction)
+
+    @property
+    def states(self) -> int:
+        """|R|"""
+        return len(self._graph.states)
+
+    @property
+    def initial(self) -> int:
+        """The number of initial states."""
+        return self._graph.initial
+
+    @property
+    def transitions(self) -> int:
+        """The number of pairs D → D' in R."""
+        return self._graph.transitions
+
+    @cached_property
+    def most_active(self) -> Mapping[str, int]:
+        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S."""
+        deployment, states = self._graph.deployment, self._graph.states
+        return {
+            sort: max(len(deployment.outside(sort, state.active_domain[sort])) for state in states)
+            for sort in deployment.bounds
+        }
+
+    @property
+    def open_leaps(self) -> Mapping[tuple[str, int], str]:
+        """The `ensure` alternatives of which it is not decided whether they exceed a bound."""
+        return self._graph.open_leaps
+
+    @property
+    def statistics(self) -> Mapping[str, int]:
+        """What the answer took: calls on the edges."""
+        return {"edges": sum(map(len, self._graph.edges))}
+
+    def holds(self, formula: Expanded) -> bool:
+        """M ↾ U_f ⊨ f, at every initial state."""
+        return self._labelling.holds_initially(formula)
+
+    def under(
+        self, fair: Sequence[Expanded], actions: Sequence[FairAction], *, idle: bool = False
+    ) -> ExplicitConstrained:
+        """The same states with other fairness constraints; ``idle``: with agents that do nothing."""
+        graph = idling(self._graph, self.restriction) if idle else self._graph
+        return ExplicitConstrained(Labelling(graph, self.restriction, fair, actions))
+
+    @cached_property
+    def hidden(self) -> Hidden | None:
+        """The states from which no fair run starts, if there are any."""
+        return ExplicitConstrained(self._labelling).hidden
+
+    @cached_property
+    def completed(self) -> ExplicitConstrained:
+        """The same states; a run also counts that enters one from which no fair run starts."""
+        return ExplicitConstrained(self._labelling).completed
+
+    def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
+        """{ D ∈ R : (D, σ) ⊨ f }"""
+        return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
+
+    def calling(self, tool: str, condition: Expanded, *, selected: bool) -> ExplicitStateSet:
+        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
+        return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
+
+    def starts(self) -> Iterator[Instance]:
+        """The initial states."""
+        return iter(self._graph.states[: self._graph.initial])
+
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D'."""
+        source = self._graph.index[state]
+        first = {target: call for call, target in reversed(self._graph.edges[source])}
+        for target, call in first.items():
+            yield self._graph.step(source, call, target)
+
+    def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
+        """The reachable states by what an agent is shown, each asked of the wrapper."""
+        graph, role = self._graph, self._graph.deployment.agent(agent)
+        wrapper = self._wrappers[agent]
+        assert wrapper is not None, f"{agent} is never shown a context"
+        number = {context: i for i, group in enumerate(groups) for context in group}
+        part: list[int] = []
+        for state in graph.states:
+            offered = offer(graph.deployment, state, role)
+            shown = DecisionContext(view(graph.deployment, state, role), offered)
+            part.append(number[wrapper.decide([shown])[0].canonical] if offered else len(groups))
+        return Quotient(
+            sizes=tuple(part.count(i) for i in range(len(groups) + 1)),
+            initial=frozenset(part[: graph.initial]),
+            moves=frozenset(
+                (part[source], call.tool, part[target])
+                for source, out in enumerate(graph.edges)
+                for call, target in out
+            ),
+        )
+
+    def evidence(self, formula: Expanded, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state."""
+        return ExplicitConstrained(self._labelling).evidence(formula, holds)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitConstrained:
+    """The reachable states with other fairness constraints than the deployment's."""
+
+    labelling: Labelling
+
+    @property
+    def is_fair_everywhere(self) -> bool:
+        """Whether a run that meets the constraints starts in every reachable state."""
+        return not self.labelling.hidden
+
+    @property
+    def hidden(self) -> Hidden | None:
+        """The states in which no run starts that meets them, if there are any."""
+        hidden = self.labelling.hidden
+        return Hidden(len(hidden), self.labelling.run_to(hidden[0])) if hidden else None
+
+    @property
+    def completed(self) -> ExplicitConstrained:
+        """The same states; a run also counts that enters one in which no run starts that meets the
+        constraints."""
+        return ExplicitConstrained(self.labelling.completion())
+
+    def holds(self, formula: Expanded) -> bool:
+        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
+        constraints."""
+        return self.labelling.holds_initially(formula)
+
+    def evidence(self, formula: Expanded, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state, if possible at one where a fair run starts:
+        of several one with a run as short as any."""
+        labelling, many = self.labelling, self.labelling.graph.initial > 1
+        shown = formula if holds else Not(formula)
+        starts = labelling.initially(And((Globally("E", TRUE), shown))) or labelling.initially(shown)
+        found = (
+            Evidence(explain(labelling, formula, start, holds), many, labelling.completed)
+            for start in starts[:_COMPARED]
+        )
+        return min(found, key=lambda evidence: len(evidence.trace.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitStateSet(Shown):
+    """A set of reachable states, listed."""
+
+    states: frozenset[Instance]
+
+    @property
+    def count(self) -> int:
+        """How many states."""
+        return len(self.states)
+
+    def __contains__(self, state: object) -> bool:
+        return state in self.states
+
+    def sample(self, number: int) -> tuple[Instance, ...]:
+        """Up to ``number`` different members."""
+        return tuple(sorted(self.states, key=lambda state: sorted(state.facts))[:number])
+
+    def __repr__(self) -> str:
+        return f"<{self.count} states>"

@@ -1,0 +1,188 @@
+"""What an engine answers once it has explored: the protocol that verdicts and findings rest on.
+
+Both engines implement it, and neither knows of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.deployment.parts import FairAction
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.evidence.tree import Evidence
+from stead_sym.logic.syntax import Formula
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+from stead_sym.support.html import Displayed, paragraph
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """The reachable states in groups: ``sizes[i]`` states in group i, ``initial`` the groups with an initial
+    state, ``moves`` the triples (i, ω, j) for which a step by ω leads from some state of i to one of j."""
+
+    sizes: tuple[int, ...]
+    initial: frozenset[int]
+    moves: frozenset[tuple[int, str, int]]
+
+
+SHOWN_STATES = 3
+"""So many members of a set of states are shown in a notebook."""
+
+
+class Shown(Displayed):
+    """How a notebook shows a set of states: how many, and some of them."""
+
+    __slots__ = ()
+
+    def __str__(self: StateSet) -> str:
+        return f"{self.count:,} state{'s' * (self.count != 1)}"
+
+    def _repr_html_(self: StateSet) -> str:
+        some = self.sample(SHOWN_STATES)
+        more = f", {len(some)} of them:" if self.count > len(some) else ":" if some else ""
+        return paragraph(f"{self}{more}") + "".join(state._repr_html_() for state in some)
+
+
+class StateSet(Protocol):
+    """A set of reachable states: its exact size, membership, and some members."""
+
+    @property
+    def count(self) -> int: ...
+    def __contains__(self, state: Instance, /) -> bool: ...
+    def sample(self, number: int) -> tuple[Instance, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The reachable states from which no fair run starts: how many, and a shortest ``run`` to one of them,
+    whatever goes on from there. A run that enters one is on no fair run, so that nothing it does counts."""
+
+    count: int
+    run: Trace
+
+
+Reaching: TypeAlias = Callable[[Formula], Trace | None]
+"""A run to a state that an exploration has just reached in which the sentence, a first-order one, is true."""
+
+Watch: TypeAlias = Callable[[Reaching], None]
+"""What is called as an exploration goes on, each time that it has reached more states."""
+
+
+class Constrained(Protocol):
+    """What was explored, with other fairness constraints."""
+
+    @property
+    def is_fair_everywhere(self) -> bool:
+        """Whether a run that meets the constraints starts in every reachable state. Elsewhere path
+        quantifiers would range over nothing."""
+        ...
+
+    @property
+    def hidden(self) -> Hidden | None:
+        """The states in which no run starts that meets them; None where there are none."""
+        ...
+
+    @property
+    def completed(self) -> Constrained:
+        """The same states with F_k ∨ H for each constraint F_k, a first-order sentence, where H are the
+        hidden states. Since H is closed under steps, what comes in are the runs that enter H, and from every
+        state a run starts that counts: every finite run is the beginning of one."""
+        ...
+
+    def holds(self, formula: Formula) -> bool:
+        """Whether the sentence holds at every initial state, path quantifiers over the runs that meet
+        them."""
+        ...
+
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does: at one where a run starts
+        that meets them, if there is one."""
+        ...
+
+
+class Engine(Protocol):
+    """What an engine answers once it has explored; formulas are resolved and expanded."""
+
+    name: str
+
+    @property
+    def initial(self) -> int:
+        """The number of initial states."""
+        ...
+
+    @property
+    def states(self) -> int: ...
+    @property
+    def transitions(self) -> int: ...
+    @property
+    def most_active(self) -> Mapping[str, int]:
+        """Per unbounded sort the largest number of its values outside C that are active in a reachable
+        state."""
+        ...
+
+    @property
+    def open_leaps(self) -> Mapping[tuple[str, int], str]:
+        """The `ensure` alternatives, by tool and number, that are taken in a reachable state and of which it
+        is not decided whether they exceed a bound, each with why (`deployment.leaps`)."""
+        ...
+
+    @property
+    def statistics(self) -> Mapping[str, int]: ...
+    @property
+    def restriction(self) -> Restriction: ...
+    def holds(self, formula: Formula) -> bool:
+        """Whether the sentence holds at every initial state."""
+        ...
+
+    def under(
+        self, fair: Sequence[Formula], actions: Sequence[FairAction], *, idle: bool = False
+    ) -> Constrained:
+        """The same states with ``fair``, first-order sentences, and ``actions`` in place of the deployment's
+        constraints. ``idle``: of the states with agents that do nothing. They only make calls of which
+        every outcome is the state itself; where neither such a call is offered nor an event enabled, they do
+        what they did."""
+        ...
+
+    @property
+    def hidden(self) -> Hidden | None:
+        """The states that the `fair` lines hide; None where a fair run starts in every reachable state."""
+        ...
+
+    @property
+    def completed(self) -> Constrained:
+        """The states under the deployment's constraints, completed (`Constrained.completed`)."""
+        ...
+
+    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
+    def calling(self, tool: str, condition: Formula, *, selected: bool) -> StateSet:
+        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered in D }, or with ``selected`` for one that an
+        agent may make there. An event is offered and selected wherever it is enabled. ``condition`` is
+        first-order over the parameters of the tool."""
+        ...
+
+    def starts(self) -> Iterator[Instance]:
+        """The initial states, one by one."""
+        ...
+
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D', for a reachable state D."""
+        ...
+
+    def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
+        """The reachable states by what an agent is shown. A state is in group i where the agent's canonical
+        context there is in ``groups[i]``, and in one more, the last, where the agent is offered nothing. A
+        step by ω is one by a selected call of ω, whichever agent selects it, or by the event ω.
+
+        ``groups`` are a partition of the canonical contexts that the agent was shown.
+        """
+        ...
+
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does: at one where a fair run
+        starts, if there is one."""
+        ...

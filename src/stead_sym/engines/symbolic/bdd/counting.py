@@ -1,0 +1,54 @@
+"""How many models a diagram has, exactly: `dd`'s own count is a C double, inexact past 2^53.
+
+One decision: nodes are counted level by level, from the lowest one up. The number of a node has as many bits
+as there are variables below it, and is dropped when the last of the nodes that ask for it has done so: few
+are there at a time. Edges are plain numbers here; the function keeps its nodes alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stead_sym.engines.symbolic.bdd.manager import Bdd
+
+
+def models(function: Bdd, true: Bdd, ranks: Mapping[int, int], node: Callable[[int], int]) -> int:
+    """The number of assignments to some variables, a superset of the support, that satisfy the function.
+
+    ``ranks`` says for the level of each of these variables how many of them stand above it; ``node`` is
+    `Manager.node`.
+    """
+    total, leaf = len(ranks), node(int(true))
+    asked = {leaf: 0}  # how many edges that are not counted yet lead to a node
+    layers: list[list[tuple[int, int, int]]] = [[] for _ in ranks]  # per rank the nodes, with their edges
+    todo = [function]
+    while todo:
+        part = todo.pop()
+        number = node(int(part))
+        if number in asked:
+            asked[number] += 1
+            continue
+        asked[number] = 1
+        low, high = part.low, part.high
+        layers[ranks[part.level]].append((number, int(low), int(high)))
+        todo += (low, high)
+    asked[leaf] = 0  # from here on less than none: it is never dropped
+    known = {leaf: (total, 1)}  # the rank of a node, and its models over the variables from there on
+
+    def below(edge: int, rank: int) -> int:
+        """The models of an edge over the variables from a rank on."""
+        number = node(edge)
+        own, found = known[number]
+        asked[number] -= 1
+        if not asked[number]:
+            del known[number]
+        if edge != number:
+            found = (1 << total - own) - found
+        return found << own - rank if own != rank else found
+
+    for rank in range(total - 1, -1, -1):
+        for number, lower, upper in layers[rank]:
+            known[number] = rank, below(lower, rank + 1) + below(upper, rank + 1)
+    return below(int(function), 0)

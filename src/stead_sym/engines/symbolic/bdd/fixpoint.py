@@ -1,0 +1,111 @@
+"""The fixpoints of CTL over pairs of a state and an assignment, and shortest runs.
+
+⟦E f U g⟧ is `Relation.reaching`, by saturation: a least fixpoint is the same in whatever order the steps are
+taken. ⟦EG f⟧ is a greatest fixpoint and is computed step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.engines.symbolic.bdd.relation import Relation
+
+
+def shortest(
+    relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bits, *, small: bool = False
+) -> Sequence[Bdd] | None:
+    """Sets S0, S1, …, Sn such that a step into each of S1, … in turn is a shortest run from the member of S0
+    ⊂ ``start`` through ``through`` into ``target``; None where there is none. All range over ``bits``.
+
+    From both ends at once, whichever is smaller by now: layers of states exactly i steps from the start and
+    exactly j from the target, until two layers meet. ``small``: of several states to go through one with as
+    few bits set as in any, which takes little to describe; that costs time linear in the nodes of the layers.
+    """
+    m = relation.manager
+    empty = dict.fromkeys(bits, False)
+
+    def pick(states: Bdd) -> Mapping[str, bool]:
+        return m.nearest(states, empty) if small else m.pick(states, bits)
+
+    ahead, behind = [start], [target]
+    seen_ahead, seen_behind = start, target
+    while ahead[-1] & behind[-1] == m.false:
+        if ahead[-1].dag_size <= behind[-1].dag_size:
+            layer = relation.image(ahead[-1] & through) & ~seen_ahead
+            seen_ahead = seen_ahead | layer
+            ahead.append(layer)
+        else:
+            layer = through & relation.preimage(behind[-1]) & ~seen_behind
+            seen_behind = seen_behind | layer
+            behind.append(layer)
+        if layer == m.false:
+            return None
+    met = ahead[-1] & behind[-1]
+    members: list[Bdd] = []
+    for layer in reversed(ahead[1:]):
+        member = m.cube(pick(met & layer))
+        members.append(member)
+        met = through & relation.preimage(member)
+    return [m.cube(pick(met & start)), *reversed(members), *reversed(behind[:-1])]
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """A fairness constraint on steps, or one for each assignment u to the bits ``params``: a run that visits
+    ``asking`` for ever (all over the bits of states and ``params``) visits ``released`` again and again, or
+    goes along ``steps``, a part of the relation that may range over ``params`` too.
+
+    Weak fairness of an action is (enabled, ¬enabled, its steps); where ``asking`` and ``released`` are not
+    complementary it is a pair of Streett.
+    """
+
+    params: Bits
+    asking: Bdd
+    released: Bdd
+    steps: Relation
+
+    def met(self, states: Bdd) -> Bdd:
+        """The states of a set, per u, that release u or from which a step for u leads into the set."""
+        return states & (self.released | self.steps.preimage(states))
+
+
+def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: Sequence[Along] = ()) -> Bdd:
+    """⟦EG f⟧ = νZ. f ∧ pre(Z), and with fairness constraints F_k (Emerson and Lei 1986)
+    νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧). With constraints on steps E[f U C] for the `fair_core` C."""
+    if along:
+        return relation.reaching(fair_core(relation, body, constraints, along), body)
+    current = body
+    while True:
+        smaller = current & relation.preimage(current)
+        for constraint in constraints:
+            smaller = smaller & relation.preimage(relation.reaching(smaller & constraint, body))
+        if smaller == current:
+            return current
+        current = smaller
+
+
+def fair_core(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: Sequence[Along]) -> Bdd:
+    """A set C ⊆ f in which a fair run may begin and stay, and which each fair run through f enters for good
+    (Kesten, Pnueli and Raviv 1998): the greatest Z ⊆ f with
+
+        Z ⊆ pre(Z),    Z ⊆ ⟦E Z U (Z ∧ F_k)⟧,    Z ∧ asking_u ⊆ ⟦E Z U met_u(Z)⟧ for all u.
+
+    The states that a fair run visits for ever fulfil the three, so they are in Z. From any state of Z a run
+    through Z leads into a set of states that only lead to each other within Z, and a run that visits all of
+    such a set and its steps is fair.
+    """
+    m, current = relation.manager, body
+    while True:
+        smaller = current
+        while (staying := smaller & relation.preimage(smaller)) != smaller:
+            smaller = staying
+        for states in constraints:
+            smaller = relation.reaching(smaller & states, smaller)
+        for one in along:
+            waiting = smaller & one.asking & ~relation.reaching(one.met(smaller), smaller)
+            smaller = smaller & ~m.exist(one.params, waiting)
+        if smaller == current:
+            return current
+        current = smaller

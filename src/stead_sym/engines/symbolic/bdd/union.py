@@ -1,0 +1,43 @@
+"""The union of many functions, each of a few variables, that leave it to the union what the others are.
+
+A function that says nothing of a variable lets it be anything. In the union of two such functions each
+side needs a condition for the variables that only the other speaks of: that they are *idle* (a bit of the
+successor is that of the state, a bit of a one-hot vector is not set). One decision: the functions are
+sorted by the place of their variables in the order and joined in pairs, as a balanced tree. Neighbours
+speak of neighbouring variables, so that the conditions are short until near the root, and take O(n log n)
+steps for n variables together. Each part carries the condition that its own variables are idle, which is
+the other side's where they speak of different ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
+
+
+def union(manager: Manager, functions: Iterable[tuple[Bdd, Bits]], idle: Mapping[str, Bdd]) -> Bdd:
+    """⋁ over the functions (f, B) of f ∧ ⋀_{b ∉ B} idle_b, for the variables b of ``idle``; it has all B."""
+    place = {name: manager.level(name) for name in idle}
+
+    def still(names: Set[str]) -> Bdd:
+        """All of these are idle."""
+        result = manager.true
+        for name in sorted(names, key=place.__getitem__, reverse=True):
+            result = idle[name] & result
+        return result
+
+    parts = [(function, own, still(own)) for function, own in functions]
+    parts.sort(key=lambda part: min(map(place.__getitem__, part[1]), default=0))
+    while len(parts) > 1:
+        joined = []
+        for (left, of_left, left_idle), (right, of_right, right_idle) in zip(
+            parts[::2], parts[1::2], strict=False
+        ):
+            apart = of_left.isdisjoint(of_right)
+            around_left = right_idle if apart else still(of_right - of_left)
+            around_right = left_idle if apart else still(of_left - of_right)
+            both = (left & around_left) | (right & around_right)
+            joined.append((both, of_left | of_right, left_idle & around_left))
+        parts = joined + parts[len(joined) * 2 :]
+    return manager.disj(function & still(idle.keys() - own) for function, own, _ in parts)

@@ -1,0 +1,139 @@
+"""Pairs (D, ν) of a state and the values that a formula's variables hold, and the transitions between them.
+
+Over the literal domain an assignment never changes. With representatives a pair is coded as (D, ν̂, ∼), see
+"What an assignment is" in `encode.representatives`:
+
+    ν̂(x) ∈ ad(D) ∪ C, or x is dead, where ν(x) is active in no fact of D and no constant;
+    x ∼ y  iff  x and y are dead and ν(x) = ν(y).
+
+(D, ν̂, ∼) → (D', ν̂', ∼') where D → D' and, for all variables x and y of one sort,
+
+    keeps(x):    x lives and ν̂(x) ∈ ad(D') ∪ C  ⟹  ν̂'(x) = ν̂(x),
+                 x lives and ν̂(x) ∉ ad(D') ∪ C  ⟹  x is dead in ν̂',
+                 x is dead  ⟹  x is dead in ν̂', or ν̂'(x) ∈ ad(D') \\ (ad(D) ∪ C);
+    same(x, y):  x and y hold the same value before iff they do afterwards.
+
+The third line is rebirth: a value drawn fresh may be one that a variable still holds. The conditions
+speak of D and D' alone, since the values drawn are those that D' has and D has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import combinations, permutations
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.engines.symbolic.bdd.relation import Relation
+from stead_sym.engines.symbolic.encode.values import Vector
+from stead_sym.engines.symbolic.plan.planner import Plan
+from stead_sym.engines.symbolic.step.transitions import Transitions
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Pulse
+
+
+class Pairs:
+    """The pairs over the state bits and the `bits` of some vectors, those of the variables V.
+
+    Invariant: the code of a pair restricted to V' ⊂ V is the code of the restricted pair, so that a set
+    computed over V' is one over V as it stands, cut down to `assignments`.
+    """
+
+    def __init__(
+        self, plan: Plan, transitions: Transitions, vectors: Sequence[Vector], report: Pulse
+    ) -> None:
+        self.plan = plan
+        self.encoding = plan.encoding
+        self.manager = plan.encoding.manager
+        self.vectors = tuple(vectors)
+        self._mortal = tuple(vector for vector in self.vectors if vector.mortal)
+        self._transitions = transitions
+        self._report = report
+
+    @cached_property
+    def bits(self) -> Bits:
+        """The bits of an assignment: those of the vectors, and one per pair that may be dead together."""
+        return frozenset(self.encoding.held_bits(self.vectors))
+
+    @cached_property
+    def assignments(self) -> Bdd:
+        """The codes of assignments beside a state, over the state bits and `bits`: a vector names any value
+        of U_f or, if it is mortal, an active value, a constant or nothing; ∼ is an equivalence on the
+        dead ones."""
+        m, encoding = self.manager, self.encoding
+        return m.conj(
+            [
+                *(encoding.valid(v) for v in self.vectors if not v.mortal),
+                *(encoding.dead(v) | self._lives(v) for v in self._mortal),
+                *self._equivalence(),
+            ]
+        )
+
+    def _lives(self, vector: Vector) -> Bdd:
+        """The vector names an active value or a constant."""
+        constants = self.plan.deployment.constants[vector.sort]
+        return self.encoding.active(vector.sort, vector) | self.encoding.is_among(vector, constants)
+
+    def _equivalence(self) -> Iterator[Bdd]:
+        """∼ holds between dead vectors only, and is transitive."""
+        m, encoding = self.manager, self.encoding
+        for left, right in encoding.mortal_pairs(self._mortal):
+            both = encoding.dead(left) & encoding.dead(right)
+            yield ~m.var(encoding.same_dead(left, right)) | both
+        for left, middle, right in permutations(self._mortal, 3):
+            if left.sort == middle.sort == right.sort and left.bits < right.bits:
+                first = m.var(encoding.same_dead(left, middle)) & m.var(encoding.same_dead(middle, right))
+                yield ~first | m.var(encoding.same_dead(left, right))
+
+    # transitions
+
+    @cached_property
+    def relation(self) -> Relation:
+        """(D, ν̂, ∼) → (D', ν̂', ∼')."""
+        return self.along(self._transitions.parts) if self._mortal else self._transitions
+
+    def along(self, parts: Iterable[Bdd]) -> Relation:
+        """The same by some of the steps D → D' only, which may range over other bits too."""
+        moving = (*self._transitions.moving, *self._moving)
+        return Relation(self.manager, (part & self._keeping for part in parts), moving, self._report)
+
+    @cached_property
+    def _moving(self) -> Sequence[tuple[str, str]]:
+        """The bits of mortal vectors with their copies."""
+        for vector in self._mortal:
+            self.encoding.successor(vector)
+        return [(bit, self.encoding.primed(bit)) for bit in self.encoding.held_bits(self._mortal)]
+
+    @cached_property
+    def _keeping(self) -> Bdd:
+        """keeps(x) and same(x, y) for all variables."""
+        return self.manager.conj([*map(self._keeps, self._mortal), *self._keep_equality()])
+
+    def _keeps(self, vector: Vector) -> Bdd:
+        """keeps(x), over the vector, its copy, D and D'."""
+        encoding, sort = self.encoding, vector.sort
+        after, constants = encoding.successor(vector), self.plan.deployment.constants[sort]
+        stays: dict[Value, Bdd] = {}
+        drawn: dict[Value, Bdd] = {}
+        now = {value: encoding.is_value(after, value) for value in encoding.values[sort]}
+        for value, named in now.items():
+            if value in constants:
+                stays[value] = named
+            else:
+                active = encoding.active(sort, value, primed=True)
+                stays[value] = named.equiv(active)
+                drawn[value] = active & ~encoding.active(sort, value)
+        lives = encoding.one_hot_table(vector, stays, {value: ~named for value, named in now.items()})
+        risen = encoding.table(after, drawn)
+        return lives | (encoding.dead(vector) & (encoding.dead(after) | risen))
+
+    def _keep_equality(self) -> Iterator[Bdd]:
+        """same(x, y) for all x and y of one sort, over their vectors and the copies of these."""
+        m, encoding = self.manager, self.encoding
+        for left, right in combinations(self._mortal, 2):
+            if left.sort == right.sort:
+                after = encoding.successor(left), encoding.successor(right)
+                bit = encoding.primed(encoding.same_dead(left, right))
+                together = m.var(bit) & encoding.dead(after[0]) & encoding.dead(after[1])
+                yield encoding.equal(left, right).equiv(encoding.equal_living(*after) | together)
+                yield ~m.var(bit) | together

@@ -1,0 +1,124 @@
+"""Runs without end: a way to a state and a loop from there, through the pairs of a set ⟦EG f⟧.
+
+One decision: a lasso is found in rounds first, fast and of any length, and then a shorter one is looked for.
+Under fairness constraints it stays as it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from stead_sym.deployment.trace import Step
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.check.held_values import Pairs
+from stead_sym.engines.symbolic.encode.values import Vector
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+if TYPE_CHECKING:
+    from stead_sym.engines.symbolic.check.witness import Witness
+
+MOST_IMAGES = 200
+"""So many images and preimages of sets are taken in search of a shorter lasso."""
+
+
+class Lassos:
+    """Runs without end through the pairs of ``stay``, a set ⟦EG f⟧."""
+
+    def __init__(
+        self,
+        witness: Witness,
+        pairs: Pairs,
+        stay: Bdd,
+        env: Mapping[str, Vector],
+        assignment: Mapping[str, Value],
+    ) -> None:
+        self._witness = witness
+        self._manager = witness.manager
+        self._pairs = pairs
+        self._stay = stay
+        self._held = env, assignment
+        self._images = 0
+
+    def in_rounds(self, state: Instance) -> tuple[tuple[Step, ...], int]:
+        """A round visits the constraints one after the other, each on a shortest run, and ends with one step,
+        to a state in which an earlier round began if there is one, which closes the loop, and else to the
+        state that differs least from the first. The time is linear in the number of steps."""
+        witness, stay = self._witness, self._stay
+        steps: list[Step] = []
+        first, visited = witness.place(state), {state: 0}
+        known = witness.model.singleton(first.known)
+        while True:
+            for constraint in witness.checker.constraints:
+                place = witness.place(state)
+                steps += witness.run(self._pairs, stay, stay & constraint, place, *self._held)
+                state = steps[-1].state if steps else state
+            place = witness.place(state)
+            back = witness.successors_in(stay & known, place, *self._held)
+            ahead = next((after for after in back if after.real in visited), None)
+            if ahead is None:
+                ahead = next(witness.successors_in(stay, place, *self._held, like=first))
+            steps.append(witness.step_to(place, ahead))
+            state = ahead.real
+            if state in visited:
+                return tuple(steps), visited[state]
+            visited[state] = len(steps)
+            known = known | witness.model.singleton(ahead.known)
+
+    def shorter(self, start: Instance, steps: tuple[Step, ...], loop: int) -> tuple[tuple[Step, ...], int]:
+        """A run from ``start`` with fewer steps than the given one, or else that.
+
+        The pairs are looked at in the order of their distance from the start, each for a shortest run back to
+        itself. With representatives such a run may come back to the pair with other identifiers: it closes no
+        loop then, and is passed over.
+        """
+        m, witness, stay = self._manager, self._witness, self._stay
+        bits = sorted(witness.encoding.state_bits | self._pairs.bits)
+        layer = seen = m.cube(witness.code(witness.place(start), *self._held))
+        distance = 0
+        while layer != m.false and distance + 1 < len(steps):
+            left = layer
+            while left != m.false and self._images < MOST_IMAGES and distance + 1 < len(steps):
+                entry = m.cube(m.pick(left, bits))
+                left = left & ~entry
+                behind = self._back_to(entry, len(steps) - distance - 1)
+                if behind is not None and (found := self._lasso(start, entry, behind)) is not None:
+                    steps, loop = found
+            if self._images >= MOST_IMAGES:
+                break
+            layer = self._image(layer) & stay & ~seen
+            seen = seen | layer
+            distance += 1
+        return steps, loop
+
+    def _image(self, pairs: Bdd) -> Bdd:
+        self._images += 1
+        return self._pairs.relation.image(pairs)
+
+    def _back_to(self, entry: Bdd, longest: int) -> Sequence[Bdd] | None:
+        """Sets Bk, …, B0 = ``entry`` such that a step into each of B(k-1), …, B0 leads from ``entry`` to
+        itself, for the least such k, at most ``longest``; None where there is none."""
+        m, behind, seen = self._manager, [entry], self._manager.false
+        while len(behind) <= longest:
+            self._images += 1
+            layer = self._stay & self._pairs.relation.preimage(behind[-1]) & ~seen
+            if layer & entry != m.false:
+                return tuple(reversed(behind))
+            if layer == m.false:
+                return None
+            seen = seen | layer
+            behind.append(layer)
+        return None
+
+    def _lasso(
+        self, start: Instance, entry: Bdd, behind: Sequence[Bdd]
+    ) -> tuple[tuple[Step, ...], int] | None:
+        witness = self._witness
+        stem = witness.run(self._pairs, self._stay, entry, witness.place(start), *self._held)
+        first = state = stem[-1].state if stem else start
+        steps = [*stem]
+        for ahead in behind:
+            steps.append(witness.step_into(ahead, witness.place(state), *self._held))
+            state = steps[-1].state
+        return (tuple(steps), len(stem)) if state == first else None

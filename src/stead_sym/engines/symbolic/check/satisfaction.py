@@ -1,0 +1,244 @@
+"""FO-CTL over the reachable states, all assignments at once.
+
+⟦f⟧ ranges over the state bits and the vectors of f's free variables: the pairs (D, σ) with D ∈ R and
+σ over U_f such that (D, σ) ⊨ f. An assignment is kept across temporal operators because its vectors
+are not state bits: no preimage touches them. Only the kernel is read (`logic.kernel`).
+
+What has no temporal operator keeps no assignment, and the product of R with all of them is not built for it:
+its quantifiers are taken over R alone, a block of them at once.
+
+With `fair` lines every path quantifier ranges over the fair runs: those on which each constraint on states
+holds infinitely often, and each constraint on actions is met (`check.actions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from stead_sym.deployment.parts import FairAction
+from stead_sym.engines.symbolic.bdd.fixpoint import globally
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.check.actions import fair_actions
+from stead_sym.engines.symbolic.check.held_values import Pairs
+from stead_sym.engines.symbolic.check.operators import Operators
+from stead_sym.engines.symbolic.encode.values import HELD, Vector, bits_of
+from stead_sym.engines.symbolic.explore.reach import ReachableStates
+from stead_sym.engines.symbolic.step.formulas import Compiler, Environment, Reading, reading
+from stead_sym.logic.kernel import Core, core, outside_kernel
+from stead_sym.logic.syntax import (
+    And,
+    Binder,
+    Count,
+    Exists,
+    Expanded,
+    Formula,
+    Globally,
+    Iff,
+    Next,
+    Not,
+    Truth,
+    Until,
+    free_variables,
+    is_temporal,
+)
+
+
+class Checker(Compiler):
+    """Satisfying sets of formulas (resolved, definitions expanded) over one reachable set.
+
+    It compiles first-order formulas as `Compiler` does, but for quantifiers and counts, which are taken
+    within R: `formula` agrees with ⟦f⟧ on the pairs of a reachable state and an assignment, and may be
+    anything elsewhere.
+    """
+
+    def __init__(
+        self,
+        model: ReachableStates,
+        fair: Sequence[Formula] = (),
+        actions: Sequence[FairAction] = (),
+        hidden: Bdd | None = None,
+    ) -> None:
+        """``fair``: the fairness constraints F_k on states, first-order sentences; with ``hidden``, the
+        states from which no run starts that meets all constraints, it is F_k ∨ hidden for each of them.
+        ``actions``: the constraints on actions."""
+        super().__init__(model.encoding, HELD, model.compiler.single)
+        self.model = model
+        self._constraints = tuple(fair)
+        self._actions = tuple(actions)
+        self.actions = tuple(of_action for action in actions for of_action in fair_actions(model, action))
+        self.completed = hidden is not None
+        self._counting = self.manager.false if hidden is None else hidden
+        self._sets: dict[Reading, Bdd] = {}
+        self._pairs: dict[tuple[Vector, ...], Pairs] = {}
+        self._operators: dict[tuple[Vector, ...], Operators] = {}
+
+    def sat(self, formula: Expanded, env: Environment) -> Bdd:
+        """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
+        return self._set(core(formula), env)
+
+    def _set(self, formula: Core, env: Environment) -> Bdd:
+        key = reading(formula, env)
+        if key not in self._sets:
+            self._sets[key] = self._sat(formula, env)
+            self.model.report("check", subformulas=len(self._sets) + len(self._memo))
+        return self._sets[key]
+
+    def _alike(self, formula: Core, env: Environment) -> Bdd:
+        """What agrees with ⟦f⟧ on R × assignments, as `formula` does; of a temporal formula ⟦f⟧ itself."""
+        return self._set(formula, env) if is_temporal(formula) else self._compiled(formula, env, False)
+
+    def holds_initially(self, formula: Expanded) -> bool:
+        """D0 ⊨ f for every D0, for a sentence. Every reachable state is reachable from some D0, so there `AG
+        f` only asks whether f holds in all of R, and where there is one D0, `EF f` whether it holds in some:
+        no fixpoint."""
+        return self._holds_initially(core(formula))
+
+    def _holds_initially(self, formula: Core) -> bool:
+        alone = self.model.has_one_initial
+        match formula:
+            case Not(Until("E", Truth(True), body)):
+                return self.fairly(self.model.reached) & self._set(body, {}) == self.manager.false
+            case Not(body) if alone:
+                return not self._holds_initially(body)
+            case And(parts):
+                return all(map(self._holds_initially, parts))
+            case Until("E", Truth(True), body) if alone:
+                return self.fairly(self._set(body, {})) != self.manager.false
+            case _:
+                return self.model.initial & ~self._set(formula, {}) == self.manager.false
+
+    def initially(self, formula: Formula) -> Bdd:
+        """The initial states in which a sentence holds."""
+        return self.model.initial & self.sat(formula, {})
+
+    def pairs(self, formula: Formula, env: Environment) -> Pairs:
+        """The transitions over the states and the free variables of a formula."""
+        vectors = {u for x in free_variables(formula) if isinstance(u := env[x], Vector)}
+        key = tuple(sorted(vectors, key=lambda vector: vector.bits))
+        if key not in self._pairs:
+            self._pairs[key] = Pairs(self.model.plan, self.model.transitions, key, self.model.report)
+        return self._pairs[key]
+
+    def operators(self, pairs: Pairs) -> Operators:
+        """CTL over the reachable states and all assignments to some variables."""
+        if pairs.vectors not in self._operators:
+            everywhere = self.model.reached & pairs.assignments
+            along = tuple(action.over(pairs) for action in self.actions)
+            operators = Operators(pairs, everywhere, self._fair, self.constraints, along)
+            self._operators[pairs.vectors] = operators
+        return self._operators[pairs.vectors]
+
+    def _sat(self, formula: Core, env: Environment) -> Bdd:
+        ctl = self.operators(self.pairs(formula, env))
+        everywhere = ctl.everywhere
+        if not is_temporal(formula):
+            return everywhere & self._compiled(formula, env, False)
+
+        def here(f: Core) -> Bdd:
+            return everywhere & self._alike(f, env)
+
+        match formula:
+            case Not(body):
+                return ctl.negation(here(body))
+            case And(parts):
+                return everywhere & self.manager.conj(self._alike(part, env) for part in parts)
+            case Iff(left, right):
+                return everywhere & here(left).equiv(here(right))
+            case Exists(binder, body):
+                return everywhere & self._exists(binder, body, env)
+            case Count("atleast", number, binder, body):
+                return everywhere & self._at_least(number, binder, body, env)
+            case Next("E", body):
+                return ctl.exists_next(here(body))
+            case Globally("E", body):
+                return ctl.exists_globally(here(body))
+            case Until("E", left, right, weak=False):
+                return ctl.exists_until(here(left), here(right))
+            case _:
+                raise outside_kernel(formula)
+
+    def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool = False) -> Bdd:
+        """∃ bits(x). active(x) ∧ ⟦body⟧, within R, for the variable x that is bound; for all variables of a
+        block of quantifiers at once."""
+        assert not joint
+        binders = [binder]
+        while isinstance(body, Exists) and body.binder.name not in {known.name for known in binders}:
+            binders.append(body.binder)
+            body = body.body
+        vectors, member = self._member(binders, body, env)
+        return self.manager.and_exist(frozenset(bits_of(vectors)), self.model.reached, member)
+
+    def _at_least(
+        self, number: int, binder: Binder, body: Core, env: Environment, joint: bool = False
+    ) -> Bdd:
+        """active(x) ∧ ⟦body⟧ for at least so many values x.
+
+        It is counted over the assignments of the other variables alone. Those of x have bits that say which
+        dead value it shares with another variable, of which a count says nothing.
+        """
+        assert not joint
+        [vector], member = self._member([binder], body, env)
+        everywhere = self.operators(self.pairs(Exists(binder, body), env)).everywhere
+        return self.so_many(number, vector, everywhere & member)
+
+    def _member(
+        self, binders: Sequence[Binder], body: Core, env: Environment
+    ) -> tuple[Sequence[Vector], Bdd]:
+        """Vectors for the variables x that are bound, and ⋀ active(x) ∧ ⟦body⟧ over the state bits, the bits
+        of these and those of the body's other free variables; of `x in s` any declared value does. An active
+        value is not dead, so that no bit says that x and another variable hold the same dead value."""
+        vectors = list[Vector]()
+        inner = dict(env)
+        for binder in binders:
+            vectors.append(self.bound_vector(binder, inner))
+            inner[binder.name] = vectors[-1]
+        member = self._alike(body, inner)
+        for binder, vector in zip(binders, vectors, strict=True):
+            member = member & self.ranging(binder, vector, body)
+        terms = (inner[name] for name in free_variables(body))
+        pairs = (pair for pair in self.encoding.mortal_pairs(terms) if not set(pair).isdisjoint(vectors))
+        return vectors, self.manager.cofactor(
+            member, dict.fromkeys((self.encoding.same_dead(*pair) for pair in pairs), False)
+        )
+
+    @cached_property
+    def constraints(self) -> tuple[Bdd, ...]:
+        """The states of each fairness constraint, a first-order sentence, with those that are hidden where
+        these count."""
+        reached, compiler = self.model.reached, self.model.compiler
+        return tuple(self._counting | reached & compiler.formula(fair, {}) for fair in self._constraints)
+
+    @cached_property
+    def _fair(self) -> Bdd:
+        """The states from which a fair run starts: where nothing constrains runs, all."""
+        if not self.is_constrained:
+            return self.manager.true
+        pairs = Pairs(self.model.plan, self.model.transitions, (), self.model.report)
+        along = [action.over(pairs) for action in self.actions]
+        return globally(self.model.transitions, self.model.reached, self.constraints, along)
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether path quantifiers range over fair runs only."""
+        return bool(self._constraints or self.actions)
+
+    @property
+    def hidden(self) -> Bdd:
+        """The reachable states from which no fair run starts."""
+        return self.model.reached & ~self._fair
+
+    def completion(self) -> Checker:
+        """The checker for which the runs that enter a hidden state count as well."""
+        return Checker(self.model, self._constraints, self._actions, self.hidden)
+
+    def fairly(self, states: Bdd) -> Bdd:
+        """Those of the states from which a fair run starts."""
+        return states & self._fair
+
+    def vectors(self, formula: Formula, sorts: Mapping[str, str]) -> Mapping[str, Vector]:
+        """A vector for each free variable of the formula, given their sorts."""
+        env: dict[str, Vector] = {}
+        for name in sorted(free_variables(formula)):
+            env[name] = self.encoding.unused(sorts[name], env.values(), self.role)
+        return env

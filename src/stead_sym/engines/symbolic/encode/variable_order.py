@@ -1,0 +1,119 @@
+"""The order of the state bits: the facts of one entity together, linked entities next to each other.
+
+Values are linked by the static facts and by the fields that both own (stand in all facts of); the
+reverse Cuthill-McKee order of that graph keeps links short. Fields whose facts have no entity in common
+(a flag, or a relation such as `Focus(x)` that says which entity has some property) stand above all others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+import networkx as nx
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.engines.symbolic.encode.encoding import Field
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+
+_SEVERAL = 3
+_HUB = 6  # others that a value may be linked to, whatever part of their sort they are
+_PART = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The fields in the order of their bits, from the top; and for each value its first bit: that of the
+    first field that it owns or, where it owns none, of its cluster."""
+
+    fields: tuple[Field, ...]
+    beside: Mapping[Value, str]
+
+
+def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deployment) -> Order:
+    """The order of the fields of a deployment."""
+    rigid = deployment.schema.rigid
+    listed = list(fields)
+    graph = nx.Graph()
+    for field in listed:
+        owners = _owners(field, rigid)
+        graph.add_nodes_from(sorted(owners))
+        graph.add_edges_from(pairwise(sorted(owners)))
+    for fact in sorted(static):
+        graph.add_edges_from(pairwise(sorted(set(fact.args) - rigid)))
+    degree = dict(graph.degree)
+    hubs = _hubs(graph, listed, deployment)
+    graph.remove_edges_from([edge for edge in graph.edges if hubs & set(edge)])
+    rank = {value: k for k, value in enumerate(_close_together(graph))}
+    components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
+    cluster = {value: k for k, values in enumerate(components) for value in values}
+
+    keyed = {relation.sorts[k] for relation in deployment.schema.relations for k in relation.keys}
+
+    def is_keyed(field: Field, value: Value) -> bool:
+        """The value is of a sort that some relation has for a key."""
+        relation, args = field.facts[0]
+        return deployment.schema.relation(relation).sorts[args.index(value)] in keyed
+
+    def place(field: Field) -> tuple[int, int, tuple[Fact, ...]]:
+        """With the owner that is of a sort with keys, or that the fewest others are linked to: the record,
+        not the employee who has many."""
+        owners = _owners(field, rigid)
+        if not owners:
+            return (-1, -1, field.facts)
+        record = min(owners, key=lambda value: (not is_keyed(field, value), degree[value], rank[value]))
+        return (cluster[record], rank[record], field.facts)
+
+    ordered = tuple(sorted(listed, key=place))
+    first: dict[int, str] = {}
+    for field in ordered:
+        first.setdefault(place(field)[0], field.bits[0])
+    beside = {value: first[k] for value, k in cluster.items() if k in first}
+    for field in reversed(ordered):
+        beside |= dict.fromkeys(_owners(field, rigid), field.bits[0])
+    return Order(ordered, beside)
+
+
+def _close_together(graph: nx.Graph) -> list[Value]:
+    """The vertices in an order (reverse Cuthill-McKee) that keeps neighbours close.
+
+    networkx walks through sets of vertices. Strings lie in a set in another order in each process, numbers do
+    not: the vertices are numbered in the order of their names, so that an input always has the same order.
+    """
+    values = sorted(graph)
+    numbered = nx.relabel_nodes(graph, {value: k for k, value in enumerate(values)})
+    return [values[k] for k in nx.utils.reverse_cuthill_mckee_ordering(numbered)]
+
+
+def _hubs(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:
+    """The values that are linked to every value of another sort, of which there are three at least, or to
+    more than a few and more than a fourth of them: such a link says little about which record belongs to
+    which.
+
+    It is the part that counts and not the number. A customer with many orders is what these have in common,
+    and kept apart from them the bits of each such customer would have to be remembered from the one place to
+    the other: exponentially many nodes.
+    """
+    sort_of: dict[Value, str] = {}
+    for field in fields:
+        for relation, args in field.facts:
+            sort_of |= zip(args, deployment.schema.relation(relation).sorts, strict=True)
+    members = Counter(sort_of.get(value, "") for value in graph.nodes)
+
+    def is_hub(value: Value) -> bool:
+        linked = Counter(sort_of.get(other, "") for other in graph[value])
+        del linked[sort_of.get(value, "")]
+        return any(
+            number == members[sort] >= _SEVERAL or (number > _HUB and _PART * number > members[sort])
+            for sort, number in linked.items()
+        )
+
+    return {value for value in graph.nodes if is_hub(value)}
+
+
+def _owners(field: Field, rigid: Set[Value]) -> set[Value]:
+    """The values, rigid ones aside, that every fact of the field mentions."""
+    return set.intersection(*(set(fact.args) for fact in field.facts)) - rigid

@@ -1,0 +1,301 @@
+"""The symbolic engine: the restriction's reachable states and every satisfying set as diagrams."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.roles import Wrappers
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import FairAction
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.engines.protocol import Hidden, Quotient, Shown, Watch
+from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, at_work
+from stead_sym.engines.symbolic.check.satisfaction import Checker
+from stead_sym.engines.symbolic.check.witness import Witness
+from stead_sym.engines.symbolic.explore.idle import idling
+from stead_sym.engines.symbolic.explore.quotient import quotient
+from stead_sym.engines.symbolic.explore.reach import Looking, ReachableStates, explore
+from stead_sym.engines.symbolic.plan.guess import Broken, first_guess
+from stead_sym.engines.symbolic.plan.planner import Task, plan
+from stead_sym.evidence.build import explain
+from stead_sym.evidence.tree import Evidence
+from stead_sym.logic.syntax import Formula, Future, Globally, Not
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Progress, Pulse
+
+
+class SymbolicEngine:
+    """Explores on construction, then answers. Formulas are resolved and expanded.
+
+    Public methods here and of `SymbolicStateSet` that work on diagrams do so `at_work`.
+    """
+
+    name = "symbolic"
+
+    @at_work()
+    def __init__(
+        self,
+        deployment: Deployment,
+        wrappers: Wrappers,
+        restriction: Restriction,
+        progress: Progress | None = None,
+        *,
+        literal: bool = True,
+        backend: Backend | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
+        representatives in it (`encode.representatives`)."""
+        task = Task(deployment, restriction, literal, backend)
+        guess = first_guess(deployment, literal)
+        while True:
+            planned = plan(task, guess, Pulse(progress))
+            self._after_planning = planned.encoding.manager.nodes, planned.encoding.manager.steps
+            explored = explore(planned, wrappers, progress, watch and _looking(watch))
+            if not isinstance(explored, Broken):
+                break
+            guess = planned.guess.without(explored)
+        self._model = explored
+        self._checker = Checker(self._model, deployment.fair, deployment.fair_actions)
+        self._deployed = SymbolicConstrained(self._checker)
+
+    @property
+    def checker(self) -> Checker:
+        """The satisfying sets, as diagrams."""
+        return self._checker
+
+    @property
+    def restriction(self) -> Restriction:
+        """The domain that was explored."""
+        return self._model.restriction
+
+    @cached_property
+    @at_work()
+    def initial(self) -> int:
+        """The number of initial states; with representatives one of each isomorphism class, or a few."""
+        return self._model.initial_states
+
+    @cached_property
+    @at_work()
+    def states(self) -> int:
+        """|R|"""
+        return self._model.states
+
+    @cached_property
+    @at_work()
+    def transitions(self) -> int:
+        """The number of pairs D → D' in R."""
+        return self._model.pairs
+
+    @cached_property
+    @at_work()
+    def most_active(self) -> Mapping[str, int]:
+        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S. No reached state exceeds the bound, so
+        that there is nothing above it to look for."""
+        model, outside = self._model, self._model.deployment.outside
+        return {
+            sort: model.encoding.most_active(
+                model.reached, outside(sort, self.restriction.values[sort]), bound
+            )
+            for sort, bound in model.deployment.bounds.items()
+        }
+
+    @property
+    def open_leaps(self) -> Mapping[tuple[str, int], str]:
+        """The `ensure` alternatives of which it is not decided whether they exceed a bound."""
+        return self._model.open_leaps
+
+    @property
+    @at_work()
+    def statistics(self) -> Mapping[str, int]:
+        """What the answer took: BDD variables and nodes, the actions in the transition relation, sweeps, the
+        places in the data at which contexts were looked for; and, where the backend counts them, the steps of
+        all operations on diagrams, and of these the ones of the last plan."""
+        manager, (planned_nodes, planned_steps) = self._model.manager, self._after_planning
+        steps = {} if manager.steps is None else {"planned_steps": planned_steps or 0, "steps": manager.steps}
+        return {
+            "planned_nodes": planned_nodes,
+            **steps,
+            "bits": len(self._model.encoding.state_bits),
+            "variables": manager.variables,
+            "nodes": manager.nodes,
+            "reached_nodes": self._model.reached.dag_size,
+            "actions": sum(tool.actions for tool in self._model.tools.values()),
+            "sweeps": self._model.sweeps,
+            "places": sum(finder.places for finder in self._model.finders),
+        }
+
+    @at_work()
+    def holds(self, formula: Formula) -> bool:
+        """M ↾ U_f ⊨ f, at every initial state."""
+        return self._checker.holds_initially(formula)
+
+    @at_work()
+    def under(
+        self, fair: Sequence[Formula], actions: Sequence[FairAction], *, idle: bool = False
+    ) -> SymbolicConstrained:
+        """The same states with other fairness constraints; ``idle``: with agents that do nothing."""
+        return SymbolicConstrained(Checker(self._idle if idle else self._model, fair, actions))
+
+    @cached_property
+    def _idle(self) -> ReachableStates:
+        return idling(self._model)
+
+    @cached_property
+    @at_work()
+    def hidden(self) -> Hidden | None:
+        """The states from which no fair run starts, if there are any."""
+        return self._deployed.hidden
+
+    @cached_property
+    @at_work()
+    def completed(self) -> SymbolicConstrained:
+        """The same states; a run also counts that enters one from which no fair run starts."""
+        return self._deployed.completed
+
+    @at_work()
+    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
+        """{ D ∈ R : (D, σ) ⊨ f }"""
+        return SymbolicStateSet(self._model, self._deployed.witness.states(formula, assignment))
+
+    @at_work()
+    def calling(self, tool: str, condition: Formula, *, selected: bool) -> SymbolicStateSet:
+        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
+        return SymbolicStateSet(self._model, self._model.calling(tool, condition, selected=selected))
+
+    def starts(self) -> Iterator[Instance]:
+        """The initial states; with representatives some of each isomorphism class."""
+        return iter(SymbolicStateSet(self._model, self._model.initial).sample(self.initial))
+
+    @at_work()
+    def steps(self, state: Instance) -> Iterator[Step]:
+        """One step to each D' with D → D'."""
+        model = self._model
+        return iter([model.step_between(state, after) for after in model.successors(state)])
+
+    @at_work()
+    def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
+        """The reachable states by what an agent is shown."""
+        return quotient(self._model, agent, groups)
+
+    @at_work()
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does."""
+        return self._deployed.evidence(formula, holds)
+
+
+def _looking(watch: Watch) -> Looking:
+    """Has new states looked at: formulas are read within the states that are reached by then, as the checker
+    reads specifications, since over all states their diagrams can be exponentially larger."""
+
+    def look(model: ReachableStates, new: Bdd) -> None:
+        checker = Checker(model)
+
+        def reaching(formula: Formula) -> Trace | None:
+            there = new & checker.formula(formula, {})
+            return None if there == model.manager.false else model.trace_to(there)
+
+        watch(reaching)
+
+    return look
+
+
+class SymbolicConstrained:
+    """The reachable states under fairness constraints, the deployment's or others."""
+
+    def __init__(self, checker: Checker) -> None:
+        self._checker = checker
+        self.witness = Witness(checker)
+
+    @property
+    @at_work()
+    def is_fair_everywhere(self) -> bool:
+        """Whether a run that meets the constraints starts in every reachable state."""
+        return self._checker.hidden == self._checker.manager.false
+
+    @property
+    @at_work()
+    def hidden(self) -> Hidden | None:
+        """The states in which no run starts that meets them, if there are any."""
+        model, hidden = self._checker.model, self._checker.hidden
+        if hidden == model.manager.false:
+            return None
+        return Hidden(model.manager.count(hidden, model.encoding.state_bits), self.witness.run_into(hidden))
+
+    @property
+    @at_work()
+    def completed(self) -> SymbolicConstrained:
+        """The same states; a run also counts that enters one in which no run starts that meets the
+        constraints."""
+        return SymbolicConstrained(self._checker.completion())
+
+    @at_work()
+    def holds(self, formula: Formula) -> bool:
+        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
+        constraints."""
+        return self._checker.holds_initially(formula)
+
+    @at_work()
+    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+        """Why the sentence holds, or fails, at an initial state in which it does, if possible at one where a
+        fair run starts."""
+        start = self._start(formula, holds)
+        self.witness.enter(start)
+        root = explain(self.witness, formula, start, holds)
+        return Evidence(root, not self._checker.model.has_one_initial, self._checker.completed)
+
+    def _start(self, formula: Formula, holds: bool) -> Instance:
+        """An initial state in which the sentence holds, or fails; where a run to some state shows it, one
+        with a shortest such run."""
+        checker, model = self._checker, self._checker.model
+        sat, fairly = checker.sat, checker.fairly
+        if model.has_one_initial:
+            return model.encoding.decode(model.manager.pick(model.initial, model.encoding.order))
+        match formula:
+            case Globally("A", body) if not holds:
+                return model.trace_to(fairly(sat(Not(body), {}))).start
+            case Future("E", body) if holds:
+                return model.trace_to(fairly(sat(body, {}))).start
+            case _:
+                starts = checker.initially(formula if holds else Not(formula))
+                if (fair := fairly(starts)) != model.manager.false:
+                    starts = fair
+                empty = dict.fromkeys(model.encoding.order, False)
+                return model.encoding.decode(model.manager.nearest(starts, empty))
+
+
+class SymbolicStateSet(Shown):
+    """A set of reachable states as a diagram over the state bits."""
+
+    def __init__(self, model: ReachableStates, states: Bdd) -> None:
+        assert model.encoding.are_states(states)
+        self._model = model
+        self._states = states
+
+    @property
+    @at_work()
+    def count(self) -> int:
+        """How many states, exactly."""
+        return self._model.manager.count(self._states, self._model.encoding.state_bits)
+
+    @at_work()
+    def __contains__(self, state: Instance) -> bool:
+        return self._model.contains(self._states, state)
+
+    @at_work()
+    def sample(self, number: int) -> tuple[Instance, ...]:
+        """Up to ``number`` different members."""
+        m, left = self._model.manager, self._states
+        members: list[Instance] = []
+        while left != m.false and len(members) < number:
+            state = self._model.encoding.decode(m.pick(left, self._model.encoding.order))
+            members.append(state)
+            left = left & ~self._model.singleton(state)
+        return tuple(members)
+
+    def __repr__(self) -> str:
+        return f"<{self.count} states>"

@@ -1,0 +1,258 @@
+"""The agent in the transition relation: decision contexts found lazily, one query for each.
+
+For a context K with names n1, …, nk the relation match_K(D, x1, …, xk) says that x is an
+injective naming under which the agent's view of D and its offered calls are exactly K. As x
+ranges over *all* isomorphisms from K, the calls
+    { ω(x[u]) : ω(u) selected in K, match_K(D, x) }
+are those of Eq. (wrapper), symmetric contexts included, without any automorphism being computed.
+States are picked once per context, never once per state.
+
+match_K is built over all states, reachable or not: one query decides all states that show K, whatever they
+hold besides that the agent is not shown. Names are one-hot vectors, each bit beside the record it may name,
+so that the size of match_K is linear in the number of records. Where the agent is shown so much that
+match_K is too large (it holds the orbit of K, all that renamings make of it), it is built anew for the
+undecided states only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.tool import Call
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.encode.values import Vector, bits_of
+from stead_sym.engines.symbolic.explore.located import Locator
+from stead_sym.engines.symbolic.explore.offers import Offers
+from stead_sym.engines.symbolic.explore.views import Shown, Views
+from stead_sym.engines.symbolic.step.formulas import Compiler
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+
+_LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut down to those at hand
+
+
+class _TooLarge(Exception):
+    """match_K over all states has more than `_LIMIT` nodes per bit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """A context K with a vector for each of its names, match_K, and the states in which K is shown: all
+    of them, or those at hand where the match is ``bounded`` to these."""
+
+    context: DecisionContext
+    naming: Mapping[Value, Vector]
+    match: Bdd
+    states: Bdd
+    bounded: bool
+
+
+class ContextFinder:
+    """Decides the calls of one agent for whole sets of states."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        agent: AgentRole,
+        compiler: Compiler,
+        offers: Offers,
+        wrapper: CanonicalWrapper,
+    ) -> None:
+        self.deployment = deployment
+        self.agent = agent
+        self.compiler = compiler  # with log-coded vectors, to go through what is shown and offered
+        self.encoding = compiler.encoding
+        self._beside = offers.beside  # with one-hot vectors
+        self.manager = compiler.manager
+        self.tools = {name: offers.tools[name] for name in agent.tools}
+        self.wrapper = wrapper
+        self.rigid = wrapper.rigid
+        self.decided = self.manager.false
+        self._offers = offers
+        self.contexts: dict[DecisionContext, frozenset[Call]] = {}
+        self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
+        self._views = Views(deployment, agent, compiler, offers)
+        self._locator = Locator(self._views, wrapper)
+
+    def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
+        """Decide every state of ``states``: what the agent selects, as relations over the state
+        bits and each tool's selectors, one mapping per context met. Where it is offered nothing it selects
+        nothing.
+
+        The contexts are found first, and what is new of them is put to the agent at once.
+        """
+        assert self.encoding.are_states(states)
+        undecided = self._offers.by(self.tools, states & ~self.decided)
+        for context, calls in self._bounded:
+            if undecided != self.manager.false:
+                met = self._meet(context, undecided)
+                undecided = undecided & ~met.states
+                yield self._settle(met, calls)
+        search, found = self._locator.search(undecided), list[_Met]()
+        left = undecided & ~search.shown
+        while left != self.manager.false:
+            context = self._picked(left)
+            if search.add(context):
+                left = left & ~search.shown
+            else:
+                found.append(self._met(context, left))
+                left = left & ~found[-1].states
+        located = tuple(search.located())
+        at_sites = self.manager.disj(alike.shown for alike in located)
+        left = undecided & ~at_sites
+        left = left & ~self.manager.disj(met.states for met in found)
+        while left != self.manager.false:  # shown beside the items of a place
+            found.append(self._met(self._picked(left), left))
+            left = left & ~found[-1].states
+        new = self._locator.new(located)
+        contexts = [*(met.context for met in found), *(one.context for one in new)]
+        decisions = self.wrapper.decide(contexts) if contexts else []
+        for decision in decisions:
+            self.contexts[decision.canonical] = decision.selected
+        for one, decision in zip(new, decisions[len(found) :], strict=True):
+            self._locator.decided(one, decision)
+        if located:
+            self.decided = self.decided | at_sites
+            yield self._locator.selection(located)
+        for met, decision in zip(found, decisions, strict=False):
+            calls = frozenset(call.rename(decision.names) for call in decision.selected)
+            if met.bounded:
+                self._bounded.append((met.context, calls))
+            yield self._settle(met, calls)
+
+    @property
+    def places(self) -> int:
+        """At how many places in the data contexts were looked for."""
+        return self._locator.places
+
+    def _picked(self, states: Bdd) -> DecisionContext:
+        """What the agent is shown and offered in one of the states."""
+        return self.context(self.manager.pick(states, self.encoding.order))
+
+    def showing(self, context: DecisionContext, among: Bdd) -> Bdd:
+        """The states of ``among`` that show a context, or one that a renaming makes of it."""
+        try:
+            return among & self._meet(context, None).states
+        except _TooLarge:
+            return self._meet(context, among).states
+
+    def context(self, state: Mapping[str, bool]) -> DecisionContext:
+        """What the agent is shown and offered in one state, given as bits."""
+        m, facts, calls = self.manager, list[Fact](), list[Call]()
+        here, bits = m.cube(state), self.encoding.state_bits
+        for relation, (vectors, there) in self._views.one_hot.items():
+            tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
+            facts += (Fact(relation, args) for args in tuples)
+        for name in self.tools:
+            offered = m.exist(bits, self._offers.calls[name] & here)
+            tuples = self.encoding.tuples(offered, self.tools[name].selectors)
+            calls += (Call(name, args) for args in tuples)
+        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
+
+    def _met(self, context: DecisionContext, undecided: Bdd) -> _Met:
+        """The states that show a context, of all or of those at hand where they are too many to tell."""
+        try:
+            return self._meet(context, None)
+        except _TooLarge:
+            return self._meet(context, undecided)
+
+    def _meet(self, context: DecisionContext, among: Bdd | None) -> _Met:
+        """The states of ``among``, or all (None), that show this context. Raises `_TooLarge` where all are
+        meant and they are too many to tell."""
+        naming = self._naming(context)
+        match = self._match(among, context, naming)
+        states = self.manager.exist(frozenset(bits_of(naming.values())), match)
+        return _Met(context, naming, match, states, among is not None)
+
+    def _settle(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
+        """Note that the states are decided, and return what the agent selects in them: these calls, given
+        under the names of the context, as sets over the state bits and each tool's selectors."""
+        m, encoding = self.manager, self.encoding
+        self.decided = self.decided | met.states
+        names = frozenset(bits_of(met.naming.values()))
+        selection: dict[str, Bdd] = {}
+        for call in sorted(calls):
+            pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, met.naming), strict=True)
+            chosen = m.conj(encoding.equal_valid(term, selector) for selector, term in pairs)
+            taken = m.exist(names, met.match & chosen)
+            selection[call.tool] = selection.get(call.tool, m.false) | taken
+        return selection
+
+    def _naming(self, context: DecisionContext) -> Mapping[Value, Vector]:
+        """A vector for each name of the context that is not rigid."""
+        sorts: dict[Value, str] = {}
+        for sort, values in context.view.active_domain.items():
+            sorts.update(dict.fromkeys(values, sort))
+        for call in context.calls:
+            tool = self.tools[call.tool].tool
+            for binder, value in zip(tool.params, call.args, strict=True):
+                sorts[value] = binder.sort
+        names = [value for value in sorted(sorts) if value not in self.rigid]
+        vectors = self.encoding.distinct((sorts[name] for name in names), "name")
+        return dict(zip(names, vectors, strict=True))
+
+    def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
+        """match_K over ``among``, or all states: x names exactly what D shows and offers."""
+        matching = self.encoding.care if among is None else among
+        numbers = self._views.numbers(context.view.facts, context.calls)
+        few = (self._views.at_most(name, number) for name, number in numbers)
+        for condition in chain(self._present(context, naming), few):
+            matching = matching & condition
+            if matching == self.manager.false:
+                break
+            if among is None and matching.dag_size > _LIMIT * (1 + len(self.encoding.state_bits)):
+                raise _TooLarge
+        return matching
+
+    def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
+        """What K shows is shown, what it offers is offered, and the names differ and are no rigid values.
+
+        In an order in which each fact or call shares names with the ones before it, where there is such a
+        one: a conjunction over two names that no fact or call links so far ranges over all pairs of records.
+        """
+        left = [
+            (self._terms(args, naming), shown)
+            for shown in self._views.shown.values()
+            for args in sorted(context.view.tuples(shown.relation))
+        ] + [(self._terms(call.args, naming), call.tool) for call in sorted(context.calls)]
+        placed: list[Vector] = []
+
+        def unlinked(item: tuple[Sequence[Vector | Value], Shown | str]) -> tuple[bool, int]:
+            """First what has a name that was placed before, then what has the fewest new names."""
+            names = {term for term in item[0] if isinstance(term, Vector)}
+            return bool(names) and names.isdisjoint(placed), len(names.difference(placed))
+
+        while left:
+            terms, said = item = min(left, key=unlinked)
+            left.remove(item)
+            conditions = []
+            for vector in dict.fromkeys(term for term in terms if isinstance(term, Vector)):
+                if vector not in placed:
+                    conditions.append(self._is_name(vector, placed))
+                    placed.append(vector)
+            if isinstance(said, str):
+                conditions.append(self._beside.offered(self.tools[said].tool, terms))
+            else:
+                conditions.append(self._views.is_shown(said, terms, self._beside))
+            yield self.manager.conj(conditions)
+
+    def _is_name(self, vector: Vector, others: Iterable[Vector]) -> Bdd:
+        """The vector has a value that is not rigid and that none of the others has."""
+        encoding, constants = self.encoding, self.deployment.constants[vector.sort]
+        rigid = self.rigid.intersection(constants)
+        return self.manager.conj(
+            [
+                encoding.valid(vector),
+                *(~encoding.is_value(vector, constant) for constant in sorted(rigid)),
+                *(~encoding.equal(vector, other) for other in others if other.sort == vector.sort),
+            ]
+        )
+
+    def _terms(self, args: Iterable[Value], naming: Mapping[Value, Vector]) -> tuple[Vector | Value, ...]:
+        return tuple(naming.get(value, value) for value in args)

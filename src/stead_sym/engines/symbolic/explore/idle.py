@@ -1,0 +1,39 @@
+"""The reachable states of a deployment whose agents do nothing where they can."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.explore.reach import ReachableStates
+from stead_sym.engines.symbolic.step.transitions import Transitions
+
+
+def idling(model: ReachableStates) -> ReachableStates:
+    """What is reached where agents only make calls of which every outcome is the state itself, beside the
+    events; where that leaves no step at all, with the steps of the model."""
+    m, selectors = model.manager, model.offers.selectors
+    quiet = {tool.name: _quiet(model, tool.name) for tool in model.deployment.tools}
+    selected = {event.name: model.transitions.selected[event.name] for event in model.deployment.events}
+    moving = m.disj(m.exist(selectors(name), of) for name, of in (*selected.items(), *quiet.items()))
+    by_agent = {
+        agent: {name: quiet[name] | (of & ~moving) for name, of in calls.items()}
+        for agent, calls in model.by_agent.items()
+    }
+    for name in quiet:
+        selected[name] = m.disj(calls[name] for calls in by_agent.values() if name in calls)
+    idle = copy(model)
+    idle.by_agent = by_agent
+    idle.transitions = Transitions.empty(model.encoding, model.tools, model.report).selecting(selected)
+    idle.reached = idle.transitions.reachable(model.initial, model.initial)
+    return idle
+
+
+def _quiet(model: ReachableStates, name: str) -> Bdd:
+    """The offered calls that lead nowhere else, over the state bits and the tool's selectors."""
+    m, encoding, tool = model.manager, model.encoding, model.tools[name]
+    copies = frozenset(copied for _, copied in model.transitions.moving)
+    same = m.conj(m.var(bit).equiv(m.var(copied)) for bit, copied in model.transitions.moving)
+    stays, leaves = m.exist(copies, tool.steps & same), m.exist(copies, tool.steps & ~same)
+    offered = model.offers.calls[name] & encoding.care
+    return offered & stays & ~leaves & ~tool.exceeding & ~tool.overflow

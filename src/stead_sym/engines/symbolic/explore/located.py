@@ -1,0 +1,189 @@
+"""Contexts that are shown at places in the data: found at all places at once, and decided there.
+
+Which context a state shows at a place is a matter of the few bits of its neighbourhood (`neighbourhoods`).
+So for a set of undecided states each shape of static facts is met once, and each of its places is looked at
+once, however many contexts it shows; what is selected there is said over the bits of the place alone.
+One decision: a context is known by its shape and what is shown and offered under the names of that; the
+canonical form is asked for only once for each, and what the agent selects is kept under those names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.wrapper import CanonicalWrapper, Decision
+from stead_sym.deployment.tool import Call
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.explore.neighbourhoods import Neighbourhoods, Shape, Site, Tree
+from stead_sym.engines.symbolic.explore.places import Places
+from stead_sym.engines.symbolic.explore.views import Numbers, Views
+from stead_sym.relational.canonical import canonical_form
+from stead_sym.relational.instance import Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A context that is shown at the places of a shape: a set of ``items`` of it, and the sites at which it
+    was met, each with χ_I there."""
+
+    shape: Shape
+    items: int
+    sites: Sequence[tuple[Site, Bdd]]
+
+    @property
+    def context(self) -> DecisionContext:
+        """The context as it is shown at one of its sites."""
+        of, key = self.sites[0][0].place.of, self.shape.key(self.items)
+        view = Instance(self.shape.pattern.schema, frozenset(fact.rename(of) for fact in key.facts))
+        return DecisionContext(view, frozenset(call.rename(of) for call in key.calls))
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Contexts with equally many tuples of each relation and tool, ``few`` where no more than so many are
+    shown and offered, and ``shown`` where one of the contexts is, at the sites at which it was met."""
+
+    contexts: Sequence[Located]
+    few: Bdd
+    shown: Bdd
+
+
+class Locator:
+    """Finds and decides the contexts of one agent that are shown at places."""
+
+    def __init__(self, views: Views, wrapper: CanonicalWrapper) -> None:
+        self.views = views
+        self.rigid = wrapper.rigid
+        self._seconds = wrapper.canonical_timeout
+        self.encoding = views.encoding
+        self.manager = views.manager
+        self._places = Places(self.encoding, self.rigid, views.fact)
+        self._neighbourhoods = Neighbourhoods(views, self.rigid)
+        self._shapes: dict[Instance, Shape | None] = {}
+        self._tree: Tree | None = None  # of all shapes
+        self._selected: dict[tuple[Shape, int], frozenset[Call]] = {}
+
+    @property
+    def places(self) -> int:
+        """The places of all shapes that are known."""
+        return sum(len(shape.sites) for shape in self._shapes.values() if shape is not None)
+
+    def search(self, undecided: Bdd) -> Search:
+        """Look at the places of all shapes that are known."""
+        search = Search(self, undecided)
+        if self._tree is None:
+            self._tree = Tree(self.encoding, filter(None, self._shapes.values()))
+        search.look(self._tree)
+        return search
+
+    def shape(self, context: DecisionContext) -> Shape | None:
+        """The shape of a context's static part, if all its names stand in facts of static relations, and the
+        diagrams are right everywhere and not on a care set only."""
+        encoding = self.encoding
+        static = {fact for fact in context.view.facts if not encoding.dynamic_facts[fact.relation]}
+        named = {value for fact in static for value in fact.args}
+        items = [*(fact.args for fact in context.view.facts), *(call.args for call in context.calls)]
+        names = {value for args in items for value in args} - self.rigid
+        if encoding.care != self.manager.true or not names or not names <= named:
+            return None
+        facts = Instance(encoding.schema, frozenset(static))
+        pattern = canonical_form(facts, self.rigid, canonical_timeout=self._seconds).instance
+        if pattern not in self._shapes:
+            places = self._places.of(pattern)
+            self._tree = None
+            self._shapes[pattern] = None if places is None else self._neighbourhoods.shape(pattern, places)
+        return self._shapes[pattern]
+
+    # what is selected
+
+    def new(self, located: Iterable[Alike]) -> Sequence[Located]:
+        """Those contexts that were not decided so far."""
+        return [
+            one for alike in located for one in alike.contexts if (one.shape, one.items) not in self._selected
+        ]
+
+    def decided(self, one: Located, decision: Decision) -> None:
+        """Keep what is selected in a context. Π^can is equivariant, so that at another site it is the same
+        under the names that the values have there."""
+        names = {value: name for name, value in one.sites[0][0].place.of.items()}
+        self._selected[one.shape, one.items] = frozenset(call.rename(names) for call in decision.calls)
+
+    def selection(self, located: Iterable[Alike]) -> Mapping[str, Bdd]:
+        """What is selected in these states, per tool over the state bits and its selectors: for a call α that
+        is selected in I at the place h of a shape, χ_I ∧ selectors = h(α), where no more is shown than I."""
+        m, is_value = self.manager, self.encoding.is_value
+        selected: dict[str, list[Bdd]] = {}
+        for alike in located:
+            chosen: dict[str, list[tuple[Site, Bdd]]] = {}
+            for one in alike.contexts:
+                for call in sorted(self._selected[one.shape, one.items]):
+                    cases = chosen.setdefault(call.tool, [])
+                    pairs = list(zip(self.views.tools[call.tool].selectors, call.args, strict=True))
+                    for site, case in one.sites:
+                        of = site.place.of
+                        for selector, value in pairs:
+                            case = case & is_value(selector, of.get(value, value))
+                        cases.append((site, case))
+            for name, cases in chosen.items():
+                selected.setdefault(name, []).append(self.joined(cases) & alike.few)
+        return {
+            name: m.conj([m.disj(parts), *map(self.encoding.valid, self.views.tools[name].selectors)])
+            for name, parts in selected.items()
+        }
+
+    def joined(self, conditions: Iterable[tuple[Site, Bdd]]) -> Bdd:
+        """⋁ of the conditions at some sites, neighbours first."""
+        ordered = sorted(conditions, key=lambda at: at[0].level)
+        return self.manager.disj(condition for _, condition in ordered)
+
+
+class Search:
+    """What some undecided states show at places: of the known shapes, and of those of contexts that are met
+    (`add`). ``shown``: the states that show the static facts of a shape that was looked at."""
+
+    def __init__(self, locator: Locator, undecided: Bdd) -> None:
+        self.locator = locator
+        self.manager = locator.manager
+        self.undecided = undecided
+        self.shown = self.manager.false
+        self._looked: set[Shape] = set()
+        self._sites: dict[Shape, dict[int, list[tuple[Site, Bdd]]]] = {}
+
+    def add(self, context: DecisionContext) -> bool:
+        """Look at the places of a context's shape; False where it has none, or was looked at before."""
+        shape = self.locator.shape(context)
+        if shape is None or shape in self._looked:
+            return False
+        self.look(shape.tree)
+        return True
+
+    def look(self, tree: Tree) -> None:
+        """Add what is shown at the sites of some shapes, perhaps among other things."""
+        self._looked.update(tree.shapes)
+        self.shown = self.shown | tree.shown
+        for shape, site, near in tree.near(self.undecided):
+            met = self._sites.setdefault(shape, {})
+            for items, condition in site.classes(self.manager, near):
+                met.setdefault(items, []).append((site, condition))
+
+    def located(self) -> Iterator[Alike]:
+        """Those of the contexts met at places that some undecided state shows: one that shows or offers more
+        than the items of a place shows another."""
+        m, views, joined = self.manager, self.locator.views, self.locator.joined
+        numbered: dict[Numbers, list[Located]] = {}
+        for shape, met in self._sites.items():
+            for items, at in met.items():
+                numbers = views.numbers(*shape.key(items))
+                numbered.setdefault(numbers, []).append(Located(shape, items, at))
+        for numbers, contexts in numbered.items():
+            few = views.no_more_than(numbers)
+            every = joined(chain.from_iterable(one.sites for one in contexts))
+            if not m.implies(self.undecided & every, few):
+                there = self.undecided & few
+                contexts = [one for one in contexts if there & joined(one.sites) != m.false]
+                every = joined(chain.from_iterable(one.sites for one in contexts))
+            if contexts:
+                yield Alike(contexts, few, every & few)

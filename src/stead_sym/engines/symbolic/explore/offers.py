@@ -1,0 +1,53 @@
+"""Where the calls of tools are offered, and events enabled, as sets over the state bits and their
+selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.engines.symbolic.encode.values import PARAM, Vector, bits_of
+from stead_sym.engines.symbolic.step.effects import ToolInterface
+from stead_sym.engines.symbolic.step.formulas import Compiler
+from stead_sym.logic.syntax import Formula
+
+
+class Offers:
+    """The offers of some tools and events."""
+
+    def __init__(self, compiler: Compiler, tools: Mapping[str, ToolInterface]) -> None:
+        self.tools = tools
+        self.beside = Compiler(compiler.encoding, PARAM, compiler.single)
+        """Compiles formulas over one-hot vectors, which stand beside the records, as selectors do."""
+
+    @cached_property
+    def calls(self) -> Mapping[str, Bdd]:
+        """Per tool where its calls are offered: what an agent selects that takes whatever it is offered."""
+        valid = self.beside.encoding.valid
+        return {
+            name: self.beside.manager.conj(
+                [self.beside.offered(tool.tool, tool.selectors), *map(valid, tool.selectors)]
+            )
+            for name, tool in self.tools.items()
+        }
+
+    def selectors(self, name: str) -> Bits:
+        """The bits of a tool's selectors."""
+        return frozenset(bits_of(self.tools[name].selectors))
+
+    def by(self, names: Iterable[str], states: Bdd) -> Bdd:
+        """Those of the states, a set over the state bits, in which some call of these tools is offered."""
+        m = self.beside.manager
+        silent = states
+        for name in names:
+            silent = silent & ~m.and_exist(self.selectors(name), silent, self.calls[name])
+        return states & ~silent
+
+    def condition(self, name: str, formula: Formula) -> Bdd:
+        """⟦f⟧ over the state bits and a tool's selectors, for a first-order formula over its parameters."""
+        tool = self.tools[name]
+        env: dict[str, Vector] = dict(
+            zip((param.name for param in tool.tool.params), tool.selectors, strict=True)
+        )
+        return self.beside.formula(formula, env)

@@ -1,0 +1,167 @@
+"""From a deployment to what the engine works on: names, facts with bits, fields, compiled tools.
+
+One decision: a plan is a function of a task and a guess (`plan.guess`). Where the plan shows that a part of
+the guess does not hold, that part is given up and the plan is made anew from what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import partial
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.engines.symbolic.bdd.manager import Backend, Manager
+from stead_sym.engines.symbolic.encode.encoding import Encoding
+from stead_sym.engines.symbolic.encode.mutex import fields
+from stead_sym.engines.symbolic.encode.representatives import Naming
+from stead_sym.engines.symbolic.encode.variable_order import arranged
+from stead_sym.engines.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
+from stead_sym.engines.symbolic.plan.foreseen import foreseen
+from stead_sym.engines.symbolic.plan.guess import Broken, Guess, confirm
+from stead_sym.engines.symbolic.plan.relaxation import Relaxation
+from stead_sym.engines.symbolic.step.effects import CompiledTool, EffectCompiler
+from stead_sym.engines.symbolic.step.formulas import Compiler
+from stead_sym.engines.symbolic.step.updates import Writer
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Pulse
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A deployment (definitions expanded) ready for exploration.
+
+    Of the ``guess`` behind it the keys and single relations are confirmed; whether names that go with
+    anchors are ever taken only the exploration can tell.
+    """
+
+    deployment: Deployment
+    restriction: Restriction
+    guess: Guess
+    naming: Naming
+    encoding: Encoding
+    compiler: Compiler
+    tools: Mapping[str, CompiledTool]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be planned: a deployment (definitions expanded) over a restriction.
+
+    ``literal``: fresh values are any unused ones of U_f; otherwise representatives.
+    """
+
+    deployment: Deployment
+    restriction: Restriction
+    literal: bool
+    backend: Backend | None = None
+
+
+def plan(task: Task, guess: Guess, report: Pulse) -> Plan:
+    """The plan that the guess makes, or what is left of it after what the plan finds broken.
+
+    ``report`` is told of the phase "plan": the rounds of relaxed reachability, then which tool is being
+    compiled, and how many actions it has by now.
+    """
+    while isinstance(made := attempt(task, guess, report), Broken):
+        guess = guess.without(made)
+    return made
+
+
+def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
+    """The plan that the guess makes, or what is broken of the guess."""
+    ground = _grounded(task, guess, report)
+    if isinstance(ground, Broken):
+        return ground
+    deployment = task.deployment
+    order = arranged(fields(deployment, ground.dynamic, guess.keys), ground.static, deployment)
+    encoding = Encoding(
+        Manager(task.backend),
+        deployment.schema,
+        ground.values,
+        ground.static,
+        order.fields,
+        mortal=frozenset() if task.literal else _mortal(deployment, ground.restriction),
+        beside=order.beside,
+        at_most=_at_most(deployment, ground.values) if task.literal else (),
+        foreseen=foreseen(deployment),
+    )
+    compiler = Compiler(encoding, single=guess.singles)
+    writer = Writer(compiler)
+    effects = EffectCompiler(deployment, ground.restriction, compiler, ground.naming, writer)
+    tools = {
+        tool.name: effects.tool(
+            tool, partial(report, "plan", tools=number, of=len(deployment.tools_and_events))
+        )
+        for number, tool in enumerate(deployment.tools_and_events, 1)
+    }
+    broken = confirm(tools.values())
+    return broken or Plan(deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools)
+
+
+def _at_most(
+    deployment: Deployment, values: Mapping[str, Sequence[Value]]
+) -> Sequence[tuple[int, Sequence[Value]]]:
+    """The bounds, for the care set of the encoding (`Encoding.care`). It pays on the literal domain only,
+    which has many more values than can be active at once; representatives are hardly more than the bounds."""
+    return [(b, deployment.outside(s, values[s])) for s, b in deployment.bounds.items()]
+
+
+def _mortal(deployment: Deployment, restriction: Restriction) -> Set[str]:
+    """The sorts with values that can leave the state: those that are no constants."""
+    constants = deployment.constants
+    return frozenset(s for s, values in restriction.values.items() if len(values) > len(constants[s]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """The names that fresh values take, and the facts that can hold; ``values`` are those of the
+    restriction and of `_beyond`."""
+
+    restriction: Restriction
+    values: Mapping[str, tuple[Value, ...]]
+    naming: Naming
+    static: frozenset[Fact]
+    dynamic: tuple[Fact, ...]
+
+
+def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
+    """Relaxed reachability, which also finds the values of the anchors and so the names."""
+    deployment, restriction = task.deployment, task.restriction
+    variables = FreshVariables(deployment, restriction, guess.anchored)
+    beyond = _beyond(task)
+    values = {sort: (*known, *beyond[sort]) for sort, known in variables.pool().items()}
+    # a fresh value that no fact comes to hold needs no room in U_f
+    lacking = {sort: 1 for sort, known in values.items() if not deployment.outside(sort, known)}
+    encoding = Encoding(Manager(task.backend), deployment.schema, values, beyond=lacking)
+    names = AnchoredNames(variables, encoding)
+    ensured = {sort: (*known, *beyond[sort]) for sort, known in restriction.values.items()}
+    report_plan = partial(report, "plan")
+    starting = _starting(task)
+    facts = Relaxation(deployment, encoding, names, ensured, guess.singles, report_plan, starting)
+    if broken := names.broken:
+        return broken
+    naming = Naming(task.literal, guess.anchored, names.names)
+    used = restriction.extended(names.used)
+    values = {sort: (*known, *beyond[sort]) for sort, known in used.values.items()}
+    return _Ground(used, values, naming, facts.static, facts.dynamic)
+
+
+def _starting(task: Task) -> Mapping[str, Sequence[Value]]:
+    """The values that a D0 of `initially any` may have (`explore.initial`): all of U_f, or of the names for
+    values outside C the first b_S."""
+    deployment, values = task.deployment, task.restriction.values
+    if task.literal:
+        return values
+    constants, bounds = deployment.constants, deployment.bounds
+    return {sort: known[: len(constants[sort]) + bounds.get(sort, 0)] for sort, known in values.items()}
+
+
+def _beyond(task: Task) -> Mapping[str, tuple[Value, ...]]:
+    """Per sort a value outside U_f where an `ensure` is read over the literal domain, as
+    `deployment.semantics` has it, so that a step past a bound shows. Representatives have room for it."""
+    ensures = any(effect.is_ensure for tool in task.deployment.tools_and_events for effect in tool.effects)
+    number = 1 if task.literal and ensures else 0
+    return {sort: task.restriction.beyond(sort, number) for sort in task.restriction.values}

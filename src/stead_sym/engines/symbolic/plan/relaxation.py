@@ -1,0 +1,355 @@
+"""Relaxed reachability: which facts some chain of effects could ever make true.
+
+As planners ground their tasks, but with relations as diagrams over log-coded columns, so that guards
+of any first-order shape can be read. Deletions are ignored, so facts only accumulate; a formula is
+read twice, as what it *may* be (an over-approximation, from the facts reached so far) and what it
+*must* be (from the facts that nothing deletes). may(¬f) = ¬must(f) and must(¬f) = ¬may(f).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from itertools import count
+from typing import Protocol, assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.engines.symbolic.encode.encoding import Encoding
+from stead_sym.engines.symbolic.encode.representatives import Place
+from stead_sym.engines.symbolic.encode.values import Vector, bits_of
+from stead_sym.engines.symbolic.step.formulas import Environment, denoted
+from stead_sym.logic.kernel import Core, core, outside_kernel
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Same,
+    Truth,
+    Until,
+    Var,
+    conjuncts,
+)
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Report
+
+
+class FreshValues(Protocol):
+    """The values that a fresh variable of an alternative may take, over its vector and those of the
+    variables before it; ``possible`` is what these may be together."""
+
+    def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd, /) -> Bdd: ...
+
+
+class Relaxation:
+    """The facts over ``values`` that may come to hold, and those of D0 that must keep holding."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        encoding: Encoding,
+        fresh: FreshValues,
+        ensured: Mapping[str, Sequence[Value]],
+        single: Set[str],
+        report: Report,
+        starting: Mapping[str, Sequence[Value]],
+    ) -> None:
+        """``encoding`` has no fields, only vectors. ``fresh`` says which values a fresh variable of
+        an effect may take, ``starting`` which values a D0 of `initially any` may have,
+        ``ensured`` which values of each sort an `ensure` may bring in besides those
+        that may be active already. The relations of ``single`` are taken to hold one fact at most: a formula
+        is read for each choice of that fact, so that two atoms of it speak of the same one."""
+        self.deployment = deployment
+        self.encoding = encoding
+        self.manager = encoding.manager
+        self._fresh = fresh
+        self._ensured = ensured
+        self._report = report
+        self._starting = starting
+        self._relations = {relation.name: relation for relation in deployment.schema.relations}
+        self._columns = {
+            name: tuple(encoding.vector("col", sort, k) for k, sort in enumerate(relation.sorts))
+            for name, relation in self._relations.items()
+        }
+        self._only = self._single_facts(single)
+        given = {name: self._set_of(name, deployment.init.tuples(name)) for name in self._relations}
+        self.must = dict(given)
+        self.may = dict(given)
+        self.may.update(self._may_initially())
+        self._compute()
+
+    def _may_initially(self) -> Mapping[str, Bdd]:
+        """The facts that some D0 may hold of the relations of `initially any`: those over the values that a
+        D0 may have, but for what a conjunct `forall x. P(x) -> f` of the condition rules out whatever else
+        holds. The facts of `init` are among them even so: where the condition excludes one there is no D0."""
+        lines, encoding, m = self.deployment.initially, self.encoding, self.manager
+        if lines is None:
+            return {}
+        for name in lines.relations:
+            columns = self._columns[name]
+            self.may[name] = m.conj(encoding.is_among(v, self._starting[v.sort]) for v in columns)
+        found = dict(self.may)
+        for part in conjuncts(lines.where):
+            binders: dict[str, Binder] = {}
+            while isinstance(part, Forall):
+                binders[part.binder.name] = part.binder
+                part = part.body
+            match part:
+                case Implies(Atom(name, args), right) if name in lines.relations:
+                    names = [term.name for term in args if isinstance(term, Var)]
+                    if (
+                        len(names) == len(args)
+                        and len(set(names)) == len(names)
+                        and binders.keys() == set(names)
+                    ):
+                        env = dict(zip(names, self._columns[name], strict=True))
+                        bits, singles = self._single_bits, self._possible_singles()
+                        admitted = m.and_exist(bits, singles, self.reads(right, env))
+                        found[name] = found[name] & admitted
+        return {name: found[name] | self.must[name] for name in lines.relations}
+
+    # the result
+
+    @property
+    def static(self) -> frozenset[Fact]:
+        """The facts of D0 that nothing can delete."""
+        return frozenset(fact for name in self._relations for fact in self._facts(name, self.must[name]))
+
+    @property
+    def dynamic(self) -> tuple[Fact, ...]:
+        """The other facts that may ever hold."""
+        return tuple(
+            fact for name in self._relations for fact in self._facts(name, self.may[name] & ~self.must[name])
+        )
+
+    def _facts(self, name: str, tuples: Bdd) -> Iterator[Fact]:
+        vectors = self._columns[name]
+        for args in self.encoding.tuples(tuples, vectors):
+            if not any(map(self.encoding.is_beyond, args)):
+                yield Fact(name, args)
+
+    def _single_facts(self, single: Set[str]) -> Mapping[str, tuple[str, tuple[Vector, ...]]]:
+        """For each single relation a bit, that it has a fact, and vectors for the fact."""
+        taken: Counter[str] = Counter()
+        only: dict[str, tuple[str, tuple[Vector, ...]]] = {}
+        for name in sorted(single):
+            vectors = []
+            for sort in self._relations[name].sorts:
+                vectors.append(self.encoding.vector("only", sort, taken[sort]))
+                taken[sort] += 1
+            bit = f"only {name}"
+            self.manager.declare_bottom([bit])
+            only[name] = (bit, tuple(vectors))
+        return only
+
+    def _possible_singles(self) -> Bdd:
+        """What the facts of the single relations may be."""
+        m = self.manager
+        return m.conj(
+            ~m.var(bit) | self._among(self.may[name], name, vectors)
+            for name, (bit, vectors) in self._only.items()
+        )
+
+    @cached_property
+    def _single_bits(self) -> Bits:
+        return frozenset(b for bit, vectors in self._only.values() for b in (bit, *bits_of(vectors)))
+
+    # the fixpoint
+
+    def _compute(self) -> None:
+        """Facts that may hold grow, facts that must hold shrink, until neither changes."""
+        for rounds in count(1):
+            before = (dict(self.may), dict(self.must))
+            for tool in self.deployment.tools_and_events:
+                self._report(rounds=rounds)
+                self._apply(tool)
+            if (self.may, self.must) == before:
+                return
+
+    def _apply(self, tool: Tool) -> None:
+        m = self.manager
+        env: dict[str, Vector | Value] = {}
+        allowed = self._possible_singles()
+        for param in tool.params:
+            env[param.name] = vector = self.bound_vector(param, env)
+            finite = self.deployment.schema.sort(vector.sort).values is not None
+            allowed = allowed & (self.encoding.valid(vector) if finite else self.active(vector))
+        allowed = allowed & self.reads(tool.guard, env)
+        for number, effect in enumerate(tool.effects):
+            if effect.is_ensure:
+                for name in self._relations:
+                    if not _kept(effect, name):
+                        self.may[name] = m.conj(map(self._may_be_ensured, self._columns[name]))
+                        self.must[name] = m.false
+                continue
+            place = (tool.name, number)
+            scope, possible = self._scope(place, effect, env, allowed & self.reads(effect.when, env))
+            for statement in effect.statements:
+                match statement:
+                    case Insert(atom):
+                        written = self._written(statement, scope, possible)
+                        self.may[atom.relation] = self.may[atom.relation] | written
+                    case Delete(atom):
+                        written = self._written(statement, scope, possible)
+                        self.must[atom.relation] = self.must[atom.relation] & ~written
+                    case Clear(relations):
+                        if possible != m.false:
+                            self.must.update(dict.fromkeys(relations, m.false))
+                    case Choose() | Fresh() | Ensure():
+                        pass
+                    case Assign():
+                        raise AssertionError(f"{statement} is not expanded")
+                    case _:
+                        assert_never(statement)
+
+    def _may_be_ensured(self, column: Vector) -> Bdd:
+        """The values that may stand in a column after an `ensure`."""
+        value = self.encoding.vector("var", column.sort, 0)
+        values = self.encoding.is_among(value, self._ensured[column.sort]) | self.active(value)
+        return self.manager.and_exist(frozenset(value.bits), values, self.encoding.equal(column, value))
+
+    def _scope(
+        self, place: Place, effect: Effect, env: Environment, possible: Bdd
+    ) -> tuple[Environment, Bdd]:
+        """The variables in scope at the end of an effect, and the values they may have together."""
+        scope = dict(env)
+        for statement in effect.statements:
+            match statement:
+                case Choose(binder, where):
+                    scope[binder.name] = vector = self.bound_vector(binder, scope)
+                    constants = self.deployment.constants[vector.sort]
+                    among = self.active(vector) | self.encoding.is_among(vector, constants)
+                    possible = possible & among & self.reads(where, scope)
+                case Fresh(binder):
+                    vector = self.bound_vector(binder, scope)
+                    scope[binder.name] = vector
+                    possible = possible & self._fresh(place, binder, scope, possible)
+                case _:
+                    pass
+        return scope, possible
+
+    def _written(self, statement: Insert | Delete, scope: Environment, possible: Bdd) -> Bdd:
+        """The tuples that a statement may write, over the columns of its relation."""
+        m = self.manager
+        hidden = {b.name: scope[b.name] for b in statement.binders if b.name in scope}
+        possible = m.exist(self._bits(hidden), possible)
+        inner = dict(scope)
+        for binder in statement.binders:
+            inner[binder.name] = vector = self.bound_vector(binder, inner)
+            possible = possible & self.active(vector)
+        possible = possible & self.reads(statement.where, inner)
+        columns = self._columns[statement.atom.relation]
+        terms = [denoted(term, inner) for term in statement.atom.args]
+        equal = m.conj(self.encoding.equal(c, t) for c, t in zip(columns, terms, strict=True))
+        return m.and_exist(self._bits(inner) | self._single_bits, possible, equal)
+
+    # formulas, three-valued
+
+    def reads(self, formula: Formula, env: Environment, must: bool = False) -> Bdd:
+        """The assignments under which the formula may hold in some state, or with ``must`` the ones
+        under which it must hold in every state. The former may be too many, the latter too few."""
+        return self._reads(core(formula), env, must)
+
+    def _reads(self, formula: Core, env: Environment, must: bool) -> Bdd:
+        def here(f: Core) -> Bdd:
+            return self._reads(f, env, must)
+
+        match formula:
+            case Truth(value):
+                return self.manager.true if value else self.manager.false
+            case Equal(left, right):
+                return self.encoding.equal(denoted(left, env), denoted(right, env))
+            case Compare(ordering, left, right):
+                return self.encoding.compares(ordering, formula.sort, denoted(left, env), denoted(right, env))
+            case Atom(relation, args):
+                return self._holds(relation, [denoted(term, env) for term in args], must)
+            case Not(body):
+                return ~self._reads(body, env, not must)
+            case And(parts):
+                return self.manager.conj(map(here, parts))
+            case Iff(left, right):
+                return here(left) & here(right) | here(Not(left)) & here(Not(right))
+            case Exists(binder, body):
+                return self._some(binder, body, env, must)
+            case Count("atleast", number, binder, body):
+                return self._at_least(number, binder, body, env, must)
+            case Same() | Empty() | Next() | Globally() | Until():
+                raise ValueError(f"not a first-order formula over one state: {formula}")
+            case _:
+                raise outside_kernel(formula)
+
+    def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, must: bool) -> Bdd:
+        """At least ``number`` active values satisfy the body. For more than one this is approximated: they
+        may where one value may, and it is never said that they must."""
+        if number <= 0:
+            return self.manager.true
+        return self.manager.false if must and number > 1 else self._some(binder, body, env, must)
+
+    def _some(self, binder: Binder, body: Core, env: Environment, must: bool) -> Bdd:
+        vector = self.bound_vector(binder, env)
+        inner = self._reads(body, {**env, binder.name: vector}, must)
+        among = self.encoding.valid(vector) if binder.declared else self.active(vector, must)
+        return self.manager.and_exist(frozenset(vector.bits), among, inner)
+
+    def _holds(self, relation: str, terms: Sequence[Vector | Value], must: bool) -> Bdd:
+        if relation in self._only:
+            bit, vectors = self._only[relation]
+            pairs = zip(vectors, terms, strict=True)
+            return self.manager.conj([self.manager.var(bit), *(self.encoding.equal(v, t) for v, t in pairs)])
+        return self._among((self.must if must else self.may)[relation], relation, terms)
+
+    def _among(self, tuples: Bdd, relation: str, terms: Sequence[Vector | Value]) -> Bdd:
+        """terms ∈ tuples, a set over the columns of the relation."""
+        m, columns = self.manager, self._columns[relation]
+        equal = m.conj(self.encoding.equal(c, t) for c, t in zip(columns, terms, strict=True))
+        return m.and_exist(frozenset(bits_of(columns)), tuples, equal)
+
+    def active(self, vector: Vector, must: bool = False) -> Bdd:
+        """The values that may stand in some fact, or must."""
+        m = self.manager
+        found = []
+        for name, relation in self._relations.items():
+            columns = self._columns[name]
+            for k, sort in enumerate(relation.sorts):
+                if sort == vector.sort:
+                    tuples = (self.must if must else self.may)[name]
+                    bits = frozenset(bits_of(columns))
+                    found.append(m.and_exist(bits, tuples, self.encoding.equal(columns[k], vector)))
+        return m.disj(found)
+
+    def bound_vector(self, binder: Binder, env: Environment) -> Vector:
+        """The first vector of the binder's sort that nothing in scope uses."""
+        return self.encoding.unused(binder.sort, env.values())
+
+    def _bits(self, env: Environment) -> Bits:
+        return frozenset(bits_of(env.values()))
+
+    def _set_of(self, name: str, tuples: Iterable[tuple[Value, ...]]) -> Bdd:
+        """A set of tuples over the columns of a relation."""
+        columns = self._columns[name]
+        return self.encoding.choice(columns, [(args, self.manager.true) for args in tuples])
+
+
+def _kept(effect: Effect, relation: str) -> bool:
+    """Whether `same` of the relation is one of the conjuncts of an `ensure`."""
+    return any(
+        isinstance(part, Same) and part.relation == relation
+        for statement in effect.statements
+        if isinstance(statement, Ensure)
+        for part in conjuncts(statement.formula)
+    )

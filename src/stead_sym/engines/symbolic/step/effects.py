@@ -1,0 +1,333 @@
+"""Tools as BDDs: where their calls are offered, and which steps each alternative of an effect makes.
+
+An alternative whose statements insert and delete becomes *actions*: one per choice of values for the
+variables that its statements mention (they say *where* it writes), found by descending through
+the values and dropping every branch on which the condition is already false. The variables that
+only conditions mention stay log-coded and are quantified. Fresh values that may be any unused ones are not
+gone through: k of them over n values would be n^k actions, with little to tell them apart. They are one-hot,
+the updates of an action depend on them, and they are quantified at its end.
+
+An action should cost what it is about, whatever the number of records. So of the conjuncts of an
+alternative's condition those that speak of the state alone (`~exists c. Focus(c)`), with all records in them,
+are kept out of the actions, and what the statements do in any case is said once (`updates`). With C the
+former, case_u what is left of the condition for the values u, f_{u,b} the new values of the few bits that an
+action writes and d_b those of all others, the steps of an alternative are
+
+    C ∧ ⋁_u (case_u ∧ selectors = u ∧ ⋀_b b' ≡ (f_{u,b} or d_b)),
+
+and `frame_conditions` makes the disjunction in one pass over the order of the bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.tool import Delete, Effect, Ensure, Insert, Tool
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.encode.mutex import Key
+from stead_sym.engines.symbolic.encode.representatives import Draw, Naming, Place
+from stead_sym.engines.symbolic.encode.values import Vector, bits_of
+from stead_sym.engines.symbolic.step.conditions import ConditionCompiler, Conditions
+from stead_sym.engines.symbolic.step.formulas import Compiler, Environment
+from stead_sym.engines.symbolic.step.frame_conditions import Action, framed
+from stead_sym.engines.symbolic.step.parameters import Parameters
+from stead_sym.engines.symbolic.step.room import Room
+from stead_sym.engines.symbolic.step.updates import Shared, Write, Writer, mentioned_variables
+from stead_sym.logic.syntax import conjunction
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Report
+
+_FEW = 64  # calls that are turned into selectors at once
+_TIMES = 4  # so many calls per value are gone through
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInterface:
+    """A tool over the state bits and one vector per parameter.
+
+    ``offered``: the parameters are active and the guard holds. ``effective``: some alternative has a
+    successor in the infinite domain (a fresh value is never lacking there). ``params`` are log-coded, to
+    go through calls; ``selectors`` stand for the parameters in sets of selected calls.
+    """
+
+    tool: Tool
+    params: tuple[Vector, ...]
+    selectors: tuple[Vector, ...]
+    offered: Bdd
+    effective: Bdd
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTool:
+    """A tool's interface with the steps of all its alternatives.
+
+    ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
+    ``actions`` is the number of actions in it.
+    ``exceeding``, over the state bits and the selectors: a successor over the encoding's values exceeds a
+    bound, or holds two facts with one declared key. Where the encoding has a care set, ``steps`` leads to no
+    state past a bound, and to none with two facts of one key that have no code together.
+    ``overflow``, over the same: an alternative inserts fresh values of a sort, more than U_f has left. At
+    the sizes of the theorem the bound is exceeded then.
+    ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
+    value: the name is taken. ``broken``: the keys that the encoding relies on and the tool may break.
+    """
+
+    interface: ToolInterface
+    steps: Bdd
+    actions: int
+    exceeding: Bdd
+    overflow: Bdd
+    stuck: Mapping[Draw, Bdd]
+    broken: frozenset[Key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Alternative:
+    """What one alternative adds to its tool; the fields are those of `CompiledTool` and `ToolInterface`."""
+
+    effective: Bdd
+    steps: Bdd
+    actions: int
+    exceeding: Bdd
+    overflow: Bdd
+    stuck: Mapping[Draw, Bdd]
+    broken: frozenset[Key]
+
+
+class EffectCompiler:
+    """Compiles the tools of one deployment (definitions expanded) over a restriction U_f."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        restriction: Restriction,
+        compiler: Compiler,
+        naming: Naming,
+        writer: Writer,
+    ) -> None:
+        self.deployment = deployment
+        self.naming = naming
+        self.writer = writer
+        self.compiler = compiler
+        self.encoding = compiler.encoding
+        self.manager = compiler.manager
+        self.room = Room(deployment, restriction, writer)
+        self.conditions = ConditionCompiler(deployment, compiler, naming, self.room.spare)
+
+    def tool(self, tool: Tool, report: Report) -> CompiledTool:
+        """The BDDs of one tool; ``report`` is told after each action how many there are."""
+        m = self.manager
+        params = Parameters.of(self.encoding, tool)
+        offering = tuple(self.compiler.offering(tool, params.vectors))
+        offered = m.conj([*offering, self.encoding.care])
+        known = count(1)
+
+        def said() -> None:
+            report(**{f"actions of {tool.name}": next(known)})
+
+        parts = [
+            self._ensuring(effect, params, offered, said)
+            if effect.is_ensure
+            else self._writing((tool.name, number), effect, params, offering, said)
+            for number, effect in enumerate(tool.effects)
+        ]
+        effective = m.disj(part.effective for part in parts)
+        return CompiledTool(
+            interface=ToolInterface(tool, params.vectors, params.selectors, offered, effective),
+            steps=m.disj(part.steps for part in parts),
+            actions=sum(part.actions for part in parts),
+            exceeding=m.disj(part.exceeding for part in parts),
+            overflow=m.disj(part.overflow for part in parts),
+            stuck={draw: where for part in parts for draw, where in part.stuck.items()},
+            broken=frozenset[Key]().union(*(part.broken for part in parts)),
+        )
+
+    # an alternative of `insert`, `delete` and `clear`
+
+    def _writing(
+        self,
+        place: Place,
+        effect: Effect,
+        params: Parameters,
+        offering: Sequence[Bdd],
+        said: Callable[[], None],
+    ) -> _Alternative:
+        """An alternative that inserts and deletes: one action per choice of where it writes, where all of
+        ``offering`` hold. ``said`` is called after each."""
+        m, conditions = self.manager, self.conditions.conditions(place, effect, params.scope)
+        common, possible = self._split(params, conditions, offering)
+        actions, exceeding, overflow = dict[frozenset[str], list[Action]](), m.false, m.false
+        broken, breaking = set[Key](), list[tuple[frozenset[Key], Bdd]]()
+        if (room := self.room.before(effect)) is not None:
+            exceeding = params.selected(m.exist(conditions.local, possible & ~room), {})
+            possible = possible & room
+        fresh = {n: vector for n, vector in _written_vectors(effect, conditions).items() if vector.one_hot}
+        drawn = frozenset(bits_of(fresh.values()))
+        shared: dict[frozenset[str], Shared] = {}
+        for values, case in self._ground(params, conditions, possible, effect):
+            terms: Environment = {**values, **fresh}
+            told = self.writer.told(effect, case)
+            kind = frozenset(told)
+            if kind not in shared:
+                shared[kind] = self.writer.shared(effect, common, kind)
+                breaking += shared[kind].write.breaking.items()
+            written = self.writer.write(effect, terms, case, shared[kind], told)
+            broken |= written.broken
+            breaking += written.breaking.items()
+            lacking = m.exist(drawn, self.room.lacking(effect, terms, case & written.outside))
+            overflow = overflow | params.selected(lacking, values)
+            inside = case & ~written.outside
+            doubled = m.exist(drawn, inside & written.doubling)
+            exceeding = exceeding | params.selected(doubled, values)
+            inside = inside & ~written.doubling
+            if room is None:
+                kept = self.room.after({**shared[kind].write.updates, **written.updates})
+                too_many = m.exist(drawn, inside & ~kept)
+                exceeding = exceeding | params.selected(too_many, values)
+                inside = inside & kept
+            if inside != m.false:
+                action = self._action(params, values, fresh.values(), inside, written)
+                actions.setdefault(kind, []).append(action)
+                said()
+        for keys in dict(breaking):
+            if common & m.disj(where for of, where in breaking if of == keys) != m.false:
+                broken |= keys
+        steps = m.disj(
+            framed(self.encoding, made, params.selectors, shared[kind].write.updates)
+            for kind, made in actions.items()
+        )
+        return _Alternative(
+            effective=m.and_exist(conditions.local, m.conj(conditions.asked), conditions.drawn),
+            steps=common & steps,
+            actions=sum(map(len, actions.values())),
+            exceeding=common & exceeding,
+            overflow=common & overflow,
+            stuck={
+                draw: m.exist(conditions.local, m.conj([*offering, at]))
+                for draw, at in conditions.taken.items()
+            },
+            broken=frozenset(broken),
+        )
+
+    def _split(self, params: Parameters, conditions: Conditions, offering: Sequence[Bdd]) -> tuple[Bdd, Bdd]:
+        """Two sets whose intersection is where an alternative is possible: what is asked of the state alone,
+        and what is asked of the parameters and variables too. Over a care set they are not told apart, since
+        either can be exponentially larger than both."""
+        m, encoding = self.manager, self.encoding
+        asked = [*offering, *conditions.asked, conditions.drawn]
+        if encoding.care != m.true:
+            return m.true, m.conj([encoding.care, *asked])
+        if m.false in asked:
+            return m.false, m.false
+        alone = [encoding.are_states(condition) for condition in asked]
+        return (
+            m.conj(condition for condition, of_state in zip(asked, alone, strict=True) if of_state),
+            m.conj(condition for condition, of_state in zip(asked, alone, strict=True) if not of_state),
+        )
+
+    def _ground(
+        self, params: Parameters, conditions: Conditions, possible: Bdd, effect: Effect
+    ) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
+        """The values of the log-coded variables that say where an alternative writes, and what is left
+        for them of the ``possible`` steps."""
+        m, written = self.manager, _written_vectors(effect, conditions)
+        vectors = {name: vector for name, vector in written.items() if not vector.one_hot}
+        settled = frozenset(bits_of([*params.vectors, *written.values()]))
+        possible = m.exist(conditions.local - settled, possible)
+        calls = vectors | dict(zip(params.names, params.vectors, strict=True))
+        if len(calls) > len(vectors) and self._are_gone_through(possible, calls.values()):
+            vectors = calls
+        bits = sorted(bits_of(vectors.values()), key=m.level)  # so that nothing is built on the way down
+        for assignment, case in m.cases(possible, bits):
+            yield {name: self.encoding.value(v, assignment) for name, v in vectors.items()}, case
+
+    def _are_gone_through(self, possible: Bdd, vectors: Iterable[Vector]) -> bool:
+        """Whether there is an action for each choice of these vectors too, of which the effect mentions some
+        only. There may be as many as pairs of records, and nothing to tell them apart; but where there are
+        not many more than records, this takes linear time, and to turn log-coded parameters into selectors
+        (`Parameters.selected`) the square of that."""
+        m, encoding = self.manager, self.encoding
+        bits = frozenset(bits_of(vectors))
+        number = m.count(m.exist(frozenset(possible.support) - bits, possible), bits)
+        return _FEW < number <= _TIMES * sum(map(len, encoding.values.values()))
+
+    def _action(
+        self,
+        params: Parameters,
+        values: Mapping[str, Value],
+        fresh: Collection[Vector],
+        where: Bdd,
+        written: Write,
+    ) -> Action:
+        """The action that writes this in the states ``where``, for some values of the ``fresh`` vectors.
+
+        That these have one value is said of every bit: a bit of a log-coded field is a disjunction of bits
+        of a one-hot vector, and several of them are a code, exponentially larger.
+        """
+        m, encoding = self.manager, self.encoding
+        single = m.conj(encoding.valid(vector) | encoding.none(vector) for vector in fresh)
+        bits = sorted(written.updates, key=m.level)
+        after = m.conj(m.var(encoding.primed(bit)).equiv(written.updates[bit]) & single for bit in bits)
+        relation = m.and_exist(frozenset(bits_of(fresh)), params.selected(where, values), after)
+        return Action(relation, params.touched(values) | written.updates.keys())
+
+    # an alternative of `ensure`
+
+    def _ensuring(
+        self, effect: Effect, params: Parameters, offered: Bdd, said: Callable[[], None]
+    ) -> _Alternative:
+        """An `ensure` alternative: one action, which may write every bit. ``said`` is called after it."""
+        m, relation = self.manager, self._ensured(effect, params.scope)
+        made = params.selected(offered & relation, {})
+        within = made & self.room.care_after & ~self.room.spare_active
+        said()
+        return _Alternative(
+            effective=m.exist(self.encoding.primed_bits, relation),
+            steps=within,
+            actions=1,
+            exceeding=m.and_exist(self.encoding.primed_bits, made, ~self.room.care_after),
+            overflow=m.false,
+            stuck={},
+            broken=frozenset(),
+        )
+
+    def _ensured(self, effect: Effect, env: Environment) -> Bdd:
+        """The relation of an `ensure` alternative: `when` read in D, its formulas in D ⊕ D'."""
+        asked = conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
+        relation = self.manager.conj(
+            [
+                self.compiler.formula(effect.when, env),
+                *(self.encoding.well_coded(field, primed=True) for field in self.encoding.fields),
+                self.compiler.formula(asked, env, joint=True),
+            ]
+        )
+        for (
+            condition
+        ) in self._least_names():  # together they are large where the formula says little is active
+            relation = relation & condition
+        return relation
+
+    def _least_names(self) -> Iterator[Bdd]:
+        """With representatives: functions whose conjunction is that the values which D' has and D has not are
+        the least unused names."""
+        m, encoding = self.manager, self.encoding
+        if not self.naming.literal:
+            for sort, values in encoding.values.items():
+                smaller_used = m.true
+                for value in self.deployment.outside(sort, values):
+                    before = encoding.active(sort, value)
+                    after = encoding.active(sort, value, primed=True)
+                    yield before | ~after | smaller_used
+                    smaller_used = smaller_used & (before | after)
+
+
+def _written_vectors(effect: Effect, conditions: Conditions) -> Mapping[str, Vector]:
+    """The vectors of the variables that insertions and deletions mention."""
+    statements = (s for s in effect.statements if isinstance(s, Insert | Delete))
+    names = frozenset[str]().union(*map(mentioned_variables, statements))
+    scope = conditions.scope.items()
+    return {name: term for name, term in scope if name in names and isinstance(term, Vector)}

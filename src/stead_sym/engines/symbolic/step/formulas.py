@@ -1,0 +1,188 @@
+"""First-order formulas as BDDs over state bits and the vectors of their free variables.
+
+One decision: ⟦∃x. f⟧ = ∃ bits(x). active(x) ∧ ⟦f⟧. A quantifier becomes a quantification over the bits of a
+vector, and a formula is never expanded into one copy per value. Where f implies active(x) (`logic.activity`)
+it is left out: for a value that any record may hold it is as large as the database, beside each record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import TypeAlias
+
+from stead_sym.deployment.tool import Tool
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.encode.encoding import Encoding
+from stead_sym.engines.symbolic.encode.values import Vector
+from stead_sym.engines.symbolic.step.single_facts import merged
+from stead_sym.logic.activity import implies_active
+from stead_sym.logic.evaluate import refuse_unknown, value_of
+from stead_sym.logic.kernel import Core, core, outside_kernel
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Expanded,
+    Formula,
+    Iff,
+    Not,
+    Same,
+    Temporal,
+    Term,
+    Truth,
+    conjuncts,
+    free_variables,
+)
+from stead_sym.relational.schema import Value
+
+Environment: TypeAlias = Mapping[str, Vector | Value]
+"""What each variable in scope stands for: a vector, or a value already fixed."""
+
+Reading: TypeAlias = tuple[Formula, tuple[tuple[str, Vector | Value], ...]]
+"""A formula with what its free variables stand for: all that its meaning depends on."""
+
+
+class Compiler:
+    """Compiles formulas over one encoding; results are kept.
+
+    ``role`` is that of bound variables' vectors (`Values.vector`). ``single``: relations that hold one fact
+    at most in every state that matters. Results are right on `Encoding.care`, in such states.
+    """
+
+    def __init__(self, encoding: Encoding, role: str = "var", single: Set[str] = frozenset()) -> None:
+        self.encoding = encoding
+        self.role = role
+        self.single = single
+        self.manager = encoding.manager
+        self._memo: dict[tuple[Reading, bool], Bdd] = {}
+
+    def formula(self, formula: Expanded, env: Environment, *, joint: bool = False) -> Bdd:
+        """⟦f⟧ over the state bits and the vectors that ``env`` gives to f's free variables.
+
+        With ``joint`` the formula is read over D ⊕ D' (an `ensure`): quantifiers range over
+        ad(D ⊕ D') and primed symbols over the primed bits. Raises `ValueError` for a temporal
+        operator, and for a primed symbol where ``joint`` is not set.
+        """
+        return self._compiled(core(formula), env, joint)
+
+    def _compiled(self, formula: Core, env: Environment, joint: bool) -> Bdd:
+        if isinstance(formula, Not):
+            return ~self._compiled(formula.body, env, joint)
+        key = (reading(formula, env), joint)
+        if key not in self._memo:
+            self._memo[key] = self._compile(formula, env, joint)
+        return self._memo[key]
+
+    def _compile(self, formula: Core, env: Environment, joint: bool) -> Bdd:
+        m = self.manager
+
+        def here(f: Core) -> Bdd:
+            return self._compiled(f, env, joint)
+
+        match formula:
+            case Truth(value):
+                return m.true if value else m.false
+            case Equal(left, right):
+                return self.encoding.equal(denoted(left, env), denoted(right, env))
+            case Compare(ordering, left, right):
+                return self.encoding.compares(ordering, formula.sort, denoted(left, env), denoted(right, env))
+            case Atom(relation, args, primed):
+                if primed and not joint:
+                    raise ValueError(f"primed symbol outside `ensure`: {formula}")
+                refuse_unknown(relation, self.encoding.schema)
+                return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
+            case And():
+                return m.conj(map(here, merged(formula, self.single)))
+            case Iff(left, right):
+                return here(left).equiv(here(right))
+            case Exists(binder, body):
+                return self._exists(binder, body, env, joint)
+            case Count("atleast", number, binder, body):
+                return self._at_least(number, binder, body, env, joint)
+            case Same(relation):
+                facts = self.encoding.dynamic_facts[relation]
+                atom = self.encoding.atom
+                return m.conj(atom(fact, primed=True).equiv(atom(fact)) for fact in facts)
+            case Empty(relation):
+                if self.encoding.static_facts[relation]:
+                    return m.false
+                facts = self.encoding.dynamic_facts[relation]
+                return m.conj(~self.encoding.atom(fact, primed=True) for fact in facts)
+            case _ if isinstance(formula, Temporal):
+                raise ValueError(f"temporal operator in a first-order formula: {formula}")
+            case _:
+                raise outside_kernel(formula)
+
+    def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
+        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
+        vector = self.bound_vector(binder, env)
+        inner = self._compiled(body, {**env, binder.name: vector}, joint)
+        among = self.ranging(binder, vector, body, joint=joint) & self.encoding.care
+        return self.manager.and_exist(frozenset(vector.bits), among, inner)
+
+    def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
+        """active(x) ∧ ⟦body⟧ for at least so many values of the variable x that is bound."""
+        vector = self.bound_vector(binder, env)
+        inner = self._compiled(body, {**env, binder.name: vector}, joint)
+        return self.so_many(number, vector, inner & self.ranging(binder, vector, body, joint=joint))
+
+    def ranging(self, binder: Binder, vector: Vector, body: Core, *, joint: bool = False) -> Bdd:
+        """A function whose conjunction with ⟦body⟧ is active(x) ∧ ⟦body⟧ for the variable x that is bound,
+        given its vector; of `x in s` any declared value does."""
+        if implies_active(body, binder.name):
+            return self.manager.true
+        if binder.declared:
+            return self.encoding.valid(vector)
+        active = self.encoding.active(vector.sort, vector)
+        return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
+
+    def conjuncts(self, formula: Expanded, env: Environment) -> Iterator[Bdd]:
+        """Sets whose intersection is ⟦f⟧: one per conjunct of f."""
+        whole = core(formula)
+        parts = merged(whole, self.single) if isinstance(whole, And) else (whole,)
+        return (self._compiled(conjunct, env, False) for part in parts for conjunct in conjuncts(part))
+
+    def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
+        """Where the call of the tool with these arguments is offered: the guard holds, and arguments of
+        unbounded sorts are active."""
+        return self.manager.conj(self.offering(tool, terms))
+
+    def offering(self, tool: Tool, terms: Sequence[Vector | Value]) -> Iterator[Bdd]:
+        """Sets whose intersection is `offered`."""
+        env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
+        yield from (self._possible(binder.sort, env[binder.name]) for binder in tool.params)
+        yield from self.conjuncts(tool.guard, env)
+
+    def _possible(self, sort: str, argument: Vector | Value) -> Bdd:
+        """The argument is one that a parameter of the sort ranges over."""
+        if self.encoding.schema.sort(sort).values is None:
+            return self.encoding.active(sort, argument)
+        return self.manager.true if isinstance(argument, str) else self.encoding.valid(argument)
+
+    def bound_vector(self, binder: Binder, env: Environment) -> Vector:
+        """The first vector of the binder's sort that nothing in scope uses."""
+        return self.encoding.unused(binder.sort, env.values(), self.role)
+
+    def so_many(self, number: int, vector: Vector, member: Bdd) -> Bdd:
+        """At least ``number`` values v have member[vector = v].
+
+        A count is a symmetric function: the table over "how many so far" has n·k entries for n
+        values and a number k, and the diagram no more levels than that per member.
+        """
+        m, values = self.manager, self.encoding.values[vector.sort]
+        return m.at_least(number, [m.cofactor(member, self.encoding.code(vector, value)) for value in values])
+
+
+def reading(formula: Formula, env: Environment) -> Reading:
+    """A formula with what ``env`` says of its free variables."""
+    return formula, tuple(sorted((x, env[x]) for x in free_variables(formula)))
+
+
+def denoted(term: Term, env: Environment) -> Vector | Value:
+    """What a term stands for."""
+    return value_of(term, env)

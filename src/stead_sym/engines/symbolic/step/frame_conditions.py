@@ -1,0 +1,44 @@
+"""Many actions, each of which writes a few bits, as one relation with frame conditions: the others get their
+default.
+
+An action leaves open what becomes of the bits that it does not write, and of those of selectors that say
+nothing of what it is about. In the union (`bdd.union`) they are idle: b' ≡ d_b for a bit b, where d_b = b
+unless all of the actions give b another value (`updates`), and a bit of a selector is not set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.engines.symbolic.bdd.union import union
+from stead_sym.engines.symbolic.encode.encoding import Encoding
+from stead_sym.engines.symbolic.encode.values import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Steps that write some state bits: ``relation`` ranges over the state bits, the copies of those in
+    ``touched``, and the bits of selectors in ``touched``, which say what the action is about."""
+
+    relation: Bdd
+    touched: Bits
+
+
+def framed(
+    encoding: Encoding,
+    actions: Iterable[Action],
+    selectors: Sequence[Vector],
+    defaults: Mapping[str, Bdd] = MappingProxyType({}),
+) -> Bdd:
+    """⋁ of the actions over all state bits, all copies and the bits of the selectors: a bit that an action
+    does not write gets its default, or stays if it has none, and a selector has one value."""
+    m = encoding.manager
+    idle = {
+        bit: m.var(encoding.primed(bit)).equiv(defaults[bit] if bit in defaults else m.var(bit))
+        for bit in encoding.order
+    }
+    idle |= {bit: ~m.var(bit) for vector in selectors if vector.one_hot for bit in vector.bits}
+    return union(m, ((action.relation, action.touched & idle.keys()) for action in actions), idle)

@@ -1,0 +1,379 @@
+"""The new values of the bits that an effect writes: what it does in any case, once, and what each action does
+besides.
+
+The statements give, for each fact, the states in which it is deleted and in which it is inserted; from
+these come the new values of the bits of its field, and which keys that the encoding relies on the
+effect may break (`step.invariants`).
+
+One decision: a statement that mentions none of the variables of its alternative (`clear P`, or a bulk
+statement over all facts) does the same whatever the call is about. With d_b the new value that such
+statements give to a bit b, and d_b = b for a bit that they do not write, an action with the values u is
+
+    b' ≡ f_{u,b} for the few bits that a statement about u writes, and b' ≡ d_b for all others:
+
+N actions that each clear N bits cost N, not N². `Shared` has d, `Write` the exceptions f_u of one action, and
+`frame_conditions` puts the two together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from types import MappingProxyType
+from typing import assert_never
+
+from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.encode.encoding import Field
+from stead_sym.engines.symbolic.encode.mutex import Key, is_declared, keys_of
+from stead_sym.engines.symbolic.encode.values import Vector, bits_of, number_in
+from stead_sym.engines.symbolic.step.formulas import Compiler, Environment, denoted
+from stead_sym.engines.symbolic.step.invariants import may_meet, meeting
+from stead_sym.logic.syntax import Var, conjunction, free_variables
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The new values of the written bits over the old ones.
+
+    ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubling``:
+    those after which two facts with one declared key would hold, which no field has a code for. Of the keys
+    that are guessed and that the encoding relies on, ``broken`` are those of which two facts could hold
+    afterwards; one that an earlier write of the same `Writer` breaks is not looked at again. ``breaking`` has
+    others, each with the states that break it if they are among those that the alternative has in common:
+    what all its actions have in common is as large as the database, and is better asked once for them all.
+    """
+
+    updates: Mapping[str, Bdd]
+    outside: Bdd
+    doubling: Bdd
+    broken: frozenset[Key]
+    breaking: Mapping[frozenset[Key], Bdd]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """For some statements, per fact the states in which they delete it and in which they insert it."""
+
+    deleted: dict[Fact, Bdd] = dataclasses.field(default_factory=dict)
+    inserted: dict[Fact, Bdd] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all actions of an alternative do, each in some of the states of ``common``: the new values d_b of
+    ``write``, and the ``facts`` that it comes from."""
+
+    common: Bdd
+    facts: _Facts
+    write: Write
+
+
+_NOTHING: Mapping[str, tuple[Fact, ...]] = MappingProxyType({})
+
+
+class Writer:
+    """Turns statements into updates of bits."""
+
+    def __init__(self, compiler: Compiler) -> None:
+        self.compiler = compiler
+        self.encoding = compiler.encoding
+        self.manager = compiler.manager
+        self.single = compiler.single
+        self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
+        self._held: dict[tuple[str, Bdd], Bdd] = {}
+        self._broken: set[Key] = set()
+
+    def shared(self, effect: Effect, common: Bdd, told: Set[str] = frozenset()) -> Shared:
+        """What the statements of an effect do in the states of ``common`` that mention none of its variables.
+        That relations of ``told`` are cleared is left to the actions, since these tell which fact it is about
+        (`told`)."""
+        facts, outside = _Facts(), self.manager.false
+        for statement in effect.statements:
+            match statement:
+                case Clear(relations):
+                    for name in relations:
+                        if name not in told:
+                            there = self.encoding.dynamic_facts[name]
+                            facts.deleted.update(dict.fromkeys(there, self.manager.true))
+                case Insert() | Delete() if not mentioned_variables(statement):
+                    outside = outside | self._collect(statement, {}, facts)
+                case _:
+                    pass
+        nothing = Write({}, outside, self.manager.false, frozenset(), {})
+        write = self._write(effect, facts, self.manager.true, Shared(common, _Facts(), nothing), _NOTHING)
+        return Shared(common, facts, write)
+
+    def told(self, effect: Effect, case: Bdd) -> Mapping[str, tuple[Fact, ...]]:
+        """Of the relations that an effect clears and that hold one fact at most, those of which ``case``
+        tells what fact that may be, with the facts that it may be. To write these bits only keeps an action
+        short, which saturation makes use of."""
+        cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
+        present = {name: self._present(name, case) for name in sorted(cleared & self.single)}
+        every = self.encoding.dynamic_facts
+        return {name: facts for name, facts in present.items() if len(facts) < len(every[name])}
+
+    def write(
+        self,
+        effect: Effect,
+        values: Environment,
+        case: Bdd,
+        shared: Shared,
+        told: Mapping[str, tuple[Fact, ...]] = _NOTHING,
+    ) -> Write:
+        """What the statements of an effect do for values of its variables in the states of ``case`` that
+        ``shared`` has in common, all in the care set: the updates are those that differ from what is shared,
+        all else but ``breaking`` includes it. A one-hot vector stands for any value that ``case`` allows,
+        and the updates depend on it."""
+        facts, outside = _Facts(), shared.write.outside
+        for present in told.values():
+            facts.deleted.update(dict.fromkeys(present, self.manager.true))
+        for statement in effect.statements:
+            match statement:
+                case Insert() | Delete():
+                    if mentioned_variables(statement):
+                        outside = outside | self._collect(statement, values, facts)
+                case Choose() | Fresh() | Ensure() | Clear():
+                    pass
+                case Assign():
+                    raise AssertionError(f"{statement} is not expanded")
+                case _:
+                    assert_never(statement)
+        write = self._write(effect, facts, case, shared, told)
+        return dataclasses.replace(write, outside=outside)
+
+    def _collect(self, statement: Insert | Delete, values: Environment, facts: _Facts) -> Bdd:
+        """Add the facts that a statement deletes or inserts; the states in which it inserts one without
+        bits."""
+        outside = self.manager.false
+        for fact, when in self.affected(statement, values):
+            if isinstance(statement, Delete):
+                facts.deleted[fact] = facts.deleted.get(fact, self.manager.false) | when
+            elif self.encoding.field(fact) is not None:
+                facts.inserted[fact] = facts.inserted.get(fact, self.manager.false) | when
+            elif fact not in self.encoding.static:
+                outside = outside | when
+        return outside
+
+    def _write(
+        self, effect: Effect, own: _Facts, case: Bdd, shared: Shared, told: Mapping[str, tuple[Fact, ...]]
+    ) -> Write:
+        """The updates of the fields that ``own`` facts are of, by these and the shared ones."""
+        m, care = self.manager, self.encoding.care
+        broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken
+        updates: dict[str, Bdd] = {}
+        doubling, breaking = shared.write.doubling, dict[frozenset[Key], Bdd]()
+        for field in self._touched([*own.deleted, *own.inserted]):
+            within = case & self.encoding.well_coded(field) if care == m.true else case
+            gone = self._both(field.facts, own.deleted, shared.facts.deleted)
+            come = self._both(field.facts, own.inserted, shared.facts.inserted)
+            leaving = self._leaving(gone)
+            occupied = ~m.point(field.code(None)) & ~leaving
+            if len(field.facts) > 1 and come:
+                met = within & meeting(self.compiler, occupied, come)
+                if is_declared(field, self.encoding.schema):
+                    doubling = doubling | met
+                elif met != m.false:
+                    keys = keys_of(field)
+                    breaking[keys] = breaking.get(keys, m.false) | met
+            for bit, new in self._field_bits(field, leaving, come).items():
+                settled = self._settle(shared.write.updates.get(bit, m.var(bit)), new, within)
+                if settled is not None:
+                    updates[bit] = settled
+        self._broken |= broken
+        return Write(updates, shared.write.outside, doubling, frozenset(broken), breaking)
+
+    def _both(
+        self, facts: Iterable[Fact], own: Mapping[Fact, Bdd], shared: Mapping[Fact, Bdd]
+    ) -> Mapping[Fact, Bdd]:
+        """The states in which each of the facts is written, of those that are."""
+        m = self.manager
+        written = (fact for fact in facts if fact in own or fact in shared)
+        return {fact: own.get(fact, m.false) | shared.get(fact, m.false) for fact in written}
+
+    def _touched(self, facts: Iterable[Fact]) -> Iterable[Field]:
+        """The fields of the facts that have bits."""
+        fields = (self.encoding.field(fact) for fact in facts)
+        return dict.fromkeys(field for field in fields if field is not None)
+
+    # relations with one fact at most, one bit for each
+
+    def _present(self, relation: str, case: Bdd) -> tuple[Fact, ...]:
+        """The facts of a relation that may hold in ``case``: the only one, if it is known, or those of
+        the field that it is in.
+
+        A fact that holds throughout the case holds on any path to it.
+        """
+        m, atom = self.manager, self.encoding.atom
+        if relation in self.single and case != m.false:
+            for field, fact in self._held_on(m.path(case)):
+                if fact.relation == relation:
+                    if case & ~atom(fact) == m.false:
+                        return (fact,)
+                    if case & ~m.disj(map(atom, field.facts)) == m.false:
+                        return field.facts
+        return self.encoding.dynamic_facts[relation]
+
+    def _held_on(self, path: Mapping[str, bool]) -> Iterator[tuple[Field, Fact]]:
+        """The facts whose bits, as far as the path sets them, say that they hold, with their fields."""
+        fields = (self._field_of.get(bit) for bit, value in path.items() if value)  # None: of a parameter
+        for field in dict.fromkeys(filter(None, fields)):
+            number = number_in(field.bits, path)
+            if number <= len(field.facts):
+                yield field, field.facts[number - 1]
+
+    @cached_property
+    def _field_of(self) -> Mapping[str, Field]:
+        """The field of each state bit."""
+        return {bit: field for field in self.encoding.fields for bit in field.bits}
+
+    def _broken_singles(
+        self, effect: Effect, case: Bdd, own: _Facts, shared: Shared, told: Mapping[str, tuple[Fact, ...]]
+    ) -> Iterator[Key]:
+        """The single relations of which two facts could hold afterwards."""
+        m, atom = self.manager, self.encoding.atom
+        cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
+        for relation in sorted({fact.relation for fact in own.inserted} & self.single):
+            if (relation, ()) in self._broken:
+                continue
+            gone, come = (
+                self._both([fact for fact in {**few, **rest} if fact.relation == relation], few, rest)
+                for few, rest in (
+                    (own.deleted, shared.facts.deleted),
+                    (own.inserted, shared.facts.inserted),
+                )
+            )
+            if relation in cleared:
+                stays = m.false
+            else:
+                present = told.get(relation) or self._present(relation, case)
+                if len(present) < len(self.encoding.dynamic_facts[relation]):
+                    held = m.disj(map(atom, present))
+                else:
+                    held = self._some_held(relation, shared.common)
+                stays = held & ~self._leaving(gone)
+            for_good = m.true if self.encoding.static_facts[relation] else m.false
+            if may_meet(self.compiler, stays | for_good, come, case, shared.common):
+                yield relation, ()
+
+    def _some_held(self, relation: str, common: Bdd) -> Bdd:
+        """The states of ``common`` in which some fact of the relation holds, kept: as large as the relation,
+        and asked for each action."""
+        key = (relation, common)
+        if key not in self._held:
+            facts = self.encoding.dynamic_facts[relation]
+            self._held[key] = self.manager.disj(map(self.encoding.atom, facts)) & common
+        return self._held[key]
+
+    # fields
+
+    def _leaving(self, deleted: Mapping[Fact, Bdd]) -> Bdd:
+        """Where one of the facts holds and is deleted."""
+        return self.manager.disj(when & self.encoding.atom(fact) for fact, when in deleted.items())
+
+    def _field_bits(self, field: Field, leaving: Bdd, inserted: Mapping[Fact, Bdd]) -> Mapping[str, Bdd]:
+        """The new bits of a field of which no two facts meet: those of the fact inserted or of the one that
+        held and is not deleted. Where there are both they are the same fact."""
+        m = self.manager
+        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & ~leaving] for bit in field.bits}
+        for fact, when in inserted.items():
+            for bit, value in field.code(fact).items():
+                if value:
+                    news[bit].append(when)
+        return {bit: m.disj(functions) for bit, functions in news.items()}
+
+    def _settle(self, default: Bdd, new: Bdd, case: Bdd) -> Bdd | None:
+        """The new value of a bit, constant where the case makes it so; None where it is the default."""
+        m = self.manager
+        if new == default:
+            return None
+        if new not in (m.true, m.false):
+            if m.implies(case, ~new):
+                new = m.false
+            elif m.implies(case, new):
+                new = m.true
+        return None if m.implies(case, new.equiv(default)) else new
+
+    # which facts a statement is about
+
+    def affected(self, statement: Insert | Delete, values: Environment) -> Iterator[tuple[Fact, Bdd]]:
+        """The facts that a statement may insert or delete, each with the states in which it does.
+
+        A fact that no bit and no static fact stands for is given too: an insertion outside U_f.
+        """
+        loose = {name: term for name, term in values.items() if isinstance(term, Vector)}
+        if loose:
+            mentioned = mentioned_variables(statement)
+            loose = {name: vector for name, vector in loose.items() if name in mentioned}
+        for chosen, where in self._choices(loose):
+            for fact, when in self._affected(statement, {**values, **chosen}):
+                yield fact, where & when
+
+    def _choices(self, loose: Mapping[str, Vector]) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
+        """The values that one-hot vectors may have together, with where they have them. No bit set stands
+        for a value outside U_f, which differs from variable to variable."""
+        encoding = self.encoding
+        of_each = (
+            [
+                *((value, encoding.is_value(v, value)) for value in encoding.values[v.sort]),
+                (f"{name}?", encoding.none(v)),
+            ]
+            for name, v in loose.items()
+        )
+        for choice in product(*of_each):
+            values = dict(zip(loose, (value for value, _ in choice), strict=True))
+            yield values, self.manager.conj(where for _, where in choice)
+
+    def _affected(self, statement: Insert | Delete, values: Environment) -> Iterator[tuple[Fact, Bdd]]:
+        """`affected`, where every variable that the statement mentions has a value."""
+        m, atom = self.manager, statement.atom
+        scope: dict[str, Vector | Value] = dict(values)
+        for binder in statement.binders:
+            scope[binder.name] = self.compiler.bound_vector(binder, scope)
+        bound = {b.name: scope[b.name] for b in statement.binders}
+        # What is deleted has to hold, so that the values of the atom are active.
+        about = conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where
+        ranging = (
+            self.compiler.ranging(binder, vector, about)
+            for binder in statement.binders
+            if isinstance(vector := bound[binder.name], Vector)
+        )
+        when = m.conj([*ranging, self.compiler.formula(statement.where, scope)])
+        in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
+        when = m.exist(frozenset(bits_of(v for name, v in bound.items() if name not in in_atom)), when)
+        if when == m.false:
+            return
+        terms = tuple(denoted(term, scope) for term in atom.args)
+        fixed = tuple(term for term in terms if isinstance(term, str))
+        if not in_atom:
+            yield Fact(atom.relation, fixed), when
+            return
+        beyond = next(filter(self.encoding.is_beyond, fixed), None)
+        if beyond is not None:  # no such fact has bits: all that matters is whether there is one
+            some = frozenset(bits_of(bound[name] for name in in_atom))
+            yield Fact(atom.relation, (beyond,)), m.exist(some, when)
+            return
+        places = tuple(bound[name] for name in sorted(in_atom))
+        for assignment, here in m.cases(when & self._possible(atom.relation, terms), bits_of(places)):
+            taken = {v: self.encoding.value(v, assignment) for v in places if isinstance(v, Vector)}
+            yield Fact(atom.relation, tuple(taken[t] if isinstance(t, Vector) else t for t in terms)), here
+
+    def _possible(self, relation: str, terms: tuple[Vector | Value, ...]) -> Bdd:
+        """The values of the vectors among the terms for which there is a fact with bits, or a static one."""
+        if (relation, terms) not in self._facts:
+            fixed = [(k, term) for k, term in enumerate(terms) if isinstance(term, str)]
+            facts = self.encoding.facts_at(relation, *fixed[0]) if fixed else self.encoding.facts_of(relation)
+            leaves = [(fact.args, self.manager.true) for fact in facts]
+            self._facts[relation, terms] = self.encoding.choice(terms, leaves)
+        return self._facts[relation, terms]
+
+
+def mentioned_variables(statement: Insert | Delete) -> frozenset[str]:
+    """The variables of an effect that an insertion or deletion mentions, its own binders excepted."""
+    own = {binder.name for binder in statement.binders}
+    return (free_variables(statement.atom) | free_variables(statement.where)) - own

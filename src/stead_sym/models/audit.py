@@ -1,0 +1,253 @@
+"""Does an agent follow a renaming? The audit of C-equivariance, and a search for names that break it.
+
+The decision: an audit is of one decision context and one renaming ρ, and is exact:
+
+    Π̂(ρ(D), ρ(A)) = ρ(Π̂(D, A))
+
+holds or does not. The search proposes names of an identifier grammar and ranks them by the lead that the call
+which should be selected has over its rivals; it can find a violation, never show that there is none.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from stead_sym.agents.base import Agent, DecisionContext
+from stead_sym.agents.prompts.prompt import Message
+from stead_sym.agents.records.answer import Answer
+from stead_sym.deployment.tool import Call
+from stead_sym.errors import InputError
+from stead_sym.models.agent import ModelAgent
+from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an agent selected before and after a renaming."""
+
+    context: DecisionContext
+    renaming: Mapping[Value, Value]
+    before: frozenset[Call]
+    after: frozenset[Call]
+
+    @property
+    def expected(self) -> frozenset[Call]:
+        """ρ(Π̂(D, A))."""
+        return frozenset(call.rename(self.renaming) for call in self.before)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the selection followed the renaming."""
+        return self.after == self.expected
+
+
+def audit(
+    agent: Agent, context: DecisionContext, renamings: Sequence[Mapping[Value, Value]], fixed: Set[Value]
+) -> list[Audit]:
+    """One audit per renaming; everything goes to the agent in one batch.
+
+    Raises `InputError` for a renaming that moves a value of B = ``fixed``, onto one, or two values onto one.
+    """
+    for renaming in renamings:
+        _check(context, renaming, fixed)
+    moved = [rename(context, renaming) for renaming in renamings]
+    before, *after = (frozenset(calls) for calls in agent.select([context, *moved]))
+    return [Audit(context, rho, before, calls) for rho, calls in zip(renamings, after, strict=True)]
+
+
+def rename(context: DecisionContext, renaming: Mapping[Value, Value]) -> DecisionContext:
+    """(ρ(D), ρ(A))."""
+    return DecisionContext(
+        context.view.rename(renaming), frozenset(call.rename(renaming) for call in context.calls)
+    )
+
+
+def values(context: DecisionContext) -> frozenset[Value]:
+    """The values that a context shows."""
+    shown: set[Value] = {value for call in context.calls for value in call.args}
+    return frozenset(shown.union(*context.view.active_domain.values()))
+
+
+_SPARE = 5
+"""So many new names a sort has in a random renaming."""
+
+
+def random_renaming(context: DecisionContext, fixed: Set[Value], dice: random.Random) -> dict[Value, Value]:
+    """A renaming of the values outside ``fixed``, within the names of their sort and `_SPARE` new ones.
+
+    A new name is spelled like a canonical one, S_7. Values that only calls mention keep their names.
+    """
+    renaming: dict[Value, Value] = {}
+    for sort, shown in sorted(context.view.active_domain.items()):
+        names = sorted(shown - fixed)
+        new = (f"{sort.upper()}_{number}" for number in range(1, len(names) + _SPARE + 1))
+        pool = sorted({*names, *(name for name in new if name not in values(context) and name not in fixed)})
+        renaming.update(zip(names, dice.sample(pool, len(names)), strict=True))
+    return renaming
+
+
+def changed_places(
+    before: Iterable[Message], after: Iterable[Message], renaming: Mapping[Value, Value]
+) -> int | None:
+    """In how many places a renaming changed a prompt; None if anything else changed.
+
+    All occurrences of the old names, replaced at once, must make the one prompt the other; and no new name
+    may have stood in the prompt.
+    """
+    moved = {old: new for old, new in renaming.items() if old != new}
+    if not moved:
+        return 0 if tuple(before) == tuple(after) else None
+    old_names = re.compile("|".join(map(re.escape, sorted(moved, key=len, reverse=True))))
+    places = 0
+    for one, other in zip(before, after, strict=True):
+        text, count = old_names.subn(lambda match: moved[match[0]], one.content)
+        if text != other.content or one.role != other.role:
+            return None
+        if any(new in one.content for new in moved.values() if new not in moved):
+            return None
+        places += count
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """An identifier grammar: for every position the characters that may stand there."""
+
+    slots: tuple[str, ...]
+
+    @classmethod
+    def of(cls, pattern: str) -> Grammar:
+        """The grammar of `[a-z][a-z0-9]{6}_[a-z0-9]{8}`: classes, counts and plain characters.
+
+        Raises `InputError` for another pattern.
+        """
+        slots: list[str] = []
+        position = 0
+        while position < len(pattern):
+            match = _ELEMENT.match(pattern, position)
+            if match is None:
+                raise InputError(
+                    f"the identifier grammar {pattern!r} is wrong at character {position + 1};"
+                    " write classes, counts and plain characters, such as [a-z]{4}_[0-9]{2}"
+                )
+            slots += [_members(match["class"]) if match["class"] else match["plain"]] * int(
+                match["count"] or 1
+            )
+            position = match.end()
+        if not slots:
+            raise InputError("the identifier grammar is empty; write one such as [a-z]{4}_[0-9]{2}")
+        return cls(tuple(slots))
+
+    def sample(self, dice: random.Random) -> str:
+        """A name at random."""
+        return "".join(map(dice.choice, self.slots))
+
+    def mutate(self, name: str, dice: random.Random) -> str:
+        """``name``, of this grammar, with one or two positions drawn anew."""
+        letters = list(name)
+        for position in dice.sample(range(len(letters)), min(len(letters), dice.randint(1, 2))):
+            letters[position] = dice.choice(self.slots[position])
+        return "".join(letters)
+
+
+_ELEMENT = re.compile(r"(?:\[(?P<class>(?:\w-\w|\w)+)\]|(?P<plain>[\w.@:-]))(?:\{(?P<count>[1-9]\d?)\})?")
+
+
+def _members(text: str) -> str:
+    members: list[str] = []
+    for first, last, single in re.findall(r"(\w)-(\w)|(\w)", text):
+        members += [single] if single else map(chr, range(ord(first), ord(last) + 1))
+    if not members:
+        raise InputError(f"the class [{text}] is empty; write the lesser character first")
+    return "".join(sorted(set(members)))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A name that was tried for a value.
+
+    ``lead`` is by how much, in log-probability, the wanted call led at the node where it was closest to
+    losing; below 0 it lost. ``places`` is in how many places of the prompt the name stands.
+    """
+
+    name: Value
+    lead: float
+    places: int
+    audit: Audit
+
+
+def search(
+    agent: ModelAgent,
+    context: DecisionContext,
+    value: Value,
+    grammar: Grammar,
+    fixed: Set[Value],
+    *,
+    rounds: int = 20,
+    batch: int = 16,
+    seed: int = 0,
+) -> list[Candidate]:
+    """Names for ``value``, the smallest lead first, until one breaks equivariance or the rounds are over.
+
+    The wanted call is the one selected for ``context``, renamed. Only candidates are kept that pass the
+    rename audit: nothing but the identifier changed in the prompt, in as many places as it stood.
+    """
+    dice = random.Random(seed)
+    taken = values(context)
+    if value not in taken or value in fixed:
+        known = _some(taken - fixed)
+        raise InputError(f"the context has no value {value} that may be renamed; name one of {known}")
+    messages = agent.prompt.messages(context)
+    kept: dict[Value, Candidate] = {}
+    for _ in range(rounds):
+        best = sorted(kept.values(), key=lambda c: (c.lead, c.name))[: max(1, batch // 4)]
+        names = {grammar.sample(dice) for _ in range(batch if not best else batch // 4)}
+        names |= {grammar.mutate(dice.choice(best).name, dice) for _ in range(batch) if best}
+        fresh = [name for name in sorted(names) if name not in kept and name not in taken][:batch]
+        renamings = [{value: name} for name in fresh]
+        for result in audit(agent, context, renamings, fixed):
+            moved = rename(context, result.renaming)
+            places = changed_places(messages, agent.prompt.messages(moved), result.renaming)
+            answer = agent.answer(moved)
+            if places and answer is not None:
+                name = result.renaming[value]
+                kept[name] = Candidate(name, lead(answer, result.expected), places, result)
+        if any(not candidate.audit.follows for candidate in kept.values()):
+            break
+    return sorted(kept.values(), key=lambda c: (c.audit.follows, c.lead, c.name))
+
+
+def lead(answer: Answer, wanted: Set[Call]) -> float:
+    """The least lead of the wanted calls' tokens at the branching nodes that were visited on their way.
+
+    With no such node it is infinite.
+    """
+    wanted_tokens = [offered.tokens for offered in answer.calls if offered.call in wanted]
+    leads = [float("inf")]
+    for branching in answer.branchings:
+        depth = len(branching.path)
+        good = {tokens[depth] for tokens in wanted_tokens if tokens[:depth] == branching.path}
+        said = dict(zip(branching.allowed, branching.logprobs, strict=True))
+        rivals = [p for token, p in said.items() if token not in good]
+        if good and rivals:
+            leads.append(max(said[token] for token in good) - max(rivals))
+    return min(leads)
+
+
+def _check(context: DecisionContext, renaming: Mapping[Value, Value], fixed: Set[Value]) -> None:
+    moved = {old: new for old, new in renaming.items() if old != new}
+    if rigid := sorted(set(moved) & fixed | set(moved.values()) & fixed):
+        raise InputError(f"the renaming moves the rigid value {rigid[0]}; rename other values only")
+    shown = values(context)
+    if missing := sorted(set(moved) - shown):
+        raise InputError(f"the context has no value {missing[0]}; name one of {_some(shown - fixed)}")
+    images = [renaming.get(value, value) for value in sorted(shown)]
+    if len(set(images)) < len(images):
+        raise InputError("the renaming takes two values to one; give every value a name of its own")
+
+
+def _some(names: Iterable[Value]) -> str:
+    return ", ".join(sorted(names)) or "none: there is nothing to rename"

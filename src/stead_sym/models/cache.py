@@ -1,0 +1,67 @@
+"""Folders of files that are made once and kept: models that were fetched, and what is converted from them.
+
+The decision: a folder appears whole or not at all. It is filled under another name and then renamed, so that
+of several processes that make the same one each gets a whole one and none waits for another. It has the
+digests of its files, and they are checked whenever it is used.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from stead_sym.agents.records.digest import digest_file
+from stead_sym.errors import ModelError
+from stead_sym.support.caches import cache_folder
+
+_DIGESTS = "SHA256SUMS"
+
+
+def models_folder() -> Path:
+    """Where models are kept."""
+    return cache_folder("models")
+
+
+def made_once(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """``folder``, filled by ``fill`` where it is not there yet.
+
+    Raises `ModelError` where a file in it is not the one that was put there, or there is no room for it, and
+    whatever ``fill`` raises; then nothing is left behind.
+    """
+    if folder.is_dir():
+        _check(folder)
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as place:
+            making = Path(place, "made")
+            making.mkdir()
+            fill(making)
+            lines = [f"{digest_file(path)}  {path.name}\n" for path in sorted(making.iterdir())]
+            (making / _DIGESTS).write_text("".join(lines), encoding="utf-8")
+            if not folder.is_dir():
+                _rename(making, folder)
+    except OSError as error:
+        raise ModelError(
+            f"{folder}: cannot be made ({error.strerror or error}); make room there, or set XDG_CACHE_HOME"
+        ) from None
+    return folder
+
+
+def _rename(making: Path, folder: Path) -> None:
+    try:
+        making.rename(folder)
+    except OSError:
+        if not folder.is_dir():  # where it is, another process was faster, and made the same
+            raise
+
+
+def _check(folder: Path) -> None:
+    try:
+        for line in (folder / _DIGESTS).read_text(encoding="utf-8").splitlines():
+            digest, _, name = line.partition("  ")
+            if digest_file(folder / name) != digest:
+                raise ModelError(f"{folder / name}: not the file that was put there; remove {folder}")
+    except (OSError, UnicodeDecodeError):
+        raise ModelError(f"{folder}: not whole; remove it, and it is made again") from None

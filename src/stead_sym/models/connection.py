@@ -1,0 +1,216 @@
+"""JSON over HTTP with the server of a model, none of it without end.
+
+The decision: aiohttp in an event loop in a thread of its own. There a deadline holds for all of a request
+(name, connection, a head or a body that drips in), whatever is under way can be cancelled at once, and one
+request costs half of what it costs with threads. The thread lives as long as a `Talk`, so that none is left
+after it, however it ends. Retries are not here: whether to ask again depends on what others were answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from stead_sym.agents.in_flight import in_thread
+from stead_sym.errors import InputError, ModelError
+from stead_sym.models.addresses import Address
+from stead_sym.models.server_answers import json_or_none, retry_after, words_on_error
+from stead_sym.models.tokenizer import library
+
+EXTRA = "server"
+"""The extra of the package that has what a server's client needs."""
+_BUSY = (429, 503)
+_BROKEN = (408, 500, 502, 504)
+_MOST_BYTES = 1 << 20
+"""So many bytes an answer may have, beside what repeats the question: a server may send its tokens back."""
+_REPEATED = 4
+"""A question that is sent back has at most so many times the bytes."""
+_MOMENT = 2.0
+"""Seconds that a thread gets to begin where nobody wants it any more."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a server is waited for, in seconds.
+
+    ``request`` is for one question with everything that is tried again, ``whole`` for all questions that are
+    asked together (None: no limit), ``connect`` for a connection, and ``pause`` the longest that a server may
+    ask to be left alone (`Retry-After`). A server that fails ``tries`` times without an answer in between is
+    given up.
+    """
+
+    request: float = 600.0
+    whole: float | None = None
+    connect: float = 10.0
+    pause: float = 30.0
+    tries: int = 6
+
+    def __post_init__(self) -> None:
+        for name in ("request", "whole", "connect", "pause", "tries"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise InputError(f"the patience has {name} {value}; give a number above 0")
+
+
+class Temporary(Exception):
+    """There was no answer, and there may be one if it is asked for again: ``error`` says why.
+
+    ``busy``: the server has refused, perhaps for so many seconds (``after``). ``late``: the time was over.
+    """
+
+    def __init__(
+        self, words: str, *, busy: bool = False, late: bool = False, after: float | None = None
+    ) -> None:
+        super().__init__(words)
+        self.error = ModelError(words)
+        self.busy = busy
+        self.late = late
+        self.after = after
+
+
+class Talk:
+    """Requests to servers, as a context manager: at its end nothing is under way, and no thread is left."""
+
+    def __init__(self, name: str, connect: float) -> None:
+        """``name`` is whose talk it is, ``connect`` the seconds that a connection may take.
+
+        Raises `ModelError` where the library is not installed.
+        """
+        self._connect = connect
+        self._aiohttp = library("aiohttp", name, EXTRA)
+        self._begun: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, name="requests of stead-sym", daemon=True)
+
+    def __enter__(self) -> Self:
+        try:
+            self._thread.start()
+            self._begun.result()
+        except BaseException:  # Ctrl-C comes at any time; the thread may run then or not
+            wait([self._begun], timeout=_MOMENT)
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._begun.done() and self._begun.exception() is None:
+            self.loop.call_soon_threadsafe(self._ending.set)
+            self._thread.join()
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Run ``work`` in the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run ``work`` in the loop, and return what it does."""
+        return self.start(work).result()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:
+            if self._begun.done():
+                raise
+            self._begun.set_exception(error)
+
+    async def _serve(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._ending = asyncio.Event()
+        connector = self._aiohttp.TCPConnector(limit=0, ttl_dns_cache=60)
+        async with self._aiohttp.ClientSession(
+            connector=connector,
+            timeout=self._aiohttp.ClientTimeout(total=None, sock_connect=self._connect),
+            cookie_jar=self._aiohttp.DummyCookieJar(),
+        ) as self.session:
+            self._begun.set_result(None)
+            await self._ending.wait()
+            # What is still under way is cancelled before the session is closed.
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+    async def ask(
+        self,
+        address: Address,
+        path: str,
+        body: bytes | None = None,
+        *,
+        seconds: float,
+        optional: bool = False,
+    ) -> dict[str, Any]:
+        """The answer to a POST of ``body``, or to GET without one, within so many seconds; with ``optional``
+        an empty one where the server does not know ``path``.
+
+        Raises `Temporary` where it may be asked again, and `ModelError` where not.
+        """
+        place = f"{address.url}{path}"
+        try:
+            async with asyncio.timeout(max(seconds, 0.0)):
+                return await self._ask(address, path, body, optional)
+        except self._aiohttp.ServerTimeoutError:
+            raise Temporary(
+                f"{place}: no connection within {self._connect:.3g} s; start the server, or mend the address"
+            ) from None
+        except TimeoutError:
+            raise Temporary(
+                f"{place}: no whole answer within {seconds:.3g} s; see the server's log, or wait longer",
+                late=True,
+            ) from None
+        except (self._aiohttp.ClientError, OSError, ValueError) as error:
+            raise Temporary(
+                f"{place}: no answer: {address.said(_reason(error))}; start the server, or mend the address"
+            ) from None
+
+    async def _ask(self, address: Address, path: str, body: bytes | None, optional: bool) -> dict[str, Any]:
+        method = "GET" if body is None else "POST"
+        place = f"{address.url}{path}"
+        headers = {**dict(address.headers), **({} if body is None else {"Content-Type": "application/json"})}
+        async with self.session.request(
+            method, address.target(path), data=body, headers=headers, allow_redirects=False
+        ) as response:
+            content, most = bytearray(), _MOST_BYTES + _REPEATED * len(body or b"")
+            async for chunk in response.content.iter_any():
+                content += chunk
+                if len(content) > most:
+                    raise ModelError(
+                        f"{place}: the answer has more than {most} bytes; name the address of a vLLM server"
+                    )
+            status, reason, after = response.status, response.reason, response.headers.get("Retry-After")
+        data = await in_thread(json_or_none, content)
+        if status == 200 and isinstance(data, dict):
+            return data
+        if status == 200:
+            raise ModelError(f"{place}: the answer is not a JSON object; name the address of a vLLM server")
+        words = address.said(f"{status} {words_on_error(data) or reason or ''}".strip())
+        told = f"{place}: {words}; see the server's log, or set VLLM_API_KEY where it wants a key"
+        if status in _BUSY:
+            raise Temporary(told, busy=True, after=retry_after(after))
+        if status in _BROKEN:
+            raise Temporary(told)
+        if status == 404 and optional:
+            return {}
+        raise ModelError(told)
+
+
+def _reason(error: Exception) -> str:
+    """Why there was no answer, without what the library wraps around it."""
+    inner = getattr(error, "os_error", None) or error
+    number = getattr(inner, "errno", None)
+    if isinstance(number, int) and number > 0:
+        return f"[Errno {number}] {os.strerror(number)}"
+    if type(error).__name__ == "ServerDisconnectedError":
+        return "the server hung up"
+    return str(inner) or type(inner).__name__

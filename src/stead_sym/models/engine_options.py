@@ -1,0 +1,80 @@
+"""Options that a user gives to what runs a model, as `KEY=VALUE`.
+
+The decision: an option goes to the engine's own constructor under the engine's own name for it. All that is
+given becomes part of what identifies the answers, but for options known not to determine them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from stead_sym.agents.records.digest import spelled
+from stead_sym.errors import InputError
+from stead_sym.logic.names import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """Options by name, their values as JSON has them."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, words: Iterable[str]) -> EngineOptions:
+        """The options in `KEY=VALUE`, each given once; a VALUE that is not JSON is a text."""
+        values: dict[str, Any] = {}
+        for word in words:
+            key, equals, text = word.partition("=")
+            if not equals or not key.isidentifier():
+                raise InputError(
+                    f"--engine-option {word!r} is not KEY=VALUE; write one such as dtype=bfloat16"
+                )
+            if key in values:
+                raise InputError(f"--engine-option {key} is given twice; give it once")
+            values[key] = _value(text)
+        return cls(values)
+
+    def check(self, known: Collection[str], engine: str) -> None:
+        """Raise `InputError` for an option that ``engine`` does not know."""
+        for key in self.values:
+            if key not in known:
+                hint = nearest(key, known, "")
+                raise InputError(
+                    f"--engine-option {key}: {engine} has no such option;{' ' * bool(hint)}{hint}"
+                    " leave it out, or see its documentation"
+                )
+
+    def identity(self, irrelevant: Collection[str]) -> dict[str, str]:
+        """The options as a part of a backend's identity, without the irrelevant ones; empty where none is
+        left."""
+        left = {key: value for key, value in self.values.items() if key not in irrelevant}
+        return {"options": spelled(left)} if left else {}
+
+
+def at_least_one(key: str, value: object) -> int:
+    """A number that an option wants."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError(f"--engine-option {key}={value} is not a number of at least 1; write one")
+    return value
+
+
+@contextmanager
+def refusing(engine: str) -> Iterator[None]:
+    """Engines tell by a `TypeError` that their constructor does not take an argument, or not such a one: that
+    is an `InputError` of one line."""
+    try:
+        yield
+    except TypeError as error:
+        said = str(error).strip().splitlines()[0] if str(error).strip() else "an argument is wrong"
+        raise InputError(f"{engine} does not take the --engine-option given: {said}; leave it out") from None
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

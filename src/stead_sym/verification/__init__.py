@@ -1,0 +1,1 @@
+"""From a deployment, an agent and specifications to verdicts, with their hypotheses and findings."""

@@ -1,0 +1,73 @@
+"""Findings about events, keys and `initially any`: what reads well and is not what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.keys import respects
+from stead_sym.deployment.tool import Assign, Insert
+from stead_sym.logic.syntax import Truth
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.ranges import changed_by, relations_in
+from stead_sym.verification.findings.starvation import asks_for_progress
+
+
+def endless_events(deployment: Deployment) -> Iterator[Finding]:
+    """Events that nothing ever disables, where a specification asks for something to come and no `fair` line
+    says that the events leave room for it."""
+    if (
+        deployment.fair
+        or deployment.fair_actions
+        or not any(asks_for_progress(spec.formula) for spec in deployment.specs)
+    ):
+        return
+    changing = {name for tool in deployment.tools_and_events for name in changed_by(tool)}
+    for event in deployment.events:
+        read = relations_in(event.guard)
+        unbounded = any(deployment.schema.sort(param.sort).values is None for param in event.params)
+        if not unbounded and changing.isdisjoint(read) and event.guard != Truth(False):
+            yield Finding(
+                "endless event",
+                event.span,
+                f"nothing ends the guard of {event.name}, so that a run may consist of it alone from some"
+                " state on: whatever should come at last (`AF`, `A[… U …]`) need not",
+                "give it a guard that its effect makes false, or add a `fair` line",
+            )
+
+
+def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
+    """Insertions into a relation with a key that nothing keeps from adding a second fact with the same
+    key."""
+    for tool, written in zip(deployment.tools_and_events, deployment.written.tools, strict=True):
+        for effect, own in zip(tool.effects, written.effects, strict=True):
+            setting = [(s.atom, s.binders) for s in own.statements if isinstance(s, Assign)]
+            for statement in effect.statements:
+                if isinstance(statement, Insert) and (statement.atom, statement.binders) not in setting:
+                    relation = deployment.schema.relation(statement.atom.relation)
+                    if relation.keys and not respects(
+                        tool, effect, statement, relation.keys, deployment.schema
+                    ):
+                        yield Finding(
+                            "key at risk",
+                            statement.span or effect.span or tool.span,
+                            f"`insert {statement.atom}` of {tool.name} may add a second fact with its key",
+                            f"write `set {statement.atom}`, which replaces the one that is there, or ask in"
+                            " the guard that there is none",
+                        )
+
+
+def no_room_initially(deployment: Deployment) -> Iterator[Finding]:
+    """`initially any` of a relation over an unbounded sort of which no value but constants may be active."""
+    lines = deployment.initially
+    for name in () if lines is None else lines.relations:
+        for sort in dict.fromkeys(deployment.schema.relation(name).sorts):
+            if deployment.bounds.get(sort, 1) == 0:
+                has = "its constants only" if deployment.constants[sort] else "no value at all"
+                yield Finding(
+                    "no room initially",
+                    lines.span if lines else None,
+                    f"`initially any {name}` speaks of databases that hold {has} of sort {sort}, whose"
+                    " bound is 0",
+                    f"write `bound {sort} N` with as many as the databases in question may have",
+                )

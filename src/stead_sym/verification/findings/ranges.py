@@ -1,0 +1,230 @@
+"""Quantifiers range over active values, and identifiers come back: formulas that read as if neither were so.
+
+One decision: a quantifier over a finite sort is left alone where an inactive value makes no difference. That
+is decided by reading every atom that mentions it as false, and equalities as either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool
+from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.syntax import (
+    WILDCARD,
+    And,
+    Atom,
+    Compare,
+    Count,
+    Empty,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Quantified,
+    Same,
+    Truth,
+    Until,
+    Use,
+    Var,
+    children,
+    free_variables,
+    subformulas,
+    unexpanded,
+)
+from stead_sym.verification.findings.finding import Finding
+
+# finite sorts
+
+
+def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
+    """Quantifiers of the specifications over a finite sort, of which a declared value may be inactive and
+    would make a difference."""
+    always = _always_active(deployment)
+    for spec in deployment.specs:
+        for part in subformulas(spec.formula):
+            if not isinstance(part, Exists | Forall) or part.binder.declared or isinstance(part.body, Truth):
+                continue
+            sort = part.binder.sort
+            declared = deployment.schema.sort(sort).values
+            missing = [value for value in declared or () if value not in always]
+            wanted = isinstance(part, Exists)  # the truth value that an inactive value would bring in
+            if missing and wanted in _truths(part.body, part.binder.name):
+                word = "exists" if wanted else "forall"
+                wild = part.binder.wild
+                shown = WILDCARD if wild else f"{word} {part.binder.name}"
+                name = fresh_name("y", free_variables(part)) if wild else part.binder.name
+                place = f", with {name} in the place of `_`," if wild else ""
+                keep = f"keep every value of {sort} in some fact"
+                write = f"write `{word} {name} in {sort}.`{place}"
+                if wanted:  # `exists x in s` is only easier to satisfy, also for an agent that does nothing
+                    remedy = f"{keep}; or {write} if one that no fact holds is to count"
+                else:
+                    remedy = f"{write} for all declared values, or {keep}"
+                yield Finding(
+                    "inactive values",
+                    part.span or spec.span,
+                    f"`{shown}` ranges over the values of {sort} that some fact holds"
+                    f" at the time, not over all declared ones: {missing[0]} may be left out",
+                    remedy,
+                    spec.name,
+                )
+
+
+def _always_active(deployment: Deployment) -> frozenset[str]:
+    """The values in facts of `init` that no tool can delete."""
+    changed = {
+        relation for tool in deployment.tools_and_events for e in tool.effects for relation in deleting(e)
+    }
+    if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+        return frozenset()
+    return frozenset(u for fact in deployment.init if fact.relation not in changed for u in fact.args)
+
+
+def deleting(effect: Effect) -> Iterator[str]:
+    """The relations of which the alternative may delete facts (of `ensure`: all that it mentions primed)."""
+    for statement in effect.statements:
+        match statement:
+            case Delete(atom):
+                yield atom.relation
+            case Clear(relations):
+                yield from relations
+            case Ensure(formula):
+                yield from (f.relation for f in subformulas(formula) if isinstance(f, Atom | Empty))
+            case _:
+                pass
+
+
+_EITHER = frozenset([True, False])
+
+
+def _truths(formula: Formula, name: str) -> frozenset[bool]:
+    """The truth values that the formula can have where the variable stands for a value that is not active:
+    atoms that mention it are false, everything else may be either. Under a temporal operator the value
+    may have become active."""
+    if name not in free_variables(formula):
+        return frozenset([formula.value]) if isinstance(formula, Truth) else _EITHER
+    match formula:
+        case Atom():
+            return frozenset([False])
+        case Equal(left, right):
+            return frozenset([True]) if left == right else _EITHER
+        case Compare():
+            return _EITHER
+        case Not(body):
+            return frozenset(not t for t in _truths(body, name))
+        case And(parts):
+            return _combined(all, [_truths(part, name) for part in parts])
+        case Or(parts):
+            return _combined(any, [_truths(part, name) for part in parts])
+        case Implies(left, right):
+            return _combined(any, [frozenset(not t for t in _truths(left, name)), _truths(right, name)])
+        case Exists(_, body) | Forall(_, body):
+            # over nothing `exists` is false and `forall` true
+            return _truths(body, name) | {isinstance(formula, Forall)}
+        case Count(comparison, number, binder, body) if binder.name != name:
+            if _truths(body, name) != {False}:
+                return _EITHER
+            return frozenset([number == 0 if comparison != "atmost" else True])  # none satisfies the body
+        case Iff() | Count() | Next() | Future() | Globally() | Until():
+            return _EITHER
+        case Truth() | Same() | Empty():
+            return _EITHER
+        case Use():
+            raise unexpanded(formula)
+        case _:
+            assert_never(formula)
+
+
+def _combined(junction: object, parts: list[frozenset[bool]]) -> frozenset[bool]:
+    """The values of a conjunction (`all`) or disjunction (`any`) of parts with these values."""
+    decisive = junction is any
+    found = set()
+    if any(decisive in part for part in parts):
+        found.add(decisive)
+    if all((not decisive) in part for part in parts):
+        found.add(not decisive)
+    return frozenset(found)
+
+
+# identifiers that come back
+
+
+def reads_once_ever(deployment: Deployment) -> Iterator[Finding]:
+    """Specifications that say of a value x that something never happens (again) to it, later than where x is
+    quantified, for a sort with fresh values that may have died before."""
+    mortal = _mortal_sorts(deployment)
+    for spec in deployment.specs:
+        for never, name, sort in _never_again(spec.formula, {}):
+            if sort in mortal:
+                held = fresh_name("y", {name})  # a proposal must not capture the value that it is about
+                yield Finding(
+                    "identifiers return",
+                    never.span or spec.span,
+                    f"`{never}` speaks of the identifier {name}, not of the {sort} that had it: once no fact"
+                    f" holds it, a fresh {sort} may get the same one, so this is not `at most once ever`",
+                    f"say it from where the value is held, for as long as it is"
+                    f" (`A[… W ~exists {held}. {held} = {name}]`), or"
+                    f" keep a fact about every {sort}",
+                    spec.name,
+                )  # fmt: skip
+
+
+def _mortal_sorts(deployment: Deployment) -> frozenset[str]:
+    """The sorts of which fresh values are drawn and inserted, every relation that they are inserted in can
+    lose facts, or is rewritten by an `ensure`."""
+    effects = [effect for tool in deployment.tools_and_events for effect in tool.effects]
+    drawn = {binder.sort for effect in effects for binder in effect.fresh}
+    deleted = {relation for effect in effects for relation in deleting(effect)}
+    lasting: set[str] = set()
+    for effect in effects:
+        fresh = {binder.name: binder.sort for binder in effect.fresh}
+        kept: dict[str, bool] = dict.fromkeys(fresh, False)
+        for statement in effect.statements:
+            if isinstance(statement, Insert) and statement.atom.relation not in deleted:
+                for term in statement.atom.args:
+                    if isinstance(term, Var) and term.name in kept:
+                        kept[term.name] = True
+        lasting.update(fresh[name] for name, stays in kept.items() if stays)
+    return frozenset(sort for sort in drawn if sort not in lasting)
+
+
+def _never_again(formula: Formula, bound: Mapping[str, str]) -> Iterator[tuple[Formula, str, str]]:
+    """(AG ¬f or ¬EF f, x, sort of x) for x in f that was quantified in an earlier state, or in this one."""
+    for name in sorted(bound):
+        if _says_never(formula, name):
+            yield formula, name, bound[name]
+            return
+    if isinstance(formula, Quantified):
+        bound = {**bound, formula.binder.name: formula.binder.sort}
+    for child in children(formula):
+        yield from _never_again(child, bound)
+
+
+def _says_never(formula: Formula, name: str) -> bool:
+    match formula:
+        case Globally("A", Not(body)) | Not(Future("E", body)):
+            return name in free_variables(body)
+        case _:
+            return False
+
+
+def changed_by(tool: Tool) -> Iterator[str]:
+    """The relations that the tool may change."""
+    for effect in tool.effects:
+        yield from deleting(effect)
+        yield from (s.atom.relation for s in effect.statements if isinstance(s, Insert))
+
+
+def relations_in(formula: Formula) -> tuple[str, ...]:
+    """The relations that the formula reads, each once, in the order in which they stand there."""
+    return tuple(dict.fromkeys(part.relation for part in subformulas(formula) if isinstance(part, Atom)))

@@ -1,0 +1,427 @@
+"""Findings that only the reachable states can tell: what fairness leaves out, vacuity, dead tools.
+
+Vacuity is that of Beer, Ben-David, Eisner and Rodeh (2001) and Kupferman and Vardi (2003): an occurrence of
+a subformula does not matter if the verdict stays when the occurrence is replaced by the truth value that
+makes this verdict harder to come by. One decision: what is reported is the largest such occurrence, once,
+and in the words of the plainer cause (a premise that is never true) where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.rules import RuleAgent
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole, Policy, Spec
+from stead_sym.deployment.printer import print_rule
+from stead_sym.deployment.tool import Effect, Tool
+from stead_sym.engines.protocol import Engine
+from stead_sym.logic.syntax import (
+    TRUE,
+    WILDCARD,
+    And,
+    Count,
+    Exists,
+    Forall,
+    Formula,
+    Future,
+    Globally,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    is_temporal,
+)
+from stead_sym.verification.findings.answered import answer_findings
+from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
+from stead_sym.verification.findings.finding import Finding, Kind
+from stead_sym.verification.findings.forced import forced_choices
+from stead_sym.verification.findings.occurrences import Occurrence, Path, constant, met, occurrences, replaced
+from stead_sym.verification.findings.ranges import changed_by, relations_in
+from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
+from stead_sym.verification.findings.static import implication_for_some
+from stead_sym.verification.hypotheses import left_out
+from stead_sym.verification.readings import answer, has_fair_run
+
+_MOST = 24
+"""So many occurrences of a specification are replaced at most: a count and not a time, so that what is
+reported is the same on any machine. Each costs as much as the specification itself at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was found, how many occurrences were left out (`_MOST`), and the specifications that hold of
+    nothing."""
+
+    findings: tuple[Finding, ...] = ()
+    left: int = 0
+    emptied: frozenset[str] = frozenset()
+
+
+def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
+    """Why no fair run starts at any initial state; nothing where one does. Every path quantifier would
+    range over no run there, so that `AG false` holds."""
+    constraints = deployment.fair
+    if engine.hidden is None or has_fair_run(engine):
+        return ()
+    never = [
+        Finding(
+            "unfair",
+            written.span,
+            f"the fairness constraint `{written}` is true in no reachable state",
+            "correct it, or remove it",
+        )
+        for written, constraint in zip(deployment.fair, constraints, strict=True)
+        if not engine.satisfying(constraint, {}).count
+    ]
+    start = "any" if engine.initial > 1 else "the"
+    each = "the fairness constraint" if len(constraints) == 1 else "all of the fairness constraints"
+    return tuple(never) or (
+        Finding(
+            "unfair",
+            deployment.fair[0].span,
+            f"no run from {start} initial state fulfils {each} infinitely often",
+            "weaken what `fair` asks for, or let the tools make it true again and again",
+        ),
+    )
+
+
+def hiding(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
+    """The `fair` lines that leave out finite runs: each that does so alone, or else all of them together."""
+    hidden = engine.hidden
+    if hidden is None or not has_fair_run(engine):
+        return
+    alone = [f for f in deployment.fair if not engine.under((f,), deployment.fair_actions).is_fair_everywhere]
+    for constraint in alone or deployment.fair[:1]:
+        line = f"`fair {constraint}`" if alone else "the `fair` lines together"
+        one = engine.under((constraint,), deployment.fair_actions).hidden if alone else hidden
+        assert one is not None, "a line that hides nothing is none of these"
+        yield Finding(
+            "fair hides",
+            constraint.span,
+            f"{line} leaves out finite runs, with all that goes wrong on them:"
+            f" {left_out(one, deployment, wrappers)}",
+            "say with `fair event NAME` or `fair tool NAME(…)` what gets its turn again and again, or add to"
+            " the line what may stay as it is for ever (`| …`)",
+        )
+
+
+def reached_findings(
+    deployment: Deployment,
+    engine: Engine,
+    specs: Sequence[Spec],
+    wrappers: Wrappers,
+) -> Examined:
+    """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most `_MOST`
+    occurrences are replaced, each before what it contains."""
+    found = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
+    found += [*forced_choices(wrappers), *answer_findings(wrappers)]
+    for role in deployment.agents:
+        wrapper = wrappers[role.name]
+        if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
+            contexts = [context for context, _ in wrapper.decisions]
+            found += _rules(deployment, role, wrapper.agent, contexts)
+    left, emptied = 0, set[str]()
+    for spec in specs:
+        if (holds := answer(engine, spec.formula).holds) is not None:
+            examined = _Vacuity(deployment, engine, spec, holds).examine()
+            found += examined.findings
+            left += examined.left
+            emptied |= examined.emptied
+    if engine.hidden is None:
+        found += starved(deployment, engine, specs, wrappers)
+        found += passed_by_idle_agents(deployment, engine, specs)
+    return Examined(tuple(found), left, frozenset(emptied))
+
+
+# specifications
+
+
+class _Vacuity:
+    """One specification: premises that are never true, quantifiers without a value, occurrences that do not
+    matter."""
+
+    def __init__(self, deployment: Deployment, engine: Engine, spec: Spec, holds: bool) -> None:
+        self.deployment = deployment
+        self.engine = engine
+        self.spec = spec
+        self.formula = spec.formula
+        self.holds = holds
+        self.constrained = bool(deployment.fair or deployment.fair_actions)
+        self.taken: list[Path] = []  # occurrences that a finding is about
+        self.trivial: dict[Path, bool] = {}  # those that have this truth value for want of anything to ask of
+        self.bodies = [o.path for o in occurrences(self.formula) if implication_for_some(o.formula)]
+
+    def examine(self) -> Examined:
+        """All of it."""
+        found: list[Finding] = []
+        tried = left = 0
+        for cause in (self._without_value, self._without_premise, self._without_effect):
+            for occurrence in occurrences(self.formula):
+                if self._said(occurrence):
+                    continue
+                if cause == self._without_effect and self._replacement(occurrence) is not None:
+                    tried += 1
+                    if tried > _MOST:
+                        left += 1
+                        continue
+                if (finding := cause(occurrence)) is not None:
+                    found.append(finding)
+                    self.taken.append(occurrence.path)
+        empty = self.holds and constant(self.formula, self.trivial)
+        return Examined(tuple(found), left, frozenset([self.spec.name] if empty else ()))
+
+    def _said(self, occurrence: Occurrence) -> bool:
+        """Whether a finding is about what is inside the occurrence or around it, or says of an `exists`
+        around it that its body is an implication: why parts of that do not matter."""
+        path = occurrence.path
+        if any(path != other and path[: len(other)] == other for other in self.bodies):
+            return True
+        return any(path[: len(other)] == other or other[: len(path)] == path for other in self.taken)
+
+    def _finding(self, kind: Kind, occurrence: Occurrence, text: str, remedy: str) -> Finding:
+        place = occurrence.place or self.spec.span
+        return Finding(kind, place, f"{self.spec.name} {self._word}: {text}", remedy, self.spec.name)
+
+    @property
+    def _word(self) -> str:
+        return "holds" if self.holds else "fails"
+
+    def _without_value(self, occurrence: Occurrence) -> Finding | None:
+        """A quantifier over a sort that is never active, or not where the formula starts."""
+        quantified = occurrence.formula
+        if not isinstance(quantified, Quantified):
+            return None
+        binder = quantified.binder
+        sort = binder.sort
+        if isinstance(quantified, Count):
+            word = f"{quantified.comparison} {quantified.number}"
+        else:
+            word = "exists" if isinstance(quantified, Exists) else "forall"
+        shown = WILDCARD if binder.wild else f"{word} {binder.name}"
+        ever = self.engine.satisfying(Exists(binder, TRUE), {}).count
+        nothing = isinstance(quantified, Forall) or (
+            isinstance(quantified, Count) and (quantified.number == 0 or quantified.comparison == "atmost")
+        )
+        if not ever:
+            self.trivial[occurrence.path] = nothing
+            return self._finding(
+                "no value", occurrence,
+                f"no reachable state holds a value of {sort}, so `{shown}` ranges over nothing",
+                f"let some tool or `init` bring in a value of {sort}",
+            )  # fmt: skip
+        around = occurrence.above
+        if any(isinstance(f, Temporal) for f in around) or not self.engine.holds(Not(Exists(binder, TRUE))):
+            return None
+        if isinstance(quantified, Forall) or all(isinstance(f, Quantified) for f in around):
+            self.trivial[occurrence.path] = nothing
+            prefix = "…" if binder.wild else f"{shown}. …"
+            remedy = (
+                f"write `AG {prefix}` to speak of every state"
+                if isinstance(quantified, Forall)
+                else f"write `EF {prefix}` or `AG …` to speak of the states that have one"
+            )
+            return self._finding(
+                "no value initially", occurrence,
+                f"the initial state holds no value of {sort}, so `{shown}` ranges over nothing there", remedy,
+            )  # fmt: skip
+        return None
+
+    def _without_premise(self, occurrence: Occurrence) -> Finding | None:
+        """An implication whose premise is never true where the implication is evaluated.
+
+        `P -> false` is another way to write `~P`, and no finding.
+        """
+        match occurrence.formula:
+            case Implies(Truth(), _) | Implies(_, Truth(False)):
+                return None
+            case Implies(left, _) if occurrence.polarity == 1:
+                premise = occurrence.inside[0]
+                if not answer(self.engine, Not(met(premise))).holds:  # it is met from some initial state
+                    return None
+                self.trivial[occurrence.path] = True
+                if self.constrained and not self.engine.under((), ()).holds(Not(met(premise))):
+                    return self._finding(
+                        "premise never true", occurrence, f"the premise `{left}` is true on no fair run",
+                        "check what the `fair` lines ask for: some run that is not fair meets it",
+                    )  # fmt: skip
+                return self._finding(
+                    "premise never true", occurrence,
+                    f"the premise `{left}` is true at no reachable state",
+                    "check the names and values in it, and whether the agent ever gets there",
+                )  # fmt: skip
+            case _:
+                return None
+
+    def _without_effect(self, occurrence: Occurrence) -> Finding | None:
+        """An occurrence that does not matter for the verdict."""
+        by = self._replacement(occurrence)
+        if by is None or answer(self.engine, self._with(occurrence, by)).holds != self.holds:
+            return None
+        part = occurrence.formula
+        premise = isinstance(occurrence.above[-1], Implies) and occurrence.path[-1] == 0
+        name = f"the premise `{part}`" if premise else f"`{part}`"
+        return self._finding(
+            "vacuous", occurrence,
+            f"{name} does not matter: with `{by}` in its place the specification still {self._word}",
+            "ask for more, or leave it out",
+        )  # fmt: skip
+
+    def _with(self, occurrence: Occurrence, by: Formula) -> Formula:
+        return replaced(self.formula, occurrence.path, by)
+
+    def _replacement(self, occurrence: Occurrence) -> Formula | None:
+        """The truth value that makes the verdict harder to come by; None where nothing is tried.
+
+        Nothing is tried for the whole specification, for truth values, and for occurrences of mixed polarity
+        (under `<->`, in the body of `exactly`), of which neither value is the harder one. Nor for what only
+        makes a specification more careful than it would have to be, which is not empty for that:
+
+        - one part of a conjunction where `true` takes its place (a premise with fewer conjuncts suffices);
+          where the specification fails, one part of a disjunction with `false` (one of several reasons);
+        - the premise of an implication whose conclusion is temporal: it says when something is awaited.
+
+        And nothing is tried twice: the body of `~`, of a temporal operator with one body and of `exists`
+        matters as the whole does, and so does the body of `forall` unless `false` there tells that there
+        are no values.
+        """
+        if not occurrence.above or not occurrence.polarity or isinstance(occurrence.formula, Truth):
+            return None
+        by = (occurrence.polarity < 0) == self.holds
+        match occurrence.above[-1]:
+            case Not() | Next() | Future() | Globally() | Exists():
+                return None
+            case Forall() if by or not self.holds:
+                return None
+            case And() if by:
+                return None
+            case Or() if not by and not self.holds:
+                return None
+            case Implies(_, right) if occurrence.path[-1] == 0 and is_temporal(right):
+                return None
+            case _:
+                return Truth(by)
+
+
+# tools and policies
+
+
+def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
+    offers = {
+        tool.name: engine.calling(tool.name, TRUE, selected=False).count
+        for tool in deployment.tools_and_events
+    }
+    avoided = [
+        tool
+        for tool in deployment.tools
+        if offers[tool.name] and not engine.calling(tool.name, TRUE, selected=True).count
+    ]
+    for tool in deployment.tools_and_events:
+        callers = [wrappers[role.name] for role in deployment.agents if tool.name in role.tools]
+        agent = " or ".join("any agent" if w is None else w.agent.name for w in callers)
+        offered = "enabled" if tool.event else "offered"
+        if not offers[tool.name]:
+            read = relations_in(tool.guard)
+            before = [other.name for other in avoided if not set(changed_by(other)).isdisjoint(read)]
+            why = (
+                f": its guard reads what {' and '.join(before)} would change, which no agent selects"
+                if before
+                else ""
+            )
+            mend = "verify an agent that gets there; or " if before else ""
+            yield Finding(
+                "never offered",
+                tool.span,
+                f"{tool.name} is {offered} in no reachable state{why}",
+                f"{mend}weaken its guard, let some effect make it true, or remove the tool",
+            )
+        elif tool in avoided:
+            yield Finding(
+                "never selected",
+                tool.span,
+                f"{tool.name} is offered, but {agent} never selects it",
+                "the verdicts say nothing about what it does; verify another agent (`--agent any`) for that",
+            )
+        else:
+            for number, effect in enumerate(tool.effects, 1):
+                yield from _alternative(deployment, engine, tool, number, effect)
+
+
+def _alternative(
+    deployment: Deployment, engine: Engine, tool: Tool, number: int, effect: Effect
+) -> Iterator[Finding]:
+    """An alternative that never applies, or that leaves every state as it is. One without statements is
+    meant to; of an `ensure` only whether it applies is asked."""
+    name = tool.name if len(tool.effects) == 1 else f"alternative {number} of {tool.name}"
+    constants = deployment.constants
+    nobody = dict.fromkeys(constants, ())
+    place = effect.span or tool.span
+
+    def happens(active: Formula, everything: Formula) -> bool:
+        if engine.calling(tool.name, active, selected=True).count:
+            return True
+        if not can_write_out(effect, constants):
+            return True  # not known
+        return active != everything and bool(engine.calling(tool.name, everything, selected=True).count)
+
+    if not happens(enabled(effect, nobody), enabled(effect, constants)):
+        yield Finding(
+            "never enabled",
+            place,
+            f"{name} applies in no reachable state in which the tool is called",
+            "weaken its `when` and what its `choose` lines ask for, or remove it",
+        )
+    elif effect.statements:
+        active = changes(effect, deployment.schema, nobody)
+        everything = changes(effect, deployment.schema, constants)
+        if active is not None and everything is not None and not happens(active, everything):
+            yield Finding(
+                "no change",
+                place,
+                f"{name} changes no reachable state in which the tool is called",
+                "check which facts it inserts and deletes, and whether the guard asks for them already",
+            )
+
+
+def _rules(
+    deployment: Deployment, role: AgentRole, agent: RuleAgent, contexts: Sequence[DecisionContext]
+) -> Iterator[Finding]:
+    """Rules that match nothing in any context, or only where an earlier one has matched."""
+    rules = agent.policy.rules
+    matching: set[int] = set()
+    deciding: set[int] = set()
+    for context in contexts:
+        here = [k for k, rule in enumerate(rules) if agent.matches(rule, context)]
+        matching.update(here)
+        deciding.update(here[:1])
+    written = next((p.rules for p in _written_policies(deployment, role) if p.name == agent.name), rules)
+    whose = f" of agent {role.name}" if role.name else ""
+    for k, rule in enumerate(rules):
+        shown = print_rule(written[k] if len(written) == len(rules) else rule)
+        line = f"`{shown}` of policy {agent.name}{whose}"
+        if k not in matching:
+            yield Finding(
+                "rule never matches",
+                rule.span,
+                f"{line} matches no call in any context that the agent is shown",
+                "check what its `when` asks of the view, or remove it",
+            )
+        elif k not in deciding:
+            yield Finding(
+                "rule never selects",
+                rule.span,
+                f"{line} never selects: wherever it matches, an earlier line does too",
+                "move it up, narrow the earlier ones, or remove it",
+            )
+
+
+def _written_policies(deployment: Deployment, role: AgentRole) -> tuple[Policy, ...]:
+    """The policies that an agent can be given, as they were written."""
+    own = (agent.policies for agent in deployment.written.agents if agent.name == role.name)
+    return (*next(own, ()), *deployment.written.policies)

@@ -1,0 +1,260 @@
+"""Findings about fairness: what starves, the fairness of actions under which it does not, and specifications
+that hold under `fair` lines for an agent that does nothing as well.
+
+One decision: what is proposed is tried, and is fairness of events and of agents' turns alone, which every
+system can keep to and which says nothing of what an agent chooses. It is proposed only where it does not make
+a specification true for an agent that does nothing (`Engine.under`, ``idle``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, islice
+from typing import TypeAlias
+
+from stead_sym.agents.roles import Wrappers
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import FairAction, Spec
+from stead_sym.deployment.tool import Tool
+from stead_sym.engines.protocol import Engine
+from stead_sym.logic.syntax import (
+    TRUE,
+    Binder,
+    Exists,
+    Expanded,
+    Formula,
+    Future,
+    Globally,
+    Not,
+    Until,
+    children,
+)
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.readings import answer, has_fair_run
+
+_TRIED = 12
+"""So many tools are tried for a specification at most."""
+_SETS = 30
+"""So many sets of constraints on actions are tried for a specification at most, the small ones first."""
+
+
+def starved(
+    deployment: Deployment, engine: Engine, specs: Sequence[Spec], wrappers: Wrappers
+) -> Iterator[Finding]:
+    """The specifications that fail only by runs on which others act for ever while an event, or an agent,
+    could: each with a smallest set of constraints on actions under which it holds, or with the reason why
+    there is none to propose."""
+    if not deployment.events and len(deployment.agents) == 1:
+        return
+    failing = [spec for spec in specs if asks_for_progress(spec.formula) and not engine.holds(spec.formula)]
+    candidates = _candidates(deployment)
+    written = (deployment.fair, deployment.fair_actions)
+    for spec in failing:
+        passes_idle: tuple[FairAction, ...] = ()
+        proposed = False
+        for actions in _that_help(deployment, engine, spec, candidates):
+            more = (*written[1], *actions)
+            if _turned_green_idle(engine, spec.formula, written, (written[0], more)):
+                passes_idle = passes_idle or actions
+                continue
+            proposed = True
+            yield _starvation(
+                spec,
+                _who(actions),
+                f"; it holds under {_lines(actions)}",
+                _ADD[len(actions) > 1],
+                _when(actions),
+            )
+            break
+        if passes_idle and not proposed:
+            yield _starvation(
+                spec,
+                _who(passes_idle),
+                f"; it would hold under {_lines(passes_idle)}, for an agent that does nothing as well",
+                "say what the agent has to do, or let the others wait in their guards",
+                _when(passes_idle),
+            )
+        elif not proposed and (names := _waiting(deployment, engine, spec, wrappers)):
+            yield _starvation(
+                spec,
+                " and ".join(names),
+                "; no fairness of events and of turns changes that",
+                "let the others wait in their guards, or the agent select it",
+            )
+
+
+_ADD = (
+    "add that line if your system cannot go on like that, or let the others wait in their guards",
+    "add these lines if your system cannot go on like that, or let the others wait in their guards",
+)
+
+
+_FOR_EVER = "at any time from some step on"
+
+
+def _when(actions: Sequence[FairAction]) -> str:
+    """When those that wait could act on the runs that only fairness of these actions leaves out."""
+    return "again and again" if any(one.strong for one in actions) else _FOR_EVER
+
+
+def _starvation(spec: Spec, who: str, more: str, remedy: str, when: str = _FOR_EVER) -> Finding:
+    return Finding(
+        "starvation",
+        spec.span,
+        f"{spec.name} fails, but only by runs on which {who} could act {when}, and others act instead{more}",
+        remedy,
+        spec.name,
+    )
+
+
+def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequence[Spec]) -> Iterator[Finding]:
+    """The specifications that the `fair` lines make true, and for an agent that does nothing too. Where the
+    lines about events are enough for the agent that was verified there is none: of these says `by_events`
+    what there is to say."""
+    if not deployment.fair and not deployment.fair_actions:
+        return
+    lines = (deployment.fair, deployment.fair_actions)
+    for spec in specs:
+        if (
+            engine.holds(spec.formula)
+            and not engine.under((), ()).holds(spec.formula)
+            and not engine.under((), _of_events(deployment)).holds(spec.formula)
+            and _turned_green_idle(engine, spec.formula, ((), ()), lines)
+        ):
+            yield Finding(
+                "idle agent",
+                spec.span,
+                f"{spec.name} holds by the `fair` lines alone: with them it holds for an agent that does"
+                " nothing, too",
+                "assume only what others do (`fair event …`), or ask for something that the agent has to do",
+                spec.name,
+            )
+
+
+def by_events(deployment: Deployment, engine: Engine, formula: Expanded) -> str:
+    """The sentence beside a verdict `holds` that the `fair event` lines bring about, and for an agent that
+    does nothing too; empty beside any other. It is no finding: the lines say what others do, nothing is
+    assumed of the agent, and nothing is asked of it."""
+    lines = ((), _of_events(deployment))
+    if (
+        lines[1]
+        and engine.hidden is None
+        and engine.under(*lines).holds(formula)
+        and not engine.under((), ()).holds(formula)
+        and _turned_green_idle(engine, formula, ((), ()), lines)
+    ):
+        return "this rests on `fair event` lines alone: it holds for an agent that does nothing, too"
+    return ""
+
+
+def _of_events(deployment: Deployment) -> tuple[FairAction, ...]:
+    return tuple(action for action in deployment.fair_actions if action.kind == "event")
+
+
+_Lines: TypeAlias = tuple[Sequence[Formula], Sequence[FairAction]]
+"""Fairness constraints: sentences, and those on actions."""
+
+
+def _turned_green_idle(engine: Engine, formula: Expanded, before: _Lines, after: _Lines) -> bool:
+    """Whether the sentence holds where the agents do nothing under the constraints ``after`` and does not
+    under ``before``. Where no run is fair then, nothing holds."""
+    if answer(engine.under(*before, idle=True), formula).holds:
+        return False
+    fairly = engine.under(*after, idle=True)
+    return has_fair_run(fairly) and bool(answer(fairly, formula).holds)
+
+
+def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
+    """An event that changes something happens; an agent gets a turn."""
+    events = [
+        FairAction("event", event.name)
+        for event in deployment.events
+        if any(effect.statements for effect in event.effects)
+    ]
+    return (*events, *(FairAction("agent", agent.name or None) for agent in deployment.agents))
+
+
+def _that_help(
+    deployment: Deployment, engine: Engine, spec: Spec, candidates: Sequence[FairAction]
+) -> Iterator[tuple[FairAction, ...]]:
+    """Sets of constraints under which the specification holds, weak ones where these are enough, and none
+    with a smaller one in it: the small sets first, up to `_SETS`."""
+
+    def helps(actions: Sequence[FairAction]) -> bool:
+        fairly = engine.under(deployment.fair, (*deployment.fair_actions, *actions))
+        return fairly.is_fair_everywhere and fairly.holds(spec.formula)
+
+    strong = tuple(replace(one, strong=True) for one in candidates)
+    kind = next((kind for kind in (tuple(candidates), strong) if helps(kind)), None)
+    if kind is None:
+        return
+    found: list[frozenset[FairAction]] = []
+    sets = (s for size in range(1, len(kind) + 1) for s in combinations(kind, size))
+    for actions in islice(sets, _SETS):
+        if not any(smaller <= frozenset(actions) for smaller in found) and helps(actions):
+            found.append(frozenset(actions))
+            yield _weakened(actions, helps)
+    if not found:
+        kept = list(kind)
+        for one in kind:
+            if helps([other for other in kept if other != one]):
+                kept.remove(one)
+        yield _weakened(tuple(kept), helps)
+
+
+def _weakened(
+    actions: tuple[FairAction, ...], helps: Callable[[Sequence[FairAction]], bool]
+) -> tuple[FairAction, ...]:
+    """The same constraints, each weak if that is enough."""
+    for k, one in enumerate(actions):
+        weaker = (*actions[:k], replace(one, strong=False), *actions[k + 1 :])
+        if one.strong and helps(weaker):
+            actions = weaker
+    return actions
+
+
+def _who(actions: Sequence[FairAction]) -> str:
+    return " and ".join(one.name or "the agent" for one in actions)
+
+
+def _lines(actions: Sequence[FairAction]) -> str:
+    return " and ".join(f"`fair {one}`" for one in actions)
+
+
+def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappers) -> tuple[str, ...]:
+    """The tools or events of which it would be enough that they are not enabled for ever. Tools that only
+    agents have which may select anything are left out: such an agent may well never select them."""
+    waiting: dict[Formula, list[str]] = {}
+    decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
+    for tool in deployment.tools_and_events:
+        if not tool.event and tool.name not in decided:
+            continue
+        if not any(effect.statements for effect in tool.effects):  # to wait is not to be kept waiting
+            continue
+        if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
+            waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
+    for constraint, names in islice(waiting.items(), _TRIED):
+        fairly = engine.under((*deployment.fair, constraint), deployment.fair_actions)
+        if fairly.is_fair_everywhere and fairly.holds(spec.formula):
+            return tuple(names)
+    return ()
+
+
+def _not_enabled(deployment: Deployment, tool: Tool) -> Expanded:
+    """No call of the tool is offered: its parameters range as in `semantics.offer`."""
+    formula: Formula = tool.guard
+    for param in reversed(tool.params):
+        finite = deployment.schema.sort(param.sort).values is not None
+        formula = Exists(Binder(param.name, param.sort, declared=finite), formula)
+    return Not(formula)
+
+
+def asks_for_progress(formula: Formula) -> bool:
+    """Whether the formula says of all runs that something comes, or of some run that nothing does, as AF,
+    A[f U g], EG and E[f W g] do: what fairness has a say in, since no finite run decides it."""
+    match formula:
+        case Future("A") | Globally("E") | Until("A", weak=False) | Until("E", weak=True):
+            return True
+        case _:
+            return any(map(asks_for_progress, children(formula)))

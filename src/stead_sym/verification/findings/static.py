@@ -1,0 +1,272 @@
+"""Findings on a deployment as it is written: what needs no solving.
+
+One decision: each formula is looked at as written, uses of `define` included, so that every finding is
+at its place. Those about how a formula is written (its parentheses) need the text that it was parsed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Parts, Policy, View
+from stead_sym.deployment.printer import print_rule
+from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
+from stead_sym.errors import Span
+from stead_sym.logic.syntax import (
+    And,
+    Binder,
+    Const,
+    Exists,
+    Forall,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Quantified,
+    Resolved,
+    Truth,
+    Use,
+    free_variables,
+    subformulas,
+    terms,
+)
+from stead_sym.verification.findings.events import endless_events, keys_at_risk, no_room_initially
+from stead_sym.verification.findings.filled import never_filled
+from stead_sym.verification.findings.finding import Finding, in_order
+from stead_sym.verification.findings.ranges import misses_inactive, reads_once_ever, relations_in
+
+
+def lint(deployment: Deployment) -> tuple[Finding, ...]:
+    """The findings that need no solving, in the order of their places:
+
+    - a define that nothing uses;
+    - a quantified variable that its body does not mention (`exists x: s. true` is left alone: it
+      says that something of the sort is active);
+    - a variable with the name of a constant, which then cannot be named there;
+    - a policy rule that mentions a constant that is not rigid: this policy knows it by name (its wrapper
+      leaves it alone), but a language model would be shown another name in its place;
+    - a relation that a specification reads and nothing fills (`filled`);
+    - a policy rule that reads a relation of which the agent is shown nothing;
+    - `exists x. f -> g`, true as soon as some value does not satisfy f;
+    - a negated quantifier that takes in a connective without parentheses (`~exists x. f & g`);
+    - a quantifier over a finite sort whose inactive values would make a difference (`ranges`);
+    - a specification that reads like "never again" of values that may come back (`ranges`);
+    - an event that may happen for ever, where a specification asks for something to come (`events`);
+    - an insertion into a relation with a key that may add a second fact with the same one (`events`);
+    - `initially any` of a relation over a sort whose bound is 0 (`events`).
+    """
+    return in_order(
+        (
+            *_unused_definitions(deployment),
+            *_unused_variables(deployment),
+            *_shadowed_constants(deployment),
+            *_known_constants(deployment),
+            *never_filled(deployment),
+            *_hidden_relations(deployment),
+            *_exists_implies(deployment),
+            *_reaching_negations(deployment),
+            *misses_inactive(deployment),
+            *reads_once_ever(deployment),
+            *endless_events(deployment),
+            *keys_at_risk(deployment),
+            *no_room_initially(deployment),
+        )
+    )
+
+
+def _tool_formulas(tool: Tool) -> Iterator[Formula]:
+    yield tool.guard
+    for effect in tool.effects:
+        yield effect.when
+        for statement in effect.statements:
+            match statement:
+                case Choose(_, where) | Insert(_, _, where) | Delete(_, _, where) | Assign(_, _, where):
+                    yield where
+                case Ensure(formula):
+                    yield formula
+                case _:
+                    pass
+
+
+def _formulas(parts: Parts) -> Iterator[Resolved]:
+    yield from (definition.body for definition in parts.definitions)
+    for tool in parts.tools:
+        yield from _tool_formulas(tool)
+    yield from (view.where for view in _views(parts))
+    yield from (rule.when for policy in _policies(parts) for rule in policy.rules)
+    yield from (line.where for line in parts.initially)
+    yield from parts.fair
+    yield from (spec.formula for spec in parts.specs)
+
+
+def _views(parts: Parts) -> Iterator[View]:
+    """The views of the file and of its agents."""
+    yield from parts.views
+    yield from (view for agent in parts.agents for view in agent.views)
+
+
+def _policies(parts: Parts) -> Iterator[Policy]:
+    """The policies of the file and of its agents."""
+    yield from parts.policies
+    yield from (policy for agent in parts.agents for policy in agent.policies)
+
+
+def _subformulas(d: Deployment) -> Iterator[Resolved]:
+    """Every formula that the deployment holds and all below it, as written."""
+    return (part for formula in _formulas(d.written) for part in subformulas(formula))
+
+
+def _unused_definitions(d: Deployment) -> Iterator[Finding]:
+    used = {part.definition for part in _subformulas(d) if isinstance(part, Use)}
+    for definition in d.written.definitions:
+        if definition.name not in used:
+            yield Finding(
+                "unused define", definition.span, f"the define {definition.name} is not used", "remove it"
+            )
+
+
+def _unused_variables(d: Deployment) -> Iterator[Finding]:
+    for part in _subformulas(d):
+        if isinstance(part, Quantified) and not isinstance(part.body, Truth):
+            name = part.binder.name
+            if name not in free_variables(part.body):
+                yield Finding(
+                    "unused variable",
+                    part.binder.span or part.span,
+                    f"the body does not mention {name}, so {name} only matters in that it asks for active "
+                    f"values of {part.binder.sort}",
+                    "use the variable or remove it",
+                )
+
+
+def _effect_binders(effect: Effect) -> Iterator[Binder]:
+    for statement in effect.statements:
+        match statement:
+            case Choose(binder) | Fresh(binder):
+                yield binder
+            case Insert(_, binders) | Delete(_, binders) | Assign(_, binders):
+                yield from binders
+            case _:
+                pass
+
+
+def _binders(d: Deployment) -> Iterator[Binder]:
+    """Every variable that the deployment declares."""
+    for definition in d.written.definitions:
+        yield from definition.params
+    for tool in d.written.tools:
+        yield from tool.params
+        for effect in tool.effects:
+            yield from _effect_binders(effect)
+    for view in _views(d.written):
+        yield from view.params
+    yield from (part.binder for part in _subformulas(d) if isinstance(part, Quantified))
+
+
+def _shadowed_constants(d: Deployment) -> Iterator[Finding]:
+    for binder in _binders(d):
+        if binder.name in d.sort_of_constant:
+            yield Finding(
+                "shadowed constant",
+                binder.span,
+                f"the variable {binder.name} has the name of a constant of sort "
+                f"{d.sort_of_constant[binder.name]}",
+                "give it another, or write the constant in the formula",
+            )
+
+
+def _known_constants(d: Deployment) -> Iterator[Finding]:
+    for policy in _policies(d.written):
+        for rule in policy.rules:
+            inside = (term for part in subformulas(rule.when) for term in terms(part))
+            for constant in (*rule.args, *inside):
+                if isinstance(constant, Const) and constant.value not in d.schema.rigid:
+                    yield Finding(
+                        "known constant",
+                        constant.span or rule.span,
+                        f"{constant.value} is not rigid: policy {policy.name} knows it by name, but a "
+                        "language model is shown another in its place",
+                        "make its sort rigid or leave it out",
+                    )
+
+
+def _hidden_relations(d: Deployment) -> Iterator[Finding]:
+    """Rules that read a relation which the agent, if it has view lines, is shown nothing of. A policy of the
+    file is for any agent: it is looked at where the file has no agents of its own."""
+    written = {agent.name: agent.policies for agent in d.written.agents} or {"": d.written.policies}
+    for agent in d.agents:
+        shown = {line.relation for line in agent.views}
+        for policy, whole in zip(written[agent.name], agent.policies, strict=False):
+            for rule, expanded in zip(policy.rules, whole.rules, strict=True):
+                for relation in relations_in(expanded.when):
+                    if shown and relation not in shown:
+                        yield Finding(
+                            "hidden relation",
+                            rule.span,
+                            f"`{print_rule(rule)}` of policy {policy.name} reads {relation}, of which no view"
+                            " line shows anything: it is always empty there",
+                            f"add a `view {relation}(…)` line, or ask about something that is shown",
+                        )
+
+
+def implication_for_some(formula: Formula) -> tuple[Binder, Implies] | None:
+    """x and f -> g of a formula `exists x. f -> g` where f mentions x; None for any other."""
+    match formula:
+        case Exists(binder, Implies(left, _) as body) if binder.name in free_variables(left):
+            return binder, body
+        case _:
+            return None
+
+
+def _exists_implies(d: Deployment) -> Iterator[Finding]:
+    for part in _subformulas(d):
+        if found := implication_for_some(part):
+            binder, body = found
+            yield Finding(
+                "exists implies",
+                part.span,
+                f"`{part}` is true as soon as `{body.left}` is false for some {binder.name}, whatever"
+                f" `{body.right}` is",
+                "write `exists x. f & g`, or `forall x. f -> g`",
+            )
+
+
+def _reaching_negations(d: Deployment) -> Iterator[Finding]:
+    if d.text is None:
+        return
+    text, starts = d.text, _line_starts(d.text)
+    for part in _subformulas(d):
+        match part:
+            case Not(Exists(_, body) | Forall(_, body)):
+                while isinstance(body, Exists | Forall):
+                    body = body.body
+                begin, end = (_offset(f.span, starts) for f in (part, body))
+                connective = isinstance(body, And | Or | Implies | Iff)
+                if (
+                    connective
+                    and begin is not None
+                    and end is not None
+                    and text.startswith(("~", "!", "not"), begin)  # the formula may be from another text
+                    and "(" not in text[begin:end]
+                ):
+                    yield Finding(
+                        "reaching negation",
+                        part.span,
+                        "the negation takes in everything after the quantifier, connectives included",
+                        "write `~exists x. (f & g)`, or `(~exists x. f) & g` if that is meant",
+                    )
+            case _:
+                pass
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return starts
+
+
+def _offset(span: Span | None, starts: list[int]) -> int | None:
+    return None if span is None or span.line >= len(starts) else starts[span.line - 1] + span.column - 1

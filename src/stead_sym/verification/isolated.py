@@ -1,0 +1,120 @@
+"""A verification in another process, from Python: with limits, and whatever becomes of that process.
+
+One decision: it is the command that runs there, so that its report is what comes back, the same data for a
+run that is complete, for one that was ended early, and for an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from stead_sym.agents.roles import ANY
+from stead_sym.deployment.deployment import Deployment, as_deployment
+from stead_sym.errors import InputError
+from stead_sym.evidence.data import Json
+from stead_sym.models.catalogue import CATALOGUE
+
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from stead_sym.cli import child, main;"
+    " child.die_with_parent(); sys.exit(main.main())"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the command has ended: its exit status, or minus the signal, and what it has printed."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def report(self) -> dict[str, Json] | None:
+        """The report that was printed; None where there is none."""
+        try:
+            found = json.loads(self.out)
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) else None
+
+
+def command_apart(
+    words: Sequence[str],
+    text: str,
+    *,
+    folder: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> Ended:
+    """Run the command with these words in a process of its own, with ``text`` on stdin, in a folder and with
+    more variables in its environment. It does not outlive whoever waits here; past ``timeout`` seconds it is
+    killed, as by a signal."""
+    command = [sys.executable, "-P", "-c", _START, json.dumps(sys.path), *words]
+    try:
+        ended = subprocess.run(
+            command,
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired:  # it has been killed by then
+        return Ended(-signal.SIGKILL, "", f"it did not end within {timeout:g} s")
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+def verify_apart(
+    deployment: Deployment,
+    agent: str | Mapping[str, str] = ANY,
+    specs: Iterable[str] | None = None,
+    *,
+    timeout: float | None = None,
+    memory: int | None = None,
+) -> dict[str, Json]:
+    """The report of a verification in a process of its own, as `report_data` has it.
+
+    ``agent`` is a policy of the deployment, ``"any"``, or a model such as ``"hf:MODEL"``, or a mapping from
+    agents to these; ``specs`` are names of specifications and formulas as text. Past ``timeout`` seconds or
+    ``memory`` MiB, after a crash, and for wrong input, it is the report of an error: ``"error"`` says what
+    happened, ``"specs"`` has the verdicts established by then. For POSIX systems. Raises `InputError` where
+    no specification is asked for, `RuntimeError` where the process has not printed a report.
+    """
+    known = {spec.name for spec in as_deployment(deployment).specs}
+    words = ["verify", "-", "--json", "--quiet", *agent_words(agent)]
+    asked = [] if specs is None else [specs] if isinstance(specs, str) else list(specs)
+    if specs is not None and not asked:
+        raise InputError("no specification is asked for; leave `specs` out for all of them")
+    for question in asked:
+        names = question in known or question.isidentifier()
+        words += ["--spec" if names else "--formula", question]
+    if timeout is not None:
+        words += ["--timeout", f"{timeout}"]
+    if memory is not None:
+        words += ["--memory", f"{memory}"]
+    ended = command_apart(words, str(deployment))
+    report = ended.report
+    if report is None:
+        raise RuntimeError(f"the process has ended with status {ended.status}: {ended.err.strip()}")
+    return report
+
+
+def agent_words(agent: str | Mapping[str, str]) -> Iterator[str]:
+    """The words of the command that name the agents."""
+    if isinstance(agent, str):
+        yield from (_kind(agent), agent)
+    else:
+        for name, who in agent.items():
+            yield from (_kind(who), f"{name}={who}")
+
+
+def _kind(who: str) -> str:
+    return "--agent" if who == ANY or ":" in who or who in CATALOGUE else "--policy"
