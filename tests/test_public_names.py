@@ -38,7 +38,7 @@ Derivation Restriction normal_restriction theorem_restriction
 
 Engine Explanation Progress StateSet explain
 
-AgentRun Blame Drawing Evidence Finding Replayed Symmetry Verdict Verification blame decisions_frame draw
+AgentRun Blame Drawing Evidence Finding Replayed Symmetry Verdict Verification blame decisions_frame
 draw_decisions draw_states replay report_data report_html report_schema symmetry verdicts_frame verify
 verify_apart write_evidence write_report
 

@@ -140,7 +140,7 @@ from .relational.canonical import CanonicalForm, canonical_form, isomorphic, orb
 from .relational.instance import Fact, Instance
 from .relational.schema import Relation, Schema, Sort, Value
 from .report.data import report_data, report_schema
-from .report.drawing import Drawing, draw
+from .report.diagram import Drawing
 from .report.folder import write_evidence
 from .report.frames import decisions_frame, verdicts_frame
 from .report.graphs import draw_decisions, draw_states
@@ -315,7 +315,6 @@ __all__ = [  # noqa: RUF022 (by layer, not by the alphabet)
     "Verification",
     "blame",
     "decisions_frame",
-    "draw",
     "draw_decisions",
     "draw_states",
     "replay",

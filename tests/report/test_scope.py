@@ -16,7 +16,6 @@ from pytest_stead.runs import failure, tell_scope
 from stead_sym.report.data import report_data, report_schema, verdict_data
 from stead_sym.report.diff import compare
 from stead_sym.report.diff_output import difference_data, print_difference
-from stead_sym.report.drawing import evidence_drawing
 from stead_sym.report.evidence import evidence_text, subject
 from stead_sym.report.page import report_html
 from stead_sym.report.partial import known_verdicts, message, print_known
@@ -62,13 +61,12 @@ def test_of_a_run_that_was_stopped(result):
         assert text.count(SAID) == len(result.verdicts)
 
 
-def test_in_texts_notebooks_tables_and_drawings(result):
+def test_in_texts_notebooks_and_tables(result):
     assert str(result).count(SAID) == len(result.verdicts)
     assert result._repr_html_().count(SAID) == len(result.verdicts)
     assert SAID in result["auth"]._repr_html_()
     about = subject(result, "auth")
     assert SAID in evidence_text(about, result.moves)
-    assert SAID in str(evidence_drawing(about, result.moves))
     assert report_html(result).count(SAID) == len(result.verdicts)
 
 

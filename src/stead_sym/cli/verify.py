@@ -85,7 +85,7 @@ def _add_written(group: Options) -> None:
     group.add_argument(
         "--evidence",
         metavar="DIR",
-        help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt, NAME.svg",
+        help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt to be read",
     )
     add_located(group)
     group.add_argument(

@@ -1,7 +1,7 @@
 """Evidence as what a reader follows: numbered runs, and what is claimed of each state on them.
 
 One decision: a run goes on where the claim about its last state is shown by another run, so that the first of
-them begins with the steps of `Evidence.trace`. Terminal, text, drawing and replay then mean the same step
+them begins with the steps of `Evidence.trace`. Terminal, text, page and replay then mean the same step
 by the same number.
 """
 

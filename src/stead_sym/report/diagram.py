@@ -15,10 +15,7 @@ from typing import Literal, TypeAlias
 
 from rich.cells import cell_len
 
-from stead_sym.report.drawing import Drawing
 from stead_sym.report.layered import Placed, Point, placed
-from stead_sym.report.layout import CHAR, LINE, MARGIN
-from stead_sym.report.palette import DARK, FONT, LIGHT
 from stead_sym.support.html import Html, joined, tag
 from stead_sym.support.printable import printable
 
@@ -28,20 +25,49 @@ By: TypeAlias = Literal["agent", "other", "event"]
 MARKER = '<svg xmlns="http://www.w3.org/2000/svg" class="stead-graph"'
 """How a drawing begins."""
 
+CHAR, LINE = 7.3, 17.0
+"""The width of a character and the height of a line, of text that is 12 pixels high."""
+
+MARGIN = 24.0
 _PAD = 9.0
 _LOOP = 26.0  # the width of an arc from a node to itself
 _LONGEST = 46  # characters of a line; the rest is in the tooltip
 
+_FONT = "12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 _LIGHT = {
-    **LIGHT,
+    "ink": "#1f2328",
+    "quiet": "#59636e",
+    "page": "#ffffff",
+    "box": "#f6f8fa",
+    "edge": "#818b98",
     "agent": "#5b3fc4",
     "event": "#b04a00",
 }
 _DARK = {
-    **DARK,
+    "ink": "#e6edf3",
+    "quiet": "#9da7b3",
+    "page": "#0d1117",
+    "box": "#161b22",
+    "edge": "#6e7681",
     "agent": "#b9a2ff",
     "event": "#ffab6b",
 }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Drawing:
+    """An SVG document; a notebook shows it, `str` is its text."""
+
+    svg: str
+
+    def __repr__(self) -> str:
+        return f"<drawing of {len(self.svg):,} characters>"
+
+    def __str__(self) -> str:
+        return self.svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
 
 
 def _colours(colours: Mapping[str, str]) -> str:
@@ -51,7 +77,7 @@ def _colours(colours: Mapping[str, str]) -> str:
 
 STYLE = f"""
 {_colours(_LIGHT)}
-.stead-graph text{{font:{FONT};white-space:pre;fill:var(--ink)}}
+.stead-graph text{{font:{_FONT};white-space:pre;fill:var(--ink)}}
 .stead-graph text.head,.stead-graph text.selected{{font-weight:600}}
 .stead-graph text.selected,.stead-graph text.by-agent{{fill:var(--agent)}}
 .stead-graph text.offered,.stead-graph text.quiet,.stead-graph text.by-other{{fill:var(--quiet)}}

@@ -1,4 +1,4 @@
-"""Evidence as files: for every specification NAME.json, NAME.txt and NAME.svg in a folder.
+"""Evidence as files: for every specification NAME.json and NAME.txt in a folder.
 
 One decision: only what an earlier run wrote is written over, and it is looked at before anything is written,
 so that nothing is lost and no folder is left half done.
@@ -18,8 +18,6 @@ from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import FORMAT, Json, evidence_data
 from stead_sym.evidence.moves import Moves
-from stead_sym.report.drawing import MARKER as DRAWING_MARKER
-from stead_sym.report.drawing import evidence_drawing
 from stead_sym.report.evidence import MARKER, Subject, evidence_text, subject, subject_of
 from stead_sym.report.written import write_file
 from stead_sym.verification.verify import Verdict, Verification
@@ -95,7 +93,7 @@ def _safe(name: str) -> str:
 
 
 def _paths(folder: Path, name: str) -> list[Path]:
-    return [folder / f"{name}.{kind}" for kind in ("json", "txt", "svg")]
+    return [folder / f"{name}.{kind}" for kind in ("json", "txt")]
 
 
 def _texts(
@@ -112,7 +110,7 @@ def _texts(
 def _files(verdict: Verdict, about: Subject, moves: Moves, folder: Path, name: str) -> dict[Path, str]:
     """What is to be in the files of a verdict that has evidence."""
     data = evidence_data(verdict.spec, str(verdict.formula), about.evidence, moves)
-    texts = _lines(data), evidence_text(about, moves), evidence_drawing(about, moves).svg
+    texts = _lines(data), evidence_text(about, moves)
     return dict(zip(_paths(folder, name), texts, strict=True))
 
 
@@ -135,7 +133,7 @@ def _refuse_other(path: Path) -> None:
     if path.is_file():
         with path.open("rb") as file:
             head = file.read(400).decode("utf-8", "replace")
-        marker = {".json": f'{{\n "format": "{FORMAT}"', ".txt": MARKER, ".svg": DRAWING_MARKER}[path.suffix]
+        marker = {".json": f'{{\n "format": "{FORMAT}"', ".txt": MARKER}[path.suffix]
         if not head or head.startswith(marker):
             return
     raise InputError(f"{path}: is there already, and is no evidence of stead-sym; give another folder")

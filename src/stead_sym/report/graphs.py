@@ -7,8 +7,7 @@ from stead_sym.analyses.state_graph import state_graph
 from stead_sym.errors import InputError, Undecided
 from stead_sym.logic.names import check_known
 from stead_sym.report.decision_graph import decision_diagram, decision_graph
-from stead_sym.report.diagram import Diagram, diagram_svg
-from stead_sym.report.drawing import Drawing
+from stead_sym.report.diagram import Diagram, Drawing, diagram_svg
 from stead_sym.report.state_diagram import MOST_STATES, state_diagram
 from stead_sym.verification.verify import Verification
 
