@@ -6,5 +6,5 @@ module is imported when one of its names is first used, so that a command waits 
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -348,7 +348,9 @@ def test_a_store_that_is_cut_off_says_how_to_keep_what_is_sound(tmp_path):
     with Store(path) as store:
         ModelAgent(ByteModel(), prompt, store).select(CONTEXTS)
     path.write_bytes(path.read_bytes()[:3000])
-    with pytest.raises(StoreError, match=r"malformed; keep what is sound with `stead-sym decisions salvage"):
+    with pytest.raises(
+        StoreError, match=r"malformed; keep what is sound with `stead-sym models decisions salvage"
+    ):
         Store(path)
 
 

@@ -334,13 +334,13 @@ def test_other_shells_get_a_script_that_knows_the_commands(
 # help
 
 _ELSEWHERE = {
-    "decisions",
-    "audit",
+    "models decisions",
+    "models audit",
     "models get",
-    "decisions show",
-    "decisions salvage",
-    "decisions list",
-    "decisions export",
+    "models decisions show",
+    "models decisions salvage",
+    "models decisions list",
+    "models decisions export",
 }
 """Commands whose example wants a model or decisions."""
 _ENDLESS = {"sweep", "simulate", "watch", "lsp", "completion"}
@@ -362,6 +362,22 @@ def test_every_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
             main([*command.split(), "--help"])
         assert f"example: {HELP_EXAMPLES[command]}\n" in capsys.readouterr().out
     assert set(HELP_EXAMPLES) == set(commands())
+
+
+@pytest.mark.parametrize("former", ["decisions", "audit"])
+def test_former_names_are_answered(former: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([former, "--help"])
+    assert capsys.readouterr().out.startswith(f"usage: stead-sym models {former} ")
+
+
+def test_every_command_is_in_the_help_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed, more = capsys.readouterr().out.split("\nmore:\n")
+    described = re.findall(r"^  ([a-z]\S*) ", listed, re.MULTILINE)
+    assert len(described) <= 14
+    assert {*described, *re.findall(r"[a-z-]+", more.split("\n\n")[0])} == set(subcommands(whole_parser()))
 
 
 def test_every_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

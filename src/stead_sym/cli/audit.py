@@ -1,4 +1,4 @@
-"""`stead-sym audit`: do the choices of an agent follow renamings of what it is shown?
+"""`stead-sym models audit`: do the choices of an agent follow renamings of what it is shown?
 
 One decision: the contexts are numbered. Number 0 is the initial state as the file names it; the others
 are the canonical contexts that a verification meets, in their order.

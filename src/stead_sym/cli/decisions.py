@@ -1,4 +1,4 @@
-"""`stead-sym decisions`: list, show and export what models have decided, and salvage a damaged store.
+"""`stead-sym models decisions`: list, show and export what models have decided, and salvage a damaged store.
 
 One decision: every row that is read is checked before it is used; a damaged one is an error, and never
 part of an export.
@@ -64,7 +64,7 @@ def _show(options: argparse.Namespace) -> int:
         if len(found) != 1:
             raise StoreError(
                 f"{store.name}: {len(found) or 'no'} decisions have a key that begins with {options.key};"
-                " `stead-sym decisions list` has the keys"
+                " `stead-sym models decisions list` has the keys"
             )
         print("\n".join(map(printable_lines, _lines(found[0]))))
     return 0

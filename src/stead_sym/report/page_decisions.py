@@ -231,7 +231,7 @@ def _prompt(place: int, number: int, answer: Answer, budget: Budget) -> Content:
             anchor, words = budget.messages[message]
             text: Content = tag("p", "the same as in ", tag("a", words, href=f"#{anchor}"), class_="quiet")
         elif len(message.content) > budget.room:
-            text = tag("p", f"left out: stead-sym decisions show {answer.key[:12]}", class_="quiet")
+            text = tag("p", f"left out: stead-sym models decisions show {answer.key[:12]}", class_="quiet")
         else:
             budget.room -= len(message.content)
             anchor = f"{decision_anchor(place, number + 1)}-{turn}"

@@ -213,7 +213,9 @@ class Database:
             if self.kind == "sqlite":
                 mend = "name a file that can be read and written"
             if "malformed" in reason:
-                mend = "keep what is sound with `stead-sym decisions salvage OLD NEW`, or restore a copy"
+                mend = (
+                    "keep what is sound with `stead-sym models decisions salvage OLD NEW`, or restore a copy"
+                )
             raise StoreError(f"{self.name}: {reason}; {mend}") from None
 
     def _connect_sqlite(self, path: str | None) -> None:

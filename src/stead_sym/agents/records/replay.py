@@ -48,10 +48,12 @@ def read_answers(path: str | Path) -> list[Answer]:
         lines = source.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         why = f"cannot be read ({error.strerror or error})"
-        raise StoreError(f"{path}: {why}; name a file that `stead-sym decisions export` wrote") from None
+        raise StoreError(
+            f"{path}: {why}; name a file that `stead-sym models decisions export` wrote"
+        ) from None
     except ValueError as error:  # bytes that are no text, a path that no file system takes
         raise StoreError(
-            f"{path}: not a text file ({error}); name one of `stead-sym decisions export`"
+            f"{path}: not a text file ({error}); name one of `stead-sym models decisions export`"
         ) from None
     return [_answer(f"{path}:{number}", line) for number, line in enumerate(lines, 1) if line.strip()]
 
@@ -153,7 +155,7 @@ def _answer(place: str, line: str) -> Answer:
     except (ValueError, RecursionError):
         raise StoreError(
             f"{place}: not JSON, or nested without end; restore the line, or name a file that"
-            " `stead-sym decisions export` wrote"
+            " `stead-sym models decisions export` wrote"
         ) from None
     if not intact:
         raise StoreError(f"{place}: the decision is corrupt (its digest does not match); restore the line")

@@ -189,7 +189,7 @@ class Store:
         except ValueError as error:
             raise StoreError(
                 f"{self.name}: {name} {number} is corrupt ({error}); restore the file from a backup, or keep"
-                " the rest with `stead-sym decisions salvage`"
+                " the rest with `stead-sym models decisions salvage`"
             ) from None
 
     def _answer(self, number: int, body: Any) -> Answer:
