@@ -42,7 +42,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from agents.chat_server import first_call, serving
+from chat_server import first_call, serving
 from page_commands import not_commands
 from processes import said
 from stead_sym.cli.main import main

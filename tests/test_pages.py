@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import ArgumentParser, _SubParsersAction
 from pathlib import Path
 
 import pytest
@@ -64,15 +65,25 @@ def test_its_links_lead_somewhere(path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=named)
 def test_the_commands_in_its_text_are_the_program_s(path: Path) -> None:
     """`stead-sym COMMAND … --option` in the text: the command and its options are there."""
-    [known] = [action.choices for action in whole_parser()._actions if action.choices]
     for line in re.findall(r"`(stead-sym [^`]+)`", prose(path)):
         _, command, *words = line.split()
         if re.fullmatch(r"--\w+|COMMAND", command) or re.fullmatch(r"\d+", "".join(words)):
             continue  # no command, or the name of a format
-        assert command in known, line
-        options = {option for action in known[command]._actions for option in action.option_strings}
+        parser = whole_parser()
+        for word in (command, *words):  # the command, and the command of a command: `models audit`
+            if not (known := _commands_of(parser)) or word.startswith("--"):
+                break
+            one_of = word.split("|")  # `get|list`: either
+            assert set(one_of) <= known.keys(), line
+            parser = known[one_of[0]]
+        options = {option for action in parser._actions for option in action.option_strings}
         given = {word.partition("=")[0] for word in words if word.startswith("--")}
         assert given <= options, line
+
+
+def _commands_of(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    """The commands that a parser has below it, by name."""
+    return next((a.choices for a in parser._actions if isinstance(a, _SubParsersAction)), {})
 
 
 def written(folder: Path, text: str) -> list[str]:
