@@ -23,7 +23,7 @@ from stead_sym.models.catalogue import CATALOGUE
 from stead_sym.verification.verify import verify
 
 EXAMPLE = "refund"
-FOLDER = Path(__file__).resolve().parents[1] / "src" / "stead_sym" / "agent" / "records" / "recorded"
+FOLDER = Path(__file__).resolve().parents[1] / "src" / "stead_sym" / "agents" / "records" / "recorded"
 
 
 def record(model: str) -> list[str]:

@@ -48,7 +48,7 @@ print(agent.requests)
 
 def worker(url, place, seed):
     tests = Path(__file__).resolve().parents[1]
-    paths = [str(tests / "agent"), str(tests)]
+    paths = [str(tests / "agents"), str(tests)]
     words = [sys.executable, "-c", WORKER, url, place, str(seed), *paths]
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
@@ -93,6 +93,7 @@ def test_what_a_killed_worker_had_begun_is_taken_over(place, expected):
         workers = [worker(url, place, seed) for seed in range(2)]
         with Store(place) as store:
             while len(list(store.answers())) < len(MANY) // 4:
+                assert None in [one.poll() for one in workers], "both ended"
                 time.sleep(0.02)
         workers[0].kill()
         workers[0].communicate()
