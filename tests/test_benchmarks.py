@@ -23,7 +23,8 @@ import service_desk
 import tables
 from service_desk import Desk
 
-from stead_sym.verification.verify import EngineName, verify
+from stead_sym.verification.options import EngineName
+from stead_sym.verification.verify import verify
 
 pytestmark = pytest.mark.gate
 

@@ -23,7 +23,7 @@ from stead_sym.evidence.data import evidence_data, text_digest
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.evidence.recorded import recorded_wrappers
 from stead_sym.evidence.replay import replay
-from stead_sym.verification.verify import EngineName
+from stead_sym.verification.options import EngineName
 from whole import verify
 
 GROWING = """

@@ -22,7 +22,8 @@ from stead_sym.cli.options import asked, domain
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_deployment
 from stead_sym.errors import InputError, Span, SteadError
-from stead_sym.verification.verify import Verification, verify
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verify import verify
 
 RUNS = pytest.StashKey[Runs]()
 _LINES = pytest.StashKey[tuple[Line, ...]]()

@@ -23,7 +23,8 @@ from stead_sym.cli.agents import chosen_agents
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load
 from stead_sym.models.catalogue import CATALOGUE
-from stead_sym.verification.verify import Verification, verify
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verify import verify
 
 
 class Stead:

@@ -24,7 +24,7 @@ from stead_sym.agents.roles import ANY, told_apart
 from stead_sym.cli.recorded import keeps_answers, kind_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import StoreError
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 
 @dataclass

@@ -20,7 +20,8 @@ from stead_sym.errors import DefinitionError, Span, SteadError
 from stead_sym.report.terminal import print_evidence, print_trace
 from stead_sym.support.printable import printable, printable_lines
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.verify import Verdict, Verification
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
 
 
 @dataclass

@@ -148,9 +148,12 @@ from .report.page import report_html, write_report
 from .support.progress import Progress
 from .verification.findings.finding import Finding
 from .verification.findings.static import lint
-from .verification.hypotheses import Hypotheses, Hypothesis, Widened
+from .verification.hypotheses import Hypotheses, Hypothesis
 from .verification.isolated import verify_apart
-from .verification.verify import AgentRun, Verdict, Verification, verify
+from .verification.result import AgentRun, Verification
+from .verification.verdict import Verdict
+from .verification.verify import verify
+from .verification.widened import Widened
 
 __version__: str
 

@@ -146,7 +146,7 @@ def test_check_does_not_explore(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("something is explored")
 
-    monkeypatch.setattr("stead_sym.verification.verify.SymbolicEngine", refuse)
+    monkeypatch.setattr("stead_sym.verification.explore.SymbolicEngine", refuse)
     assert main(["check", "refund"]) == 0
     assert main(["verify", "refund", "--quiet"]) == 4, "the trap is set where verify explores"
 

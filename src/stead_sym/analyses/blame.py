@@ -16,8 +16,8 @@ wrapper, and equivariant like the one that is blamed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from stead_sym.agents.base import DecisionContext
@@ -25,14 +25,17 @@ from stead_sym.agents.records.answer import Answer, recorded_answer
 from stead_sym.agents.revised import revised
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import DefinitionError, InputError
+from stead_sym.errors import DefinitionError, InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.tree import Evidence, runs, states_along
 from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import TRUE
 from stead_sym.support.progress import Progress
 from stead_sym.verification.findings.occurrences import quantifies
-from stead_sym.verification.verify import Verdict, Verification, verify
+from stead_sym.verification.options import Domain
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
+from stead_sym.verification.verify import verified
 
 MOST_SOLVED = 100
 """So many variants are solved by default."""
@@ -215,7 +218,8 @@ class _Search:
         return all_tried, following
 
     def _solve(self, changes: _Changes, specs: Sequence[str]) -> Verification | None:
-        """The variant with these changes; None where it breaks the definition of the deployment."""
+        """The variant with these changes, solved as it was; None where it breaks the definition of the
+        deployment, or has more states than the options allow."""
         self.solved += 1
         if self._progress is not None:
             self._progress("blame", variants=self.solved, decisions=len(changes))
@@ -226,16 +230,15 @@ class _Search:
             for name, wrapper in result.moves.wrappers.items()
         }
         literal = {s: d.size for s, d in result.restriction.derivation.items() if not d.finite}
+        domain: Domain | Mapping[str, int] = "normal" if result.mode == "normal" else literal
         try:
-            return verify(
+            return verified(
                 result.deployment,
                 {name: wrapper or "any" for name, wrapper in wrappers.items()},
                 [spec for spec in specs if claim_named(result.deployment, spec) is None],
-                engine="explicit" if result.engine_name == "explicit" else "symbolic",
-                domain="normal" if result.mode == "normal" else literal,
-                findings=False,
+                replace(result.options, domain=domain, findings=False),
             )
-        except DefinitionError:
+        except (DefinitionError, Undecided):
             return None
 
     def _broken(self, changes: _Changes) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import BoundExceeded, InputError, Undecided
 from stead_sym.support.progress import Progress
-from stead_sym.verification.hypotheses import leaps_in_words
+from stead_sym.verification.audit import leaps_in_words
 from stead_sym.verification.verify import verify
 
 LIMIT = 16

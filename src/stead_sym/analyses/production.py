@@ -30,7 +30,7 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.layout import LayoutKey
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 OnUnknown: TypeAlias = Literal["refuse", "escalate", "ask"]
 

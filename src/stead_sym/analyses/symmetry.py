@@ -33,8 +33,10 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress
 from stead_sym.verification.findings.occurrences import quantifies
+from stead_sym.verification.options import Options
 from stead_sym.verification.readings import answer
-from stead_sym.verification.verify import Verification, verify
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verify import verified
 
 MOST_CHOICES = 24
 """So many single choices are verified by default."""
@@ -152,15 +154,9 @@ def symmetry(
             "every agent may select anything it is offered, and chooses nothing; name a policy or a model"
         )
     asked, chosen = deployment.asked(specs, deciding(deployment, agent))
-    result = verify(
-        deployment,
-        {name: wrapper or "any" for name, wrapper in wrappers.items()},
-        specs,
-        engine="explicit",
-        max_states=max_states,
-        progress=progress,
-        findings=False,
-    )
+    options = Options("explicit", max_states=max_states, findings=False)
+    given = {name: wrapper or "any" for name, wrapper in wrappers.items()}
+    result = verified(deployment, given, specs, options, progress=progress)
     found = tuple(_symmetric(deployment, result, wrappers))
     kept = dict(_kept(deployment, chosen, result, any(one.orbits for one in found)))
     open_specs = [spec for spec in chosen if spec.name not in kept]
@@ -355,13 +351,7 @@ def _solved(
         and _Single(wrapper.again(), {c.context: c.orbits for c in contexts if c.agent == name}, rank)
         for name, wrapper in wrappers.items()
     }
-    variant = verify(
-        deployment,
-        {name: agent or "any" for name, agent in agents.items()},
-        [spec.name for spec in specs],
-        engine="explicit",
-        max_states=max_states,
-        wrapped=False,
-        findings=False,
-    )
+    options = Options("explicit", max_states=max_states, wrapped=False, findings=False)
+    given = {name: agent or "any" for name, agent in agents.items()}
+    variant = verified(deployment, given, [spec.name for spec in specs], options)
     return {spec.name: answer(variant.engine, spec.formula).holds for spec in specs}

@@ -34,7 +34,7 @@ from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.syntax import Resolved, Truth
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 
 def refuse_fair_actions(deployment: Deployment) -> None:

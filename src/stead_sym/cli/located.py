@@ -18,7 +18,7 @@ from stead_sym.errors import SteadError
 from stead_sym.evidence.data import Json
 from stead_sym.report.sarif import MARKER, annotation_lines, error_annotation, sarif_data, sarif_error
 from stead_sym.report.written import prepare_file, write_file
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 
 def add_located(parser: Options) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from stead_sym.deployment.deployment import Question
 from stead_sym.errors import InputError
 from stead_sym.logic.parser import MAX_DIGITS, parse_formula
-from stead_sym.verification.verify import Domain
+from stead_sym.verification.options import Domain
 
 Options: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 """What options are added to: a command, or a group of its options under a heading of their own."""

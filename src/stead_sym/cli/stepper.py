@@ -26,7 +26,8 @@ from stead_sym.errors import SteadError
 from stead_sym.evidence.moves import MOST_OUTCOMES
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.support.printable import printable
-from stead_sym.verification.verify import verdict_line, verify
+from stead_sym.verification.verdict import verdict_line
+from stead_sym.verification.verify import verify
 
 _ROOM_FOR_RUN = 16
 """The rows of a terminal from which on the run is shown too."""

@@ -39,7 +39,9 @@ from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import print_verdicts, print_verification
 from stead_sym.support.printable import printable
 from stead_sym.verification.findings.static import lint
-from stead_sym.verification.verify import Verdict, Verification, verify
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
+from stead_sym.verification.verify import verify
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from stead_sym.export.layers import Node, Nodes, all_nodes
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 
 @dataclass(frozen=True, slots=True)

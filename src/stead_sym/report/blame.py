@@ -8,7 +8,7 @@ from stead_sym.analyses.blame import Blame, Decision, Mend
 from stead_sym.evidence.data import Json
 from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 
 def print_blame(result: Verification, blame: Blame, console: Console) -> None:

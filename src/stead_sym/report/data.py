@@ -23,7 +23,8 @@ from stead_sym.evidence.moves import Moves
 from stead_sym.relational.instance import Fact
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.hypotheses import Hypotheses
-from stead_sym.verification.verify import Verdict, Verification
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
 
 _NONE: Mapping[str, int] = MappingProxyType({})
 

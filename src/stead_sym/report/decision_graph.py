@@ -16,7 +16,7 @@ from stead_sym.agents.base import DecisionContext
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.protocol import Quotient
 from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
-from stead_sym.verification.verify import AgentRun, Verification
+from stead_sym.verification.result import AgentRun, Verification
 
 MOST_NODES = 40
 """So many nodes are drawn at most."""

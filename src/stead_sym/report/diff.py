@@ -24,7 +24,7 @@ from stead_sym.report.recorded import (
     RecordedRun,
     RecordedStep,
 )
-from stead_sym.verification.verify import OF_NOTHING
+from stead_sym.verification.verdict import OF_NOTHING
 
 Change = tuple[str | None, str | None]
 """What something was before and is after; None: it was not there."""

@@ -32,7 +32,8 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.steps import MovesOf, StepRow, actor_word, step_table
 from stead_sym.support.printable import printable
 from stead_sym.support.wrapping import Table, Text
-from stead_sym.verification.verify import Verdict, Verification
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
 
 Fairness: TypeAlias = Formula | FairAction
 """A fairness constraint: on states, or on actions."""

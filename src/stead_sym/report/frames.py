@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stead_sym.agents.records.weight import is_same
 from stead_sym.errors import InputError
 from stead_sym.support.extras import install
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 if TYPE_CHECKING:
     import pandas

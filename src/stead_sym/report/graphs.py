@@ -9,7 +9,7 @@ from stead_sym.logic.names import check_known
 from stead_sym.report.decision_graph import decision_diagram, decision_graph
 from stead_sym.report.diagram import Diagram, Drawing, diagram_svg
 from stead_sym.report.state_diagram import MOST_STATES, state_diagram
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 
 def graph_of_states(result: Verification, most: int = MOST_STATES) -> Diagram:

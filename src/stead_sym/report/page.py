@@ -29,7 +29,8 @@ from stead_sym.report.page_sections import (
 from stead_sym.report.terminal import domain_text, plural, reached
 from stead_sym.report.written import prepare_file, write_file
 from stead_sym.support.html import Content, Html, tag
-from stead_sym.verification.verify import OF_NOTHING, Verification
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import OF_NOTHING
 
 MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
 """How a report begins."""

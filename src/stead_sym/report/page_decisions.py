@@ -17,7 +17,7 @@ from stead_sym.report.decision_graph import DecisionGraph, decision_diagram
 from stead_sym.report.diagram import diagram_svg
 from stead_sym.report.terminal import plural
 from stead_sym.support.html import Content, Html, joined, tag
-from stead_sym.verification.verify import AgentRun, Verification
+from stead_sym.verification.result import AgentRun, Verification
 
 _MOST_DECISIONS = 300
 _MOST_FACTS, _MOST_CALLS = 60, 60

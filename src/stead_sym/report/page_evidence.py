@@ -20,7 +20,8 @@ from stead_sym.report.page_decisions import decision_anchor
 from stead_sym.report.steps import actor_word
 from stead_sym.report.terminal import plural
 from stead_sym.support.html import Content, Html, joined, tag
-from stead_sym.verification.verify import Verdict, Verification
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
 
 _MOST_STEPS, _MOST_RUNS, _MOST_FACTS = 400, 12, 500
 _OPEN = 12  # so many facts of a first state are shown without being asked for

@@ -17,7 +17,8 @@ from stead_sym.report.terminal import MARKS, plural, shown_by
 from stead_sym.support.html import Content, Html, joined, tag
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.hypotheses import Hypothesis
-from stead_sym.verification.verify import OF_NOTHING, Verdict, Verification
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import OF_NOTHING, Verdict
 
 _MEANING = {
     "holds": "true of the deployment itself, with as many records as ever come in: no run refutes it",

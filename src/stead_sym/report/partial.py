@@ -15,7 +15,7 @@ from stead_sym.evidence.data import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import verdict_data
 from stead_sym.report.terminal import print_evidence, verdict_row, verdict_table
-from stead_sym.verification.verify import Verdict, verdict_line
+from stead_sym.verification.verdict import Verdict, verdict_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from stead_sym.errors import InputError
-from stead_sym.verification.verify import OF_NOTHING
+from stead_sym.verification.verdict import OF_NOTHING
 
 T = TypeVar("T")
 

@@ -17,7 +17,8 @@ from stead_sym.errors import DefinitionError, InputError, Span, SteadError
 from stead_sym.evidence.data import Json
 from stead_sym.support.printable import printable
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.verify import Verdict, Verification
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MARKER = f'{{\n  "$schema": "{SCHEMA}"'

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from stead_sym.analyses.state_graph import StateGraph
 from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
-from stead_sym.verification.verify import Verification
+from stead_sym.verification.result import Verification
 
 MOST_STATES = 100
 """How many states are drawn by default: past that nobody reads them."""

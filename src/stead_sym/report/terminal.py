@@ -22,7 +22,9 @@ from stead_sym.evidence.outline import outline
 from stead_sym.report.steps import MovesOf, StepRow, step_table
 from stead_sym.support.wrapping import Table, Text
 from stead_sym.verification.hypotheses import Hypotheses
-from stead_sym.verification.verify import OF_NOTHING, AgentRun, Domain, Verdict, Verification
+from stead_sym.verification.options import Domain
+from stead_sym.verification.result import AgentRun, Verification
+from stead_sym.verification.verdict import OF_NOTHING, Verdict
 
 _CLOSEST = 3
 """So many of the decisions with the least margin are listed."""

@@ -21,10 +21,14 @@ by the fair reading.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stead_sym.engines.protocol import Constrained, Engine
+from stead_sym.agents.roles import Wrappers, known_values
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.renaming import named_run
+from stead_sym.engines.protocol import Constrained, Engine, Hidden
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import TRUE, Formula, Globally, Implies, Not
 
@@ -74,3 +78,21 @@ def answer(engine: _Showing, formula: Formula) -> Answer:
 def has_fair_run(engine: _Showing) -> bool:
     """Whether a fair run starts at some initial state."""
     return engine.hidden is None or not engine.holds(Not(FAIR_START))
+
+
+def no_fair_run(why: Iterable[str]) -> str:
+    """Why a specification is unknown that is false only for want of a fair run; ``why`` says, if anything,
+    why there is none at all."""
+    return f"it asks for a fair run, and {next(iter(why), 'some initial state has none')}"
+
+
+def left_out(hidden: Hidden, deployment: Deployment, wrappers: Wrappers) -> str:
+    """How many states the `fair` lines hide, and a run into one."""
+    number = f"{hidden.count} reachable state{'s' * (hidden.count > 1)}"
+    steps = named_run(deployment, known_values(wrappers), hidden.run)[0].steps
+    where = (
+        f"such as the one after {', '.join(str(step.call) for step in steps)}"
+        if steps
+        else "an initial one too"
+    )
+    return f"no fair run starts in {number}, {where}"

@@ -35,7 +35,12 @@ from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.reached import nowhere_fair
-from stead_sym.verification.verify import EngineName, Verdict, Verification, no_fair_run, verify
+from stead_sym.verification.hypotheses import Hypotheses
+from stead_sym.verification.options import EngineName, Options
+from stead_sym.verification.readings import no_fair_run
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
+from stead_sym.verification.verify import verified
 
 _ROUNDS_SEEN = 3
 """A sort is examined for the loop along which it grows once its bound has been raised so far; and once more
@@ -191,28 +196,18 @@ def deepen(
     leaps = leaping(asking)
     wrappers = wrap_all(asking, agent, canonical_timeout=canonical_timeout)
     wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}
-    run = _Run(asking, leaps, chosen, wrappers, limit, told)
-    options = _Options(engine, backend, max_states, progress)
+    options = Options(engine, backend=backend, max_states=max_states, findings=False)
+    run = _Run(asking, leaps, chosen, wrappers, options, limit, told, progress)
     stopped = ""
     for bounds in run.tried():
         try:
-            run.see(bounds, options)
+            run.see(bounds)
         except Undecided as error:
             if not run.rounds:
                 raise
             stopped = str(error)
             break
     return replace(run.result(final=True), stopped=stopped)
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """How each fragment is verified."""
-
-    engine: EngineName
-    backend: Backend | None
-    max_states: int | None
-    progress: Progress | None
 
 
 def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrapper:
@@ -234,8 +229,10 @@ class _Run:
         leaps: Leaping,
         specs: Iterable[Spec],
         wrappers: Wrappers,
+        options: Options,
         limit: int,
         told: Callable[[Deepening], None] | None,
+        progress: Progress | None,
     ) -> None:
         self._started = time.perf_counter()
         self._deployment = deployment
@@ -243,13 +240,16 @@ class _Run:
         self._specs = {spec.name: spec for spec in specs}
         self._written = {spec.name: spec.formula for spec in deployment.written.specs}
         self._wrappers = wrappers
+        self._options = options
         self._limit = limit
         self._told = told
+        self._progress = progress
         self.rounds: list[Round] = []
         self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
         self._runs: dict[str, Trace] = {}
         self._growths: dict[str, Growth] = {}
         self._unfair: tuple[Finding, ...] = ()
+        self._hypotheses: Hypotheses | None = None
         self._remedy: Remedy | None = None
         self._sought: frozenset[str] = frozenset()
 
@@ -270,7 +270,7 @@ class _Run:
                 return
             bounds.update({sort: bounds[sort] + 1 for sort in growing})
 
-    def see(self, bounds: Bounds, options: _Options) -> None:
+    def see(self, bounds: Bounds) -> None:
         """Verify what is open in the fragment with these bounds."""
         part = fragment(self._leaps, bounds)
         names = {name: f"possible {name}" for name, found in self._found.items() if not found.decided}
@@ -284,25 +284,17 @@ class _Run:
             ),
         ]
         written = replace(part.deployment.written, specs=tuple(asked))
-        given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
-        result = verify(
-            replace(part.deployment, written=written),
-            given,
-            [spec.name for spec in asked],
-            engine=options.engine,
-            backend=options.backend,
-            max_states=options.max_states,
-            progress=_saying(options.progress, part.bounds),
-            findings=False,
-        )
+        names_asked = [spec.name for spec in asked]
+        result = self._verified(part, replace(part.deployment, written=written), names_asked)
         most = MappingProxyType({sort: result.engine.most_active[sort] for sort in part.bounds})
         exceeded = tuple(sort for sort, b in part.bounds.items() if most[sort] > b)
         leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
-        unseen = self._leapt(part, options) if leaps and not exceeded else ()
+        unseen = self._leapt(part) if leaps and not exceeded else ()
         self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
         for name in open_:
             self._found[name] = self._shown(part, result, name, result[names[name]])
         self._unfair = nowhere_fair(self._deployment, result.engine)
+        self._hypotheses = result.hypotheses
         for sort in exceeded:
             verdict = result[f"past {sort}"]
             if verdict.evidence is not None and verdict.evidence.root.holds:
@@ -311,20 +303,15 @@ class _Run:
         if self._told is not None:
             self._told(self.result())
 
-    def _leapt(self, part: Fragment, options: _Options) -> tuple[str, ...]:
+    def _verified(self, part: Fragment, deployment: Deployment, asked: Iterable[str]) -> Verification:
+        given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
+        progress = _saying(self._progress, part.bounds)
+        return verified(deployment, given, asked, self._options, progress=progress)
+
+    def _leapt(self, part: Fragment) -> tuple[str, ...]:
         """The sorts whose bounds a formula in the place of an effect exceeds, in one step from the states of
         the fragment, or of which that is not decided."""
-        given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
-        result = verify(
-            part.whole,
-            given,
-            (),
-            engine=options.engine,
-            backend=options.backend,
-            max_states=options.max_states,
-            progress=_saying(options.progress, part.bounds),
-            findings=False,
-        )
+        result = self._verified(part, part.whole, ())
         if isinstance(result.broken, BoundExceeded):
             active, outside = result.broken.trace.last.active_domain, self._deployment.outside
             return tuple(s for s, b in part.bounds.items() if len(outside(s, active[s])) > b)
@@ -333,7 +320,7 @@ class _Run:
     def _shown(self, part: Fragment, result: Verification, name: str, possible: Verdict) -> Found:
         """What a fragment shows of a specification."""
         formula, written = self._specs[name].formula, self._written[name]
-        if possible.holds is None and possible.evidence is not None:  # the agent's decisions are in doubt
+        if result.hypotheses.missing_for(False):  # to fairness `evidence_within` sees
             return Found(Verdict(name, written, None, possible.reason))
         shown, scope = evidence_within(part, result.engine, formula)
         if shown is None:
@@ -384,12 +371,15 @@ class _Run:
     def _said(self, found: Found, last: Round) -> Found:
         """What was found, with the reason for what is unknown."""
         verdict = found.verdict
-        if verdict.holds is not None or verdict.reason:
+        if verdict.holds is not None:
+            assert self._hypotheses is not None, "a fragment was seen"
+            return replace(found, verdict=self._hypotheses.concluded(verdict, by_run=True))
+        if verdict.reason:
             return found
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
         if not last.growing and self._unfair and not found.shown:
-            reason = no_fair_run(self._unfair)
+            reason = no_fair_run(one.text for one in self._unfair)
         elif not last.growing:
             reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"
         elif found.shown:

@@ -46,8 +46,7 @@ from stead_sym.verification.findings.occurrences import Occurrence, Path, consta
 from stead_sym.verification.findings.ranges import changed_by, relations_in
 from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
 from stead_sym.verification.findings.static import implication_for_some
-from stead_sym.verification.hypotheses import left_out
-from stead_sym.verification.readings import answer, has_fair_run
+from stead_sym.verification.readings import answer, has_fair_run, left_out
 
 _MOST = 24
 """So many occurrences of a specification are replaced at most: a count and not a time, so that what is

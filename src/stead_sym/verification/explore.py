@@ -1,0 +1,85 @@
+"""An engine explores, and the agents say how far they are while they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from stead_sym.agents.base import Reporting, Spreading
+from stead_sym.agents.roles import Wrappers, known_values
+from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.faults import as_shown
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.engines.explicit.engine import ExplicitEngine
+from stead_sym.engines.protocol import Engine, Watch
+from stead_sym.engines.symbolic.engine import SymbolicEngine
+from stead_sym.errors import DefinitionError, InputError
+from stead_sym.evidence.prefix import broken_claim
+from stead_sym.support.progress import Progress
+from stead_sym.verification.options import Options
+
+
+def explored(
+    deployment: Deployment,
+    wrappers: Wrappers,
+    restriction: Restriction,
+    options: Options,
+    progress: Progress | None,
+    watch: Watch | None,
+) -> Engine | DefinitionError:
+    """The engine, once it knows all reachable states; or the error with the run that breaks a claim of the
+    file. Raises any other error that ends the exploration."""
+    with _reporting(wrappers, progress):
+        try:
+            if options.engine == "explicit":
+                return ExplicitEngine(
+                    deployment, wrappers, restriction, progress, max_states=options.max_states, watch=watch
+                )
+            return SymbolicEngine(
+                deployment,
+                wrappers,
+                restriction,
+                progress,
+                literal=options.mode == "theorem",
+                backend=options.backend,
+                watch=watch,
+            )
+        except InputError as error:  # its frames hold the diagrams, which would live as long as it does
+            error.with_traceback(None)
+            if not isinstance(error, DefinitionError):
+                raise error from error.__cause__
+            fault = as_shown(deployment, error, known_values(wrappers))
+            if broken_claim(deployment, fault) is None:
+                raise fault from error.__cause__
+            return fault
+
+
+def telling_apart(
+    deployment: Deployment, wrapper: CanonicalWrapper | None, restriction: Restriction
+) -> CanonicalWrapper | None:
+    """A wrapper that renames nothing: B is the whole domain, so that can_B(D) = D."""
+    if wrapper is None:
+        return None
+    every = {value: sort for sort, values in restriction.values.items() for value in values}
+    return CanonicalWrapper(
+        wrapper.agent,
+        deployment.schema,
+        wrapper.tools,
+        {**wrapper.known, **every},
+        canonical_timeout=wrapper.canonical_timeout,
+    )
+
+
+@contextmanager
+def _reporting(wrappers: Wrappers, progress: Progress | None) -> Iterator[None]:
+    """Have the agents report while they are asked, as in one run."""
+    agents = [wrapper.agent for wrapper in wrappers.values() if wrapper is not None]
+    with ExitStack() as stack:
+        for agent in agents:
+            if isinstance(agent, Reporting):
+                agent.report_to(progress)
+                stack.callback(agent.report_to, None)
+            if isinstance(agent, Spreading):
+                stack.enter_context(agent.spreading())
+        yield

@@ -1,0 +1,104 @@
+"""How a verification is done: what `verify` takes besides the deployment, the agents and the questions.
+
+One decision: it is one value, which goes unchanged from whoever asks to whatever explores, and which a result
+keeps: so that what is solved again, for blame, is solved alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from inspect import Parameter, signature
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
+
+from stead_sym.engines.symbolic.bdd.manager import Backend
+from stead_sym.errors import InputError, RestrictionError
+from stead_sym.logic.names import check_known
+from stead_sym.relational.nauty import CANONICAL_SECONDS
+
+EngineName: TypeAlias = Literal["symbolic", "explicit"]
+Domain: TypeAlias = Literal["normal", "theorem"]
+
+
+class Given(TypedDict, total=False):
+    """`Options` as keyword arguments."""
+
+    engine: EngineName
+    domain: Domain | Mapping[str, int] | None
+    force: bool
+    wrapped: bool
+    backend: Backend | None
+    max_states: int | None
+    findings: bool
+    min_mass: float | None
+    canonical_timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `verify`, which says what each of them means. Raises `InputError` for those that nothing
+    would heed, `RestrictionError` for a domain that the engine does not know."""
+
+    engine: EngineName = "symbolic"
+    domain: Domain | Mapping[str, int] | None = None
+    force: bool = False
+    wrapped: bool = True
+    backend: Backend | None = None
+    max_states: int | None = None
+    findings: bool = True
+    min_mass: float | None = None
+    canonical_timeout: float = CANONICAL_SECONDS
+
+    def __post_init__(self) -> None:
+        check_known("engine", self.engine, get_args(EngineName))
+        if self.domain is not None and not isinstance(self.domain, Mapping):
+            check_known("domain", self.domain, get_args(Domain))
+        if self.backend is not None:
+            check_known("backend", self.backend, get_args(Backend))
+            if self.engine != "symbolic":
+                raise InputError(
+                    "the backend is that of the symbolic engine; leave it out for the explicit one"
+                )
+        if self.max_states is not None:
+            if self.engine != "explicit":
+                raise InputError("only the explicit engine counts states as it goes; leave max_states out")
+            if not isinstance(self.max_states, int) or self.max_states < 1:
+                raise InputError(f"max_states={self.max_states!r} is no number of at least 1; give one")
+        if self.min_mass is not None and not 0 < self.min_mass <= 1:
+            raise InputError(f"min_mass={self.min_mass!r} is not above 0 and at most 1; give such a number")
+        if self.mode == "normal" and not self.wrapped:
+            raise RestrictionError("without the wrapper there is the literal domain only; take `theorem`")
+        if self.mode == "normal" and self.engine == "explicit":
+            raise RestrictionError(
+                "the explicit engine knows the literal domain only; take `theorem`, or the symbolic engine"
+            )
+
+    @property
+    def mode(self) -> Domain:
+        """`normal` where fresh values have representatives, `theorem` on the literal domain."""
+        if self.domain is None:
+            return "theorem" if self.engine == "explicit" or not self.wrapped else "normal"
+        return "normal" if self.domain == "normal" else "theorem"
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The sizes that are given for some sorts."""
+        return self.domain if isinstance(self.domain, Mapping) else MappingProxyType({})
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def taking_options(function: _F) -> _F:
+    """The function, whose last parameter is `**options: Unpack[Given]`, with each option in its signature:
+    so `help` and whatever completes arguments lists them."""
+    own = signature(function)
+    listed = [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
+        for one in fields(Options)
+    ]
+    function.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[*list(own.parameters.values())[:-1], *listed]
+    )
+    return function

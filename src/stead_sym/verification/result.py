@@ -1,0 +1,232 @@
+"""What a verification found: the verdicts, what they rest on, what the agents were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.records.answer import Answer, recorded_answers
+from stead_sym.agents.roles import ANY, named
+from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.tool import Call
+from stead_sym.engines.protocol import Engine, StateSet
+from stead_sym.errors import DeclarationError, DefinitionError, Span
+from stead_sym.evidence.moves import Moves
+from stead_sym.logic.names import nearest
+from stead_sym.logic.syntax import Raw, free_variables
+from stead_sym.relational.schema import Value
+from stead_sym.support.html import Displayed, paragraph, table
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.hypotheses import Hypotheses
+from stead_sym.verification.options import Domain, EngineName, Options
+from stead_sym.verification.verdict import Verdict
+
+
+class Decisions(tuple[tuple[DecisionContext, frozenset[Call]], ...], Displayed):
+    """Canonical contexts with what was selected there."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(f"{context} -> {_joined(sorted(selected))}" for context, selected in self)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (number, _lines(context.view), _lines(sorted(context.calls)), _lines(sorted(selected)))
+            for number, (context, selected) in enumerate(self, 1)
+        ]
+        return table("", ("context", "shown", "offered", "selected"), rows)
+
+
+def _joined(calls: Iterable[Call]) -> str:
+    return ", ".join(map(str, calls))
+
+
+def _lines(items: Iterable[object]) -> str:
+    return "\n".join(map(str, items)) or "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it, ``known``
+    are the constants that it knows by name, besides those of rigid sorts, with their sorts.
+
+    ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
+    shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
+    """
+
+    agent: str
+    contexts: int | None = None
+    queries: int | None = None
+    decisions: Decisions = field(default_factory=Decisions)
+    answers: tuple[Answer, ...] = ()
+    known: Mapping[Value, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, wrapper: CanonicalWrapper | None) -> AgentRun:
+        """What an agent was asked; None stands for the one that selects everything offered."""
+        if wrapper is None:
+            return cls(ANY)
+        answers = recorded_answers(wrapper.agent, wrapper.decisions)
+        decisions = Decisions(wrapper.decisions)
+        return cls(wrapper.agent.name, wrapper.contexts, wrapper.queries, decisions, answers, wrapper.known)
+
+
+@dataclass(frozen=True)
+class Verification(Displayed):
+    """What `verify` found. ``result["auth"]`` is the verdict of one specification.
+
+    Where a run breaks a claim of the file, such as a bound, the exploration ends with it (``broken``). The
+    claim is the first of the verdicts then, under its name (`deployment.claims`); a specification fails where
+    that run refutes it, and is unknown otherwise. How many states and transitions there are is not known, and
+    ``explored`` is None.
+
+    ``options`` are those of `verify`. ``initial`` is the number of initial states. ``agents`` has what each
+    agent was asked, by its name, which is empty where there is one only; ``contexts``, ``queries``,
+    ``decisions`` and ``answers`` are those of all agents together. ``moves`` says of a step who could have
+    done otherwise. ``hypotheses`` are what the verdicts rest on. ``findings`` are what makes a verdict say
+    less than it seems to; ``unexamined`` is how many subformulas were not tried for vacuity, since of a long
+    specification not all are.
+    """
+
+    deployment: Deployment
+    agents: Mapping[str, AgentRun]
+    restriction: Restriction
+    options: Options
+    verdicts: Mapping[str, Verdict]
+    initial: int | None
+    states: int | None
+    transitions: int | None
+    seconds: float
+    explored: Engine | None
+    hypotheses: Hypotheses
+    moves: Moves
+    findings: tuple[Finding, ...] = ()
+    unexamined: int = 0
+    broken: DefinitionError | None = None
+
+    def __getitem__(self, spec: str) -> Verdict:
+        return self.verdicts[spec]
+
+    @property
+    def engine_name(self) -> EngineName:
+        """The engine that was asked for."""
+        return self.options.engine
+
+    @property
+    def mode(self) -> Domain:
+        """`normal` where fresh values had representatives, `theorem` on the literal domain."""
+        return self.options.mode
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, which knows all reachable states. Raises the `DefinitionError` of the run that breaks a
+        claim of the file, where there is one: then nobody knows them."""
+        if self.explored is None:
+            assert self.broken is not None, "nothing else ends an exploration with a result"
+            raise self.broken.with_traceback(None)
+        return self.explored
+
+    @property
+    def statistics(self) -> Mapping[str, int]:
+        """What the answer took, as the engine counts it; empty where a broken claim ended the exploration."""
+        return {} if self.explored is None else self.explored.statistics
+
+    @property
+    def agent(self) -> str:
+        """Who decided: the policy or model of the only agent, or those of all with the names of the
+        agents."""
+        return named({name: run.agent for name, run in self.agents.items()})
+
+    @property
+    def contexts(self) -> int | None:
+        """How many contexts the agents were shown, together; None where all select everything offered."""
+        return _sum(run.contexts for run in self.agents.values())
+
+    @property
+    def queries(self) -> int | None:
+        """How many answers the agents gave, together; None where all select everything offered."""
+        return _sum(run.queries for run in self.agents.values())
+
+    @property
+    def decisions(self) -> Decisions:
+        """The canonical contexts with the answers to them, agent by agent, in the order they were met."""
+        return Decisions(decision for run in self.agents.values() for decision in run.decisions)
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The records of language models' decisions, agent by agent."""
+        return tuple(answer for run in self.agents.values() for answer in run.answers)
+
+    @property
+    def domain(self) -> Mapping[str, int]:
+        """The size of every sort's domain."""
+        return self.restriction.sizes
+
+    def satisfying(self, formula: Raw | str, assignment: Mapping[str, Value] | None = None) -> StateSet:
+        """The reachable states of the restriction in which a formula holds, under values of its
+        free variables.
+
+        Raises `DeclarationError` for a formula that does not fit the deployment, for a value outside the
+        restriction or of another sort than its variable, and where ``assignment`` has not exactly the free
+        variables of the formula.
+        """
+        sigma = dict(assignment or {})
+        resolved = self.deployment.formula(formula, self._scope(sigma))
+        free = free_variables(resolved)
+        if unknown := sorted(sigma.keys() - free):
+            hint = nearest(unknown[0], free, "leave it out")
+            raise DeclarationError(f"{unknown[0]} is no free variable of the formula; {hint}")
+        return self.engine.satisfying(resolved, sigma)
+
+    def _scope(self, assignment: Mapping[str, Value]) -> Mapping[str, str]:
+        """The sort of every variable, as its value says; a numeral that several sorts list has no value."""
+        listed = self.deployment.schema.listed
+        sort_of = {value: sort for sort, values in self.restriction.values.items() for value in values}
+        for name, value in assignment.items():
+            if isinstance(value, str) and len(listed.get(value, ())) > 1:
+                raise DeclarationError(
+                    f"{value}, given for {name}, is a value of {' and of '.join(listed[value])};"
+                    " write the number into the formula"
+                )
+            if not isinstance(value, str) or value not in sort_of:
+                hint = nearest(str(value), sort_of, "`restriction.values` lists them")
+                raise DeclarationError(f"{value}, given for {name}, is no value of the domain; {hint}")
+        return {name: sort_of[value] for name, value in assignment.items()}
+
+    def place(self, spec: str) -> Span | None:
+        """Where a specification stands in its file, or a claim that is broken."""
+        if self.broken is not None and spec == self.broken.claim:
+            return self.broken.span
+        return self.deployment.spec(spec).span
+
+    @property
+    def summary(self) -> str:
+        """One line: deployment, agent, counts."""
+        asked = "" if self.queries is None else f", {self.contexts} contexts, {self.queries} queries"
+        counts = f"{self.states} states, {self.transitions} transitions"
+        if self.initial is not None and self.initial > 1:
+            counts = f"{self.initial} initial of {counts}"
+        if self.broken is not None:
+            counts = f"explored until `{self.broken.claim}` was broken"
+        return f"{self.deployment.name} under {self.agent}: {counts}{asked}"
+
+    def __str__(self) -> str:
+        lines = [f"  {verdict}" for verdict in self.verdicts.values()]
+        return "\n".join([self.summary, *lines, *(f"  finding: {finding}" for finding in self.findings)])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (v.spec, v.said, "\n".join((v.reason or (v.trace.claim if v.trace else ""), *v.scope)))
+            for v in self.verdicts.values()
+        ]
+        return paragraph(self.summary) + table("", ("spec", "verdict", "what shows it"), rows)
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """The sum of those that are known; None where none is."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
