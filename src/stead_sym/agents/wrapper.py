@@ -26,7 +26,7 @@ from types import MappingProxyType
 from stead_sym.agents.base import Agent, Counting, DecisionContext, selected_from
 from stead_sym.agents.joint import Canonical, Joint
 from stead_sym.deployment.tool import Call, Tool
-from stead_sym.errors import AgentError, DeclarationError
+from stead_sym.errors import AgentError, DeclarationError, Undecided
 from stead_sym.relational.graph import Row
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.layout import LayoutKey, Placement
@@ -115,6 +115,13 @@ class CanonicalWrapper:
         other._met, other._asked = {}, _Asked()
         return other
 
+    def from_memory(self) -> CanonicalWrapper:
+        """The same wrapper with the same memory, whose base agent is asked nothing: a context that it was not
+        asked about raises `Undecided`."""
+        other = self.again()
+        other.agent = _Silent(self.agent.name)
+        return other
+
     @property
     def contexts(self) -> int:
         """The number of distinct canonical contexts met so far."""
@@ -166,6 +173,19 @@ class CanonicalWrapper:
         """{ α(a) : a in ``calls``, α ∈ Aut_B(D, A) }: the calls that the deployment may make in a canonical
         context in which its base agent selects these. Nothing is asked."""
         return self._joint.calls(*self._joint.placed_orbit(context, calls))
+
+    def orbits(self, context: DecisionContext, calls: Collection[Call]) -> tuple[frozenset[Call], ...]:
+        """The parts of `orbit`: calls of one part are alike, as some automorphism takes one to the other."""
+        generators = self.automorphisms(context)
+        left, found = set(calls), list[frozenset[Call]]()
+        while left:
+            orbit, new = set[Call](), {min(left)}
+            while new:
+                orbit |= new
+                new = {call.rename(generator) for call in new for generator in generators} - orbit
+            found.append(frozenset(orbit))
+            left -= orbit
+        return tuple(found)
 
     def automorphisms(self, context: DecisionContext) -> tuple[Mapping[Value, Value], ...]:
         """Generators of Aut_B(D, A), each given by the values that it moves; no two values of the context are
@@ -225,6 +245,16 @@ class CanonicalWrapper:
             found[key] = _Known(one, calls, orbit, self._joint.fixed(one, layout))
         with self._lock:
             self._decided.update(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Silent:
+    """A base agent that answers nothing."""
+
+    name: str
+
+    def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
+        raise Undecided(f"{self.name} was not asked about {contexts[0]}")
 
 
 @dataclass(slots=True)

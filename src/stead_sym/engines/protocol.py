@@ -139,6 +139,38 @@ class Engine(Protocol):
         """Whether the sentence holds at every initial state."""
         ...
 
+    def whatever_chosen(self, formula: Formula, *, holds: bool) -> bool:
+        """Whether it is shown that the sentence holds at every initial state, or fails at one, whatever is
+        chosen among calls alike: of each orbit of calls that an agent may make in a state one is made, in
+        each state and each time anew. Then every finite run is the beginning of a fair one too.
+
+        The deployment has no constraints on actions. Two labellings bound what a formula of the kernel is
+        under all choices:
+
+            sure ⟦f⟧      only pairs (D, σ) at which f is true whatever is chosen
+            possible ⟦f⟧  all pairs (D, σ) at which f is true under some choice
+
+        Each is CTL with a preimage of its own, and a negation goes from one to the other:
+
+            pre_possible(X) = { D : D → D' for some D' ∈ X }
+            pre_sure(X)     = { D : each call of some orbit leads from D to some D' ∈ X, or an event does }
+            sure ⟦¬f⟧       = the complement of possible ⟦f⟧, and the other way round
+
+        Law. Let f be true at D whatever is chosen if it is true at the root of each tree of runs from D that
+        a choice, by all that has happened so far, leaves. Then sure ⟦f⟧ has such pairs only, and
+        possible ⟦f⟧ has each pair where f is true at the root of one of these trees.
+
+        Proof. By induction on f. Negation swaps the claims; ∧, ∃ and `atleast` are monotone, and f ↔ g is
+        read as (f ∧ g) ∨ (¬f ∧ ¬g). Each node of a tree is the root of one, so that the claim about the body
+        of EX, E[· U ·] and EG is one about each node; and runs of a tree are runs. For the first claim, at a
+        node in pre_sure(X) the call that is left of some orbit has an outcome in X. So E[f U g] has a run by
+        induction on the step of the fixpoint at which D comes in; EG f has one that stays in the greatest
+        fixpoint, and comes to each fairness constraint again and again. ∎
+
+        The converse fails where two path quantifiers ask for different choices, as in EF P ∨ EF Q.
+        """
+        ...
+
     def under(
         self, fair: Sequence[Formula], actions: Sequence[FairAction], *, idle: bool = False
     ) -> Constrained:

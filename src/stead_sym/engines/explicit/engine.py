@@ -14,7 +14,8 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.trace import Step
 from stead_sym.engines.explicit.check import Labelling
-from stead_sym.engines.explicit.explore import explore
+from stead_sym.engines.explicit.choices import Whatever, orbits
+from stead_sym.engines.explicit.explore import Graph, explore
 from stead_sym.engines.explicit.idle import idling
 from stead_sym.engines.protocol import Hidden, Quotient, Shown, Watch
 from stead_sym.evidence.build import explain
@@ -47,6 +48,11 @@ class ExplicitEngine:
         self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states, watch=watch)
         self.restriction = restriction
         self._labelling = Labelling(self._graph, restriction)
+
+    @property
+    def graph(self) -> Graph:
+        """The reachable states and the transitions between them."""
+        return self._graph
 
     @property
     def states(self) -> int:
@@ -85,6 +91,14 @@ class ExplicitEngine:
     def holds(self, formula: Expanded) -> bool:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
+
+    def whatever_chosen(self, formula: Expanded, *, holds: bool) -> bool:
+        """Whether the sentence holds, or fails, whatever is chosen among calls alike."""
+        return self._whatever.decides(formula, holds=holds)
+
+    @cached_property
+    def _whatever(self) -> Whatever:
+        return Whatever(self._graph, self.restriction, orbits(self._graph, self._wrappers))
 
     def under(
         self, fair: Sequence[Expanded], actions: Sequence[FairAction], *, idle: bool = False

@@ -13,6 +13,7 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.protocol import Hidden, Quotient, Shown, Watch
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, at_work
+from stead_sym.engines.symbolic.check.choices import Whatever
 from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.check.witness import Witness
 from stead_sym.engines.symbolic.explore.idle import idling
@@ -133,6 +134,15 @@ class SymbolicEngine:
     def holds(self, formula: Formula) -> bool:
         """M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
+
+    @at_work()
+    def whatever_chosen(self, formula: Formula, *, holds: bool) -> bool:
+        """Whether the sentence holds, or fails, whatever is chosen among calls alike."""
+        return self._whatever.decides(formula, holds=holds)
+
+    @cached_property
+    def _whatever(self) -> Whatever:
+        return Whatever(self._model)
 
     @at_work()
     def under(

@@ -117,8 +117,11 @@ class Checker(Compiler):
         vectors = {u for x in free_variables(formula) if isinstance(u := env[x], Vector)}
         key = tuple(sorted(vectors, key=lambda vector: vector.bits))
         if key not in self._pairs:
-            self._pairs[key] = Pairs(self.model.plan, self.model.transitions, key, self.model.report)
+            self._pairs[key] = self._pairing(key)
         return self._pairs[key]
+
+    def _pairing(self, vectors: Sequence[Vector]) -> Pairs:
+        return Pairs(self.model.plan, self.model.transitions, vectors, self.model.report)
 
     def operators(self, pairs: Pairs) -> Operators:
         """CTL over the reachable states and all assignments to some variables."""
@@ -214,9 +217,9 @@ class Checker(Compiler):
         """The states from which a fair run starts: where nothing constrains runs, all."""
         if not self.is_constrained:
             return self.manager.true
-        pairs = Pairs(self.model.plan, self.model.transitions, (), self.model.report)
+        pairs = self._pairing(())
         along = [action.over(pairs) for action in self.actions]
-        return globally(self.model.transitions, self.model.reached, self.constraints, along)
+        return globally(pairs.relation, self.model.reached, self.constraints, along)
 
     @property
     def is_constrained(self) -> bool:

@@ -173,16 +173,22 @@ class ContextFinder:
     def _settle(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
         """Note that the states are decided, and return what the agent selects in them: these calls, given
         under the names of the context, as sets over the state bits and each tool's selectors."""
-        m, encoding = self.manager, self.encoding
         self.decided = self.decided | met.states
-        names = frozenset(bits_of(met.naming.values()))
         selection: dict[str, Bdd] = {}
         for call in sorted(calls):
-            pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, met.naming), strict=True)
-            chosen = m.conj(encoding.equal_valid(term, selector) for selector, term in pairs)
-            taken = m.exist(names, met.match & chosen)
-            selection[call.tool] = selection.get(call.tool, m.false) | taken
+            selection[call.tool] = selection.get(call.tool, self.manager.false) | self._made(met, call)
         return selection
+
+    def _made(self, met: _Met, call: Call) -> Bdd:
+        """{ (D, ω(x[u])) : match_K(D, x) } for a call ω(u) of K."""
+        pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, met.naming), strict=True)
+        chosen = self.manager.conj(self.encoding.equal_valid(term, selector) for selector, term in pairs)
+        return self.manager.and_exist(frozenset(bits_of(met.naming.values())), met.match, chosen)
+
+    def orbit(self, context: DecisionContext, call: Call, among: Bdd) -> Bdd:
+        """For each of the states that show a canonical context the orbit of a call there, over the state bits
+        and the selectors of its tool."""
+        return self._made(self._meet(context, among), call)
 
     def _naming(self, context: DecisionContext) -> Mapping[Value, Vector]:
         """A vector for each name of the context that is not rigid."""

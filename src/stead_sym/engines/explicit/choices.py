@@ -1,0 +1,176 @@
+"""What is true whatever is chosen among calls alike, on the graph of what may happen, and the graphs that
+single choices leave of it. The first is a game, `engines.protocol.Engine.whatever_chosen`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.roles import Wrappers
+from stead_sym.deployment.restriction import Restriction
+from stead_sym.deployment.semantics import offer, view
+from stead_sym.deployment.tool import Call
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.explore import Graph
+from stead_sym.logic.kernel import core
+from stead_sym.logic.syntax import Expanded, Formula, Iff, Not, is_temporal
+from stead_sym.relational.schema import Value
+
+Place: TypeAlias = tuple[str, DecisionContext]
+"""An agent, by its name, and a canonical context of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Orbit:
+    """Several calls that may happen in a state and that the automorphisms of what an agent is shown and
+    offered there make of each other, in the order of their identifiers."""
+
+    place: Place
+    calls: tuple[Call, ...]
+
+
+Orbits: TypeAlias = Sequence[Collection[Orbit]]
+"""The orbits of several calls, for each state of a graph."""
+
+
+def orbits(graph: Graph, wrappers: Wrappers) -> Orbits:
+    """The orbits of the calls that wrapped agents may make."""
+    deployment = graph.deployment
+    canonical: dict[Place, Collection[frozenset[Call]]] = {}
+    found = []
+    for state in graph.states:
+        here: list[Orbit] = []
+        for role in deployment.agents:
+            wrapper, offered = wrappers[role.name], offer(deployment, state, role)
+            if wrapper is None or not offered:
+                continue
+            [decision] = wrapper.decide([DecisionContext(view(deployment, state, role), offered)])
+            place = role.name, decision.canonical
+            if place not in canonical:
+                canonical[place] = wrapper.orbits(decision.canonical, decision.selected)
+            for orbit in canonical[place]:
+                if len(orbit) > 1:
+                    here.append(Orbit(place, tuple(sorted(call.rename(decision.names) for call in orbit))))
+        found.append(tuple(here))
+    return found
+
+
+# whatever is chosen
+
+
+class Whatever:
+    """Truth whatever is chosen among calls alike, under the `fair` sentences of the deployment; it has no
+    constraints on actions."""
+
+    def __init__(self, graph: Graph, restriction: Restriction, orbits: Orbits) -> None:
+        self._possible, self._sure = _Bound(graph, restriction), _Sure(graph, restriction, orbits)
+        self._possible.dual, self._sure.dual = self._sure, self._possible
+
+    def decides(self, formula: Expanded, *, holds: bool) -> bool:
+        """Whether the sentence holds at every initial state, or fails at one, whatever is chosen, and every
+        finite run is the beginning of a fair one then."""
+        if self._sure.hidden:
+            return False
+        return self._sure.is_initial(formula) if holds else not self._possible.is_initial(formula)
+
+
+class _Bound(Labelling):
+    """possible ⟦f⟧, for formulas of the kernel."""
+
+    dual: _Bound
+
+    def __init__(self, graph: Graph, restriction: Restriction) -> None:
+        super().__init__(graph, restriction, actions=())
+
+    def is_initial(self, formula: Expanded) -> bool:
+        """Whether every initial state is in the set."""
+        initial = (1 << self.graph.initial) - 1
+        return self._sat(core(formula), {}) & initial == initial
+
+    def _evaluate(self, formula: Formula, sigma: Mapping[str, Value]) -> int:
+        match formula:
+            case Not(body) if is_temporal(body):
+                return self._not(self.dual._sat(body, sigma))
+            case Iff(left, right) if is_temporal(formula):
+                dual = self.dual
+                neither = self._not(dual._sat(left, sigma) | dual._sat(right, sigma))
+                return self._sat(left, sigma) & self._sat(right, sigma) | neither
+            case _:
+                return super()._evaluate(formula, sigma)
+
+
+class _Sure(_Bound):
+    """sure ⟦f⟧, for formulas of the kernel."""
+
+    def __init__(self, graph: Graph, restriction: Restriction, orbits: Orbits) -> None:
+        self._choosing = {i: _leading(graph, i, here) for i, here in enumerate(orbits) if here}
+        super().__init__(graph, restriction)
+
+    def _pre(self, states: int) -> int:
+        """pre_sure(X)"""
+
+        def leads(targets: Collection[int]) -> bool:
+            return any(states >> target & 1 for target in targets)
+
+        lost = [i for i, ways in self._choosing.items() if not any(all(map(leads, calls)) for calls in ways)]
+        return super()._pre(states) & self._not(self._bits(lost))
+
+    def _reach(self, left: int, right: int) -> int:
+        """μZ. Y ∪ (X ∩ pre(Z)), from all of Z each time: pre_sure of a union is more than the union."""
+        reached = right
+        while more := self._pre(reached) & left & self._not(reached):
+            reached |= more
+        return reached
+
+
+def _leading(graph: Graph, number: int, orbits: Collection[Orbit]) -> Collection[Sequence[Collection[int]]]:
+    """Where the calls of each orbit lead from a state; an event, and a call with another agent that may make
+    it, is alone."""
+    targets: dict[Call, list[int]] = {}
+    for call, target in graph.edges[number]:
+        targets.setdefault(call, []).append(target)
+    choosing = {(orbit.place[0], call) for orbit in orbits for call in orbit.calls}
+    alone = [
+        [targets[call]]
+        for call, agents in graph.actors[number].items()
+        if not agents or any((agent, call) not in choosing for agent in agents)
+    ]
+    return [*alone, *([targets[call] for call in orbit.calls] for orbit in orbits)]
+
+
+# single choices
+
+
+def chosen(graph: Graph, orbits: Orbits, places: Collection[Place], rank: int) -> Graph:
+    """The graph where at these places of each orbit the call with this rank is made alone, or the last one
+    where there are fewer."""
+    actors, edges = [], []
+    for here, acting, out in zip(orbits, graph.actors, graph.edges, strict=True):
+        left_out = {
+            (orbit.place[0], call)
+            for orbit in here
+            if orbit.place in places
+            for number, call in enumerate(orbit.calls)
+            if number != min(rank, len(orbit.calls) - 1)
+        }
+        left = {call: tuple(a for a in who if (a, call) not in left_out) for call, who in acting.items()}
+        actors.append({call: who for call, who in left.items() if who or not acting[call]})
+        edges.append(tuple((call, target) for call, target in out if call in actors[-1]))
+    order = dict.fromkeys(range(graph.initial))
+    queue = deque(order)
+    while queue:
+        new = dict.fromkeys(target for _, target in edges[queue.popleft()] if target not in order)
+        queue += new
+        order |= new
+    number = {old: i for i, old in enumerate(order)}
+    return replace(
+        graph,
+        states=tuple(graph.states[i] for i in order),
+        edges=tuple(tuple((call, number[target]) for call, target in edges[i]) for i in order),
+        offered=tuple(graph.offered[i] for i in order),
+        actors=tuple(actors[i] for i in order),
+    )

@@ -1,0 +1,186 @@
+"""What is true whatever is chosen among calls alike: the game of `engines.protocol.Engine.whatever_chosen` on
+diagrams.
+
+For each agent and tool a *family* G holds, over the state bits and the tool's selectors, one orbit of calls
+for each state that has one. With E_ω the steps of the tool,
+
+    pre_G(X) = { D : G(D) ≠ ∅, and for all ω(u) in G(D) some D' ∈ X with E_ω(D, u, D') }
+    pre_sure(X) = ⋃_G pre_G(X) ∪ the preimage by all calls that are the only ones of their orbit.
+
+One decision: states that show one context have equally many orbits, so that families are few, however many
+the contexts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.engines.symbolic.bdd.relation import Relation
+from stead_sym.engines.symbolic.check.held_values import Pairs
+from stead_sym.engines.symbolic.check.satisfaction import Checker
+from stead_sym.engines.symbolic.encode.values import Vector
+from stead_sym.engines.symbolic.explore.contexts import ContextFinder
+from stead_sym.engines.symbolic.explore.reach import ReachableStates
+from stead_sym.engines.symbolic.step.formulas import Environment
+from stead_sym.engines.symbolic.step.transitions import Transitions
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.syntax import Expanded, Iff, Not, is_temporal
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """``families``: tools with orbits of several calls (see the module). ``rest``: the steps by the other
+    calls and the events."""
+
+    families: tuple[tuple[str, Bdd], ...]
+    rest: Transitions
+
+
+def choices(model: ReachableStates) -> Choices:
+    """The orbits of the calls that are selected in the reachable states."""
+    m = model.manager
+    families: list[tuple[str, Bdd]] = []
+    rest = {event.name: [model.transitions.selected[event.name]] for event in model.deployment.events}
+    rest |= {tool.name: [] for tool in model.deployment.tools}
+    finders = {finder.agent.name: finder for finder in model.finders}
+    for agent, selection in model.by_agent.items():
+        alike = dict.fromkeys(selection, m.false)
+        if agent in finders:
+            for tool, family in _families(finders[agent], selection, model.reached):
+                families.append((tool, family))
+                alike[tool] = alike[tool] | family
+        for tool, calls in selection.items():
+            rest[tool].append(calls & ~alike[tool])
+    joined = {tool: m.disj(parts) for tool, parts in rest.items()}
+    alone = Transitions.empty(model.encoding, model.tools, model.report).selecting(joined)
+    return Choices(tuple(families), alone)
+
+
+def _families(finder: ContextFinder, selection: Mapping[str, Bdd], reached: Bdd) -> Iterator[tuple[str, Bdd]]:
+    """The families of an agent's tools, of which it selects these calls. Where no state has two orbits of a
+    tool, all its calls are one family; otherwise the orbits are found context by context."""
+    orbits = [
+        (context, finder.wrapper.orbits(context, selected)) for context, selected in finder.contexts.items()
+    ]
+    for tool, calls in selection.items():
+        own = [(context, [orbit for orbit in here if min(orbit).tool == tool]) for context, here in orbits]
+        if all(len(orbit) == 1 for _, here in own for orbit in here):
+            continue
+        if all(len(here) <= 1 for _, here in own):
+            yield tool, calls
+            continue
+        families: dict[int, Bdd] = {}
+        for context, here in own:
+            for number, orbit in enumerate(orbit for orbit in here if len(orbit) > 1):
+                shown = finder.orbit(context, min(orbit), reached)
+                families[number] = families.get(number, finder.manager.false) | shown
+        yield from ((tool, family) for family in families.values())
+
+
+class Whatever:
+    """Truth whatever is chosen among calls alike, under the `fair` sentences of the deployment; it has no
+    constraints on actions."""
+
+    def __init__(self, model: ReachableStates) -> None:
+        self._possible, self._sure = _Bound(model), _Sure(model)
+        self._possible.dual, self._sure.dual = self._sure, self._possible
+
+    def decides(self, formula: Expanded, *, holds: bool) -> bool:
+        """Whether the sentence holds at each D0, or fails at some, whatever is chosen, and every finite run
+        is the beginning of a fair one then."""
+        if self._sure.hidden != self._sure.manager.false:
+            return False
+        return self._sure.is_initial(formula) if holds else not self._possible.is_initial(formula)
+
+
+class _Bound(Checker):
+    """possible ⟦f⟧ ⊇ the pairs at which f is true under some choice."""
+
+    dual: _Bound
+
+    def __init__(self, model: ReachableStates) -> None:
+        super().__init__(model, model.deployment.fair)
+
+    def is_initial(self, formula: Expanded) -> bool:
+        """Whether every D0 is in the set."""
+        return self.model.initial & ~self._set(core(formula), {}) == self.manager.false
+
+    def _sat(self, formula: Core, env: Environment) -> Bdd:
+        everywhere = self.operators(self.pairs(formula, env)).everywhere
+        match formula:
+            case Not(body) if is_temporal(body):
+                return everywhere & ~self.dual._set(body, env)
+            case Iff(left, right) if is_temporal(formula):
+                dual = self.dual
+                neither = ~dual._alike(left, env) & ~dual._alike(right, env)
+                return everywhere & (self._alike(left, env) & self._alike(right, env) | neither)
+            case _:
+                return super()._sat(formula, env)
+
+
+class _Sure(_Bound):
+    """sure ⟦f⟧ ⊆ the pairs at which f is true whatever is chosen."""
+
+    @cached_property
+    def _choices(self) -> Choices:
+        return choices(self.model)
+
+    def _pairing(self, vectors: Sequence[Vector]) -> Pairs:
+        return _ChoicePairs(self.model, self._choices, vectors)
+
+
+class _ChoicePairs(Pairs):
+    """Pairs of a state and an assignment between which whoever chooses picks a call of each family."""
+
+    def __init__(self, model: ReachableStates, choices: Choices, vectors: Sequence[Vector]) -> None:
+        super().__init__(model.plan, choices.rest, vectors, model.report)
+        self._model = model
+        self._choices = choices
+
+    @cached_property
+    def relation(self) -> Relation:
+        """pre_sure in the place of pre."""
+        model = self._model
+        families = [
+            _Family(calls, model.offers.selectors(tool), self.along([calls & model.tools[tool].steps]))
+            for tool, calls in self._choices.families
+        ]
+        return _Game(self.along(self._choices.rest.parts), families)
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    calls: Bdd
+    selectors: Bits
+    steps: Relation
+
+    def leading(self, target: Bdd) -> Bdd:
+        """pre_G(X)"""
+        m = self.steps.manager
+        lost = m.exist(self.selectors, self.calls & ~self.steps.preimage(target))
+        return m.exist(self.selectors, self.calls) & ~lost
+
+
+class _Game(Relation):
+    """The relation of the rest, with pre_sure as its preimage, which is no preimage of single steps: only
+    `preimage` and `reaching` are asked of it."""
+
+    def __init__(self, rest: Relation, families: Sequence[_Family]) -> None:
+        super().__init__(rest.manager, rest.parts, rest.moving, rest._report)
+        self._families = families
+
+    def preimage(self, target: Bdd) -> Bdd:
+        """pre_sure(X)"""
+        return self.manager.disj(
+            [super().preimage(target), *(family.leading(target) for family in self._families)]
+        )
+
+    def reaching(self, target: Bdd, through: Bdd) -> Bdd:
+        """μZ. X ∨ (S ∧ pre(Z)), from all of Z each time."""
+        reached = target
+        while (larger := reached | through & self.preimage(reached)) != reached:
+            reached = larger
+        return reached
