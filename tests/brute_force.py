@@ -5,11 +5,13 @@ The decision: nothing clever, no graph, no early cut; usable up to six values or
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, permutations, product
 
-from stead_sym.relational.instance import Instance
-from stead_sym.relational.schema import Value
+from stead_sym.agents.base import DecisionContext
+from stead_sym.deployment.tool import Tool
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, Schema, Value
 
 
 def bijections(left: Instance, right: Instance, fixed: Set[Value]) -> Iterator[dict[Value, Value]]:
@@ -32,6 +34,17 @@ def isomorphisms(left: Instance, right: Instance, fixed: Set[Value]) -> Iterator
 def automorphisms(instance: Instance, fixed: Set[Value]) -> list[Mapping[Value, Value]]:
     """Aut_C(D): the witnesses of D ≃_C D."""
     return list(isomorphisms(instance, instance, fixed))
+
+
+def context_automorphisms(
+    context: DecisionContext, tools: Iterable[Tool], rigid: Set[Value]
+) -> list[Mapping[Value, Value]]:
+    """Aut_B(D, A): the offered calls are facts of relations of their own."""
+    schema = context.view.schema
+    sorts = {tool.name: tuple(param.sort for param in tool.params) for tool in tools}
+    joint = Schema(schema.sorts, (*schema.relations, *(Relation(f"call {t}", sorts[t]) for t in sorts)))
+    facts = {Fact(f"call {call.tool}", call.args) for call in context.calls}
+    return automorphisms(Instance(joint, context.view.facts | facts), rigid)
 
 
 def least_labelling(instance: Instance, rigid: Set[Value]) -> Instance:

@@ -15,13 +15,11 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as some
 
 import stead_sym as st
-from brute_force import automorphisms
+from brute_force import context_automorphisms
 from engine_pairs import MAX_STATES, by_name, examples
 from generated.deployments import deployments
 from stead_sym.analyses.symmetry import symmetry
 from stead_sym.errors import DefinitionError, InputError, Undecided
-from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Relation, Schema
 from stead_sym.report.data import report_schema
 from stead_sym.report.symmetry import symmetry_data
 from stead_sym.verification.readings import answer
@@ -32,14 +30,10 @@ MOST_VALUES = 6  # in contexts whose automorphisms are found by trying all renam
 
 def group(context, tools, rigid):
     """Aut_B(D, A) by trying all renamings; None where there are too many."""
-    schema = context.view.schema
-    sorts = {tool.name: tuple(param.sort for param in tool.params) for tool in tools}
-    joint = Schema(schema.sorts, (*schema.relations, *(Relation(f"call {t}", sorts[t]) for t in sorts)))
-    facts = {Fact(f"call {call.tool}", call.args) for call in context.calls}
-    instance = Instance(joint, context.view.facts | facts)
-    if sum(len(values - rigid) for values in instance.active_domain.values()) > MOST_VALUES:
+    named = {value for fact in context.view for value in fact.args}
+    if len(named.union(*(call.args for call in context.calls)) - rigid) > MOST_VALUES:
         return None
-    return automorphisms(instance, rigid)
+    return context_automorphisms(context, tools, rigid)
 
 
 def reached(deployment, agent):

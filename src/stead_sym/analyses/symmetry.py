@@ -4,8 +4,8 @@ among records alike, and what would tell these apart.
 No equivariant agent selects one of several calls that an automorphism of the context makes of each other
 (Proposition "No equivariant symmetry breaking"), so the wrapper lets any of them happen. What runs in the end
 takes one. For some specifications this cannot matter: its runs are runs of the set-valued agent, so that what
-holds of all runs holds of them, and what no run does none of them does. For the others single choices are
-verified again.
+holds of all runs holds of them, and what no run does none of them does. Of others it is shown that no choice
+changes them (`Engine.whatever_chosen`). For the rest single choices are looked at.
 
 The decision: a single choice goes by the order of identifiers, the first of the calls alike, or the second,
 and so on, in each state anew. Such an agent is not equivariant, so its verdict is about the literal domain of
@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, wrap_all
@@ -27,6 +26,9 @@ from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import AgentRole, Spec
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.choices import chosen, orbits
+from stead_sym.engines.explicit.engine import ExplicitConstrained, ExplicitEngine
 from stead_sym.errors import InputError
 from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.instance import Instance
@@ -34,12 +36,10 @@ from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.options import Options
+from stead_sym.verification.orbits import MOST_CHOICES, single_choices
 from stead_sym.verification.readings import answer
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verify import verified
-
-MOST_CHOICES = 24
-"""So many single choices are verified by default."""
 
 MOST_STATES = 20_000
 """On so many states of the literal domain at most."""
@@ -153,22 +153,27 @@ def symmetry(
         raise InputError(
             "every agent may select anything it is offered, and chooses nothing; name a policy or a model"
         )
-    asked, chosen = deployment.asked(specs, deciding(deployment, agent))
+    _, asked = deployment.asked(specs, deciding(deployment, agent))
     options = Options("explicit", max_states=max_states, findings=False)
     given = {name: wrapper or "any" for name, wrapper in wrappers.items()}
     result = verified(deployment, given, specs, options, progress=progress)
     found = tuple(_symmetric(deployment, result, wrappers))
-    kept = dict(_kept(deployment, chosen, result, any(one.orbits for one in found)))
-    open_specs = [spec for spec in chosen if spec.name not in kept]
+    assert isinstance(result.engine, ExplicitEngine), "it was asked for"
+    kept = dict(_kept(deployment, asked, result, any(one.orbits for one in found)))
+    open_specs = [spec for spec in asked if spec.name not in kept]
     if not open_specs:
         return Symmetry(result, found, kept)
-    plans = [*_plans([one for one in found if one.orbits])]
+    graph, restriction = result.engine.graph, result.restriction
+    alike = orbits(graph, result.moves.wrappers)
+    choosing = {(one.agent, one.context): one for one in found if one.orbits}
+    plans = [*single_choices({place: max(map(len, one.orbits)) for place, one in choosing.items()})]
     choices: list[SingleChoice] = []
-    for contexts, rank in plans[:most_choices]:
+    for places, rank in plans[:most_choices]:
         if progress is not None:
             progress("symmetry", choices=len(choices), of=min(len(plans), most_choices))
-        holds = _solved(asked, wrappers, open_specs, (contexts, rank), max_states)
-        choices.append(SingleChoice(contexts, rank, holds))
+        single = ExplicitConstrained(Labelling(chosen(graph, alike, places, rank), restriction))
+        holds = {spec.name: answer(single, spec.formula).holds for spec in open_specs}
+        choices.append(SingleChoice(tuple(choosing[place] for place in places), rank, holds))
     return Symmetry(result, found, kept, tuple(choices), max(0, len(plans) - most_choices))
 
 
@@ -203,9 +208,7 @@ def _described(
 ) -> Symmetric:
     generators = wrapper.automorphisms(context)
     automorphism = next(g for g in generators if any(call.rename(g) != call for call in context.calls))
-    possible = wrapper.orbit(context, selected)
-    orbits = {wrapper.orbit(context, [call]) for call in possible}
-    alike = sorted((orbit for orbit in orbits if len(orbit) > 1), key=sorted)
+    alike = [orbit for orbit in wrapper.orbits(context, selected) if len(orbit) > 1]
     separations = tuple(_separations(deployment, role, wrapper, shown)) if alike else ()
     moving = frozenset[Call]().union(*alike)
     sorts = {
@@ -221,7 +224,7 @@ def _described(
         frozenset(call for call in context.calls if call.rename(automorphism) != call),
         _classes(generators),
         selected,
-        possible,
+        wrapper.orbit(context, selected),
         tuple(alike),
         separations,
         _remedy(deployment, separations, sorts) if alike else "",
@@ -301,57 +304,5 @@ def _kept(
         elif not fewer and quantifies(spec.formula, "A" if holds else "E"):
             runs = "all runs, and a choice only takes runs away" if holds else "a run, and a choice adds none"
             yield spec.name, f"it {'holds of' if holds else 'asks for'} {runs}"
-
-
-_Plan: TypeAlias = tuple[tuple[Symmetric, ...], int]
-
-
-def _plans(choosing: Sequence[Symmetric]) -> Iterator[_Plan]:
-    """The single choices: the same place everywhere, then each place in one context alone."""
-    sizes = [max(map(len, one.orbits)) for one in choosing]
-    for rank in range(max(sizes, default=0)):
-        yield tuple(choosing), rank
-    if len(choosing) > 1:
-        for one, size in zip(choosing, sizes, strict=True):
-            for rank in range(size):
-                yield (one,), rank
-
-
-@dataclass(frozen=True, slots=True)
-class _Single:
-    """What the wrapper lets happen, and in some canonical contexts only one of the calls alike. It is asked
-    about literal contexts, without another wrapper around it."""
-
-    wrapper: CanonicalWrapper
-    orbits: Mapping[DecisionContext, Sequence[frozenset[Call]]]
-    rank: int
-
-    @property
-    def name(self) -> str:
-        return f"{self.wrapper.agent.name}, one of those alike"
-
-    def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
-        return [self._calls(decision) for decision in self.wrapper.decide(contexts)]
-
-    def _calls(self, decision: Decision) -> frozenset[Call]:
-        calls = decision.calls
-        for orbit in self.orbits.get(decision.canonical, ()):
-            alike = sorted(call.rename(decision.names) for call in orbit)
-            calls = calls.difference(alike) | {alike[min(self.rank, len(alike) - 1)]}
-        return calls
-
-
-def _solved(
-    deployment: Deployment, wrappers: Wrappers, specs: Sequence[Spec], plan: _Plan, max_states: int
-) -> Mapping[str, bool | None]:
-    """The truth of the specifications on the literal domain where choices are single."""
-    contexts, rank = plan
-    agents = {
-        name: wrapper
-        and _Single(wrapper.again(), {c.context: c.orbits for c in contexts if c.agent == name}, rank)
-        for name, wrapper in wrappers.items()
-    }
-    options = Options("explicit", max_states=max_states, wrapped=False, findings=False)
-    given = {name: agent or "any" for name, agent in agents.items()}
-    variant = verified(deployment, given, [spec.name for spec in specs], options)
-    return {spec.name: answer(variant.engine, spec.formula).holds for spec in specs}
+        elif not deployment.fair_actions and result.engine.whatever_chosen(spec.formula, holds=holds):
+            yield spec.name, f"it {'holds' if holds else 'fails'} whatever is chosen, each time anew"

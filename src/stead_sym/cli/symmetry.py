@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from stead_sym.analyses.symmetry import MOST_CHOICES, MOST_STATES, symmetry
+from stead_sym.analyses.symmetry import MOST_STATES, symmetry
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
@@ -14,6 +14,7 @@ from stead_sym.cli.options import add_file, add_formulas, add_specs, asked
 from stead_sym.deployment.files import load
 from stead_sym.report.streams import console_on
 from stead_sym.report.symmetry import print_symmetry, symmetry_data
+from stead_sym.verification.orbits import MOST_CHOICES
 
 
 def add_symmetry(parser: argparse.ArgumentParser) -> None:

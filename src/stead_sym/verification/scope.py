@@ -14,7 +14,7 @@ says in words what more a reader has to know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil
@@ -44,6 +44,7 @@ from stead_sym.logic.syntax import (
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.findings.starvation import asks_for_progress
+from stead_sym.verification.orbits import Alike, is_among_alike
 
 CONFIDENCE = 0.95
 """How sure it is that an answer would have been seen, in what is said of samples."""
@@ -59,9 +60,23 @@ class Wider:
     remedy: str
     fair: bool = False
     """Whether `fair` lines speak of what an agent may or may not do: sentences, or calls of tools."""
+    alike: Alike | None = None
+    """What is known of the choices, where they are among records alike."""
 
     def says(self, formula: Expanded, *, holds: bool) -> str:
         """The sentence beside the verdict on the formula; empty where the verdict is about ``each`` too."""
+        sentence = self._says(formula, holds=holds)
+        if not sentence or self.alike is None:
+            return sentence
+        if self.alike.keep(formula, holds=holds):
+            return ""
+        if (found := self.alike.count(formula, holds=holds)) is None:
+            return sentence
+        same, number = found
+        how = f"it {'holds' if holds else 'fails'} with {same} of {number} single choices"
+        return f"it hangs on which of the records alike is chosen: {how}"
+
+    def _says(self, formula: Expanded, *, holds: bool) -> str:
         if quantifies(formula, "A" if holds else "E"):
             if self.fair and asks_for_progress(formula):
                 return (
@@ -117,10 +132,12 @@ class Leeway:
 _GIVEN = "a given agent"
 
 
-def leeway(deployment: Deployment, engine: Engine | None, wrappers: Wrappers) -> Leeway:
-    """What a verification that has come to its end leaves open, agent by agent. An agent that has never more
-    than one call to select is no wider than any. Before the end there is no ``engine``, and whether an agent
-    has more is not known: then it may have."""
+def leeway(
+    deployment: Deployment, engine: Engine | None, wrappers: Wrappers, specs: Sequence[Spec] = ()
+) -> Leeway:
+    """What a verification of ``specs`` that has come to its end leaves open, agent by agent. An agent that
+    has never more than one call to select is no wider than any. Before the end there is no ``engine``, and
+    whether an agent has more is not known: then it may have."""
     wider: list[Wider] = []
     narrower: list[Narrower] = []
     free = [
@@ -132,6 +149,16 @@ def leeway(deployment: Deployment, engine: Engine | None, wrappers: Wrappers) ->
         place = "" if free == [""] else f" in the place of {' and '.join(free)}"
         run = "the policy or model that will run"
         wider.append(Wider(f"some agent{'s' * (len(free) > 1)}{place}", _GIVEN, f"verify {run}{place}"))
+    choosing = [one.agent.name for one in wrappers.values() if one is not None and is_among_alike(one)]
+    if choosing:
+        wider.append(
+            Wider(
+                f"some choice of {' and '.join(choosing)} among records alike",
+                "every choice",
+                "tell the records apart in what it is shown; `stead-sym symmetry` says which, and how",
+                alike=None if engine is None else Alike(deployment, engine, wrappers, specs),
+            )
+        )
     for wrapper in wrappers.values():
         if wrapper is not None:
             wider += _wider(wrapper)
@@ -169,12 +196,6 @@ def _another(deployment: Deployment, tool: Tool) -> Formula:
 def _wider(wrapper: CanonicalWrapper) -> Iterator[Wider]:
     name = wrapper.agent.name
     answers = recorded_answers(wrapper.agent, wrapper.decisions)
-    if any(wrapper.orbit(context, selected) != selected for context, selected in wrapper.decisions):
-        yield Wider(
-            f"some choice of {name} among records alike",
-            "every choice",
-            "tell the records apart in what it is shown; `stead-sym symmetry` says which, and how",
-        )
     weighed, told = weight(answers), repeated(answers)
     if weighed is not None and any(len(answer.selected) > 1 for answer in weighed.answers):
         within = any(isinstance(answer.rule, Greedy) for answer in weighed.answers)

@@ -148,7 +148,7 @@ class _Verifying:
         broken = found if isinstance(found, DefinitionError) else None
         restriction = self.restriction if engine is None else engine.restriction
         hypotheses = self._audit(found, restriction)
-        left_open = leeway(self.deployment, engine, self.wrappers)
+        left_open = leeway(self.deployment, engine, self.wrappers, self.specs)
         if isinstance(found, DefinitionError):
             answers = self._of_broken(found, hypotheses)
         else:

@@ -1,0 +1,352 @@
+"""What is true whatever is chosen among records alike: both engines against all choices, one by one, on small
+deployments whose records an agent cannot tell apart."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as some
+
+import stead_sym as st
+from brute_force import context_automorphisms
+from engine_pairs import by_name, examples, some_by_name
+from generated.formulas import Signature, sentences
+from generated.workflows import workflows
+from stead_sym.agents.base import FunctionAgent
+from stead_sym.agents.roles import wrap_all
+from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
+from stead_sym.deployment.semantics import offer, view
+from stead_sym.engines.explicit.check import Labelling
+from stead_sym.engines.explicit.engine import ExplicitEngine
+from stead_sym.engines.symbolic.engine import SymbolicEngine
+from stead_sym.errors import DefinitionError, InputError, Undecided
+from stead_sym.logic.syntax import TRUE, Globally, Implies, children, is_temporal
+from stead_sym.verification import orbits
+
+MOST_STATES = 60
+MOST_CHOICES = 64
+
+TEXT = """
+deployment alike
+sort a
+relation P(a)
+relation Q(a)
+relation Mark(a)
+relation Flag()
+bound a {bound}
+init {init}
+view P(x) where true
+view Q(x) where {shown}
+view Flag() where true
+tool first(x: a)
+  guard P(x)
+{first}
+tool second(x: a)
+  guard {second_guard}
+{second}
+tool stay()
+  guard {stay}
+{event}
+{fair}
+{specs}
+"""
+EFFECTS = (
+    "  effect delete P(x)",
+    "  effect insert Q(x)",
+    "  effect delete Flag()",
+    "  effect insert Flag()\n  effect delete P(x)",
+    "  effect when Mark(x)\n    delete P(x)\n  effect when ~Mark(x)\n    insert Q(x)",
+    "  effect when Mark(x)\n    insert Flag()\n  effect\n    delete P(x)\n    insert Q(x)",
+)
+EVENTS = (
+    "",
+    "event tick()\n  effect insert Flag()",
+    "event drop()\n  guard Flag()\n  effect delete Flag()",
+    "event take(x: a)\n  guard Q(x)\n  effect delete Q(x)",
+    "event come()\n  guard ~P(_) & ~Q(_)\n  effect\n    fresh z: a\n    insert P(z)",
+)
+SIGNATURE = Signature({"P": ("a",), "Q": ("a",), "Mark": ("a",), "Flag": ()}, {"a": ("c", "d")}, ("x", "y"))
+FIRST_ORDER = ("P(c)", "Q(c) & ~Q(d)", "Flag()", "exists x. (P(x) & Mark(x))", "~P(_)", "atleast 2 x. Q(x)")
+ONE_OPERATOR = ("EX ({0})", "EF ({0})", "EG ({0})", "E[({0}) U ({1})]", "AF ({0})", "A[({0}) W ({1})]")
+
+
+@some.composite
+def deployments(draw):
+    """Two or three records that nothing shown tells apart at first, of which some are marked."""
+    records = ("c", "d", "e")[: draw(some.integers(2, 3))]
+    marked = draw(some.sampled_from([(), records[:1], records[:2]]))
+    simple = some.builds(
+        str.format,
+        some.sampled_from(ONE_OPERATOR),
+        some.sampled_from(FIRST_ORDER),
+        some.sampled_from(FIRST_ORDER),
+    )
+    specs = [
+        *draw(some.lists(simple, min_size=2, max_size=2)),
+        *(str(draw(sentences(SIGNATURE))) for _ in range(3)),
+    ]
+    return st.parse_deployment(
+        TEXT.format(
+            bound=len(records),
+            init=" ".join([*(f"P({one})" for one in records), *(f"Mark({one})" for one in marked)]),
+            shown=draw(some.sampled_from(["true", "Mark(x)", "false"])),
+            first=draw(some.sampled_from(EFFECTS)),
+            second=draw(some.sampled_from(EFFECTS)),
+            second_guard=draw(some.sampled_from(["P(x)", "Q(x)", "P(x) & Flag()"])),
+            stay=draw(some.sampled_from(["true", "~P(_)", "~P(_) | Flag()"])),
+            event=draw(some.sampled_from(EVENTS)),
+            fair=draw(some.sampled_from(["", "", "", "fair Flag()", "fair ~P(_)"])),
+            specs="\n".join(f"spec s{i} {text}" for i, text in enumerate(specs)),
+        )
+    )
+
+
+def groups(graph, wrappers):
+    """For each state, per agent that chooses, the calls that it may make, in orbits; by trying all
+    renamings of what it is shown and offered."""
+    deployment = graph.deployment
+    for state, acting in zip(graph.states, graph.actors, strict=True):
+        here = []
+        for role in deployment.agents:
+            wrapper = wrappers[role.name]
+            mine = {call for call, who in acting.items() if role.name in who}
+            if wrapper is None or not mine:
+                continue
+            shown = st.DecisionContext(view(deployment, state, role), offer(deployment, state, role))
+            alphas = context_automorphisms(shown, wrapper.tools, wrapper.rigid)
+            here += {(role.name, frozenset(call.rename(alpha) for alpha in alphas)) for call in mine}
+        yield sorted((name, sorted(orbit)) for name, orbit in here)
+
+
+def choices(graph, wrappers, seed):
+    """The graphs where one call of each orbit is made in each state, and whether these are all."""
+    orbits = [*groups(graph, wrappers)]
+    sizes = [len(orbit) for here in orbits for _, orbit in here]
+    exhaustive = math.prod(sizes) <= MOST_CHOICES
+    if exhaustive:
+        plans = [*product(*map(range, sizes))]
+    else:
+        draw = random.Random(seed)
+        ranks = [tuple(min(rank, size - 1) for size in sizes) for rank in range(3)]
+        plans = [*ranks, *(tuple(map(draw.randrange, sizes)) for _ in range(MOST_CHOICES - 3))]
+    found = []
+    for plan in plans:
+        left, actors = iter(plan), []
+        for here, acting in zip(orbits, graph.actors, strict=True):
+            made = {(name, orbit[next(left)]) for name, orbit in here}
+            choosing = {name for name, _ in here}
+            still = {
+                call: tuple(a for a in who if a not in choosing or (a, call) in made)
+                for call, who in acting.items()
+            }
+            actors.append({call: who for call, who in still.items() if who or not acting[call]})
+        edges = tuple(
+            tuple((call, target) for call, target in out if call in acting)
+            for out, acting in zip(graph.edges, actors, strict=True)
+        )
+        found.append(replace(graph, edges=edges, actors=tuple(actors)))
+    return found, exhaustive
+
+
+def answered(graph, restriction, formula):
+    """The answer of one graph by the law of `readings`."""
+    fairly, completely = Labelling(graph, restriction), Labelling(graph, restriction, completed=True)
+    where_fair = Implies(Globally("E", TRUE), formula)
+    if not (fairly.holds_initially(where_fair) and completely.holds_initially(formula)):
+        return False
+    return fairly.holds_initially(formula) or None
+
+
+def has_one_operator(formula):
+    return str(formula)[:1] in "AE" and not any(map(is_temporal, children(formula)))
+
+
+def assert_decided_for_all(deployment, agent, seed):
+    assume(not deployment.fair_actions)
+    restriction = theorem_restriction(deployment, deployment.specs)
+    wrappers = wrap_all(deployment, agent)
+    try:
+        explicit = ExplicitEngine(deployment, wrappers, restriction, max_states=MOST_STATES)
+    except (DefinitionError, InputError, Undecided):
+        assume(False)
+    literal = SymbolicEngine(deployment, wrappers, restriction)
+    normal = SymbolicEngine(deployment, wrappers, normal_restriction(deployment), literal=False)
+    graphs, exhaustive = choices(explicit.graph, wrappers, seed)
+    for spec in deployment.specs:
+        truths = {answered(graph, restriction, spec.formula) for graph in graphs}
+        for holds in (True, False):
+            decided = explicit.whatever_chosen(spec.formula, holds=holds)
+            assert literal.whatever_chosen(spec.formula, holds=holds) == decided
+            assert normal.whatever_chosen(spec.formula, holds=holds) == decided
+            if decided:
+                event(f"{'holds' if holds else 'fails'} whatever is chosen of {min(len(graphs), 3)}")
+                assert truths == {holds}
+            elif (
+                exhaustive
+                and explicit.initial == 1
+                and not deployment.fair
+                and has_one_operator(spec.formula)
+            ):
+                event("depends")
+                assert truths != {holds}
+
+
+@settings(max_examples=examples(60, slow=2000))
+@given(deployments(), some.sampled_from([by_name("a"), by_name("b"), some_by_name("a")]), some.integers(0, 9))
+def test_what_is_decided_is_so_for_every_choice(deployment, agent, seed):
+    assert_decided_for_all(deployment, agent, seed)
+
+
+@settings(max_examples=examples(20, slow=2000))
+@given(workflows(), some.sampled_from([by_name("a"), some_by_name("b")]), some.integers(0, 9))
+def test_what_is_decided_is_so_for_every_choice_of_several_agents(deployment, agent, seed):
+    assert_decided_for_all(deployment, {role.name: agent for role in deployment.agents}, seed)
+
+
+QUEUE = """
+deployment queue
+sort case
+relation Open(case)
+init Open(a) Open(b) Open(c)
+bound case 3
+tool close(x: case)
+  guard Open(x) & atleast 2 y. Open(y)
+  effect delete Open(x)
+tool rest()
+  guard atmost 1 y. Open(y)
+policy some
+  call close(x)
+  call rest()
+spec a_closes EF ~Open(a)
+spec one_closes EF atmost 2 x. Open(x)
+spec a_or_b EF ~Open(a) | EF ~Open(b)
+spec a_iff_b EF ~Open(a) <-> EF ~Open(b)
+"""
+
+MARKED = """
+deployment marked
+sort case
+relation Open(case)
+relation Urgent(case)
+init Open(a) Open(b) Open(c) Urgent(c)
+bound case 3
+agent clerk
+  tools close, rest
+  {clerk}
+  policy p
+    call close(x)
+    call rest()
+agent chief
+  tools close, rest
+  policy p
+    call close(x) when Urgent(x)
+    call close(x)
+    call rest()
+tool close(x: case)
+  guard Open(x) & atleast 2 y. Open(y)
+  effect delete Open(x)
+tool rest()
+  guard atmost 1 y. Open(y)
+spec c_closes EF ~Open(c)
+"""
+
+ANYWHERE = """
+deployment anywhere
+sort place
+relation At(place)
+relation Known(place)
+init At(b) Known(a) Known(b)
+bound place 2
+view Known(x) where true
+tool go(x: place)
+  guard Known(x)
+  effect
+    delete At(_)
+    insert At(x)
+{event}
+fair At(a)
+policy some
+  call go(x)
+spec comes AF At(a)
+"""
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_a_verdict_says_whether_it_hangs_on_the_choice(engine):
+    """The game does not settle that of two that are closed one is a or b, and no single choice differs."""
+    result = st.verify(st.parse_deployment(QUEUE), "some", engine=engine)
+    hangs = "it hangs on which of the records alike is chosen: it holds with 6 of 8 single choices"
+    could = "some choice of some among records alike could do this, which says nothing of every choice"
+    assert {name: verdict.scope for name, verdict in result.verdicts.items()} == {
+        "a_closes": (hangs,),
+        "one_closes": (),
+        "a_or_b": (could,),
+        "a_iff_b": (hangs,),
+    }
+    found = {f.spec: f.text for f in result.findings if f.kind == "about no given agent"}
+    assert found == {
+        "a_closes": f"a_closes holds: {hangs}",
+        "a_or_b": f"a_or_b holds: {could}",
+        "a_iff_b": f"a_iff_b holds: {hangs}",
+    }
+
+
+def test_an_agent_is_asked_nothing_more_and_a_large_deployment_is_not_looked_at(monkeypatch):
+    asked = []
+
+    def first(shown):
+        asked.append(shown)
+        return min(shown.calls)
+
+    desk = st.parse_deployment(QUEUE)
+    wrapper = st.wrap(desk, FunctionAgent(first))
+    result = st.verify(desk, wrapper)
+    assert "6 of 8" in result["a_closes"].scope[0]
+    assert len(asked) == len(set(asked)) == result.contexts
+    unasked = {"": st.wrap(desk, FunctionAgent(first))}
+    assert (
+        orbits.Alike(desk, result.engine, unasked, desk.specs).count(desk.specs[0].formula, holds=True)
+        is None
+    )
+    monkeypatch.setattr(orbits, "MOST_STATES", result.states - 1)
+    assert all(
+        "some choice of " in verdict.scope[0] for verdict in st.verify(desk, wrapper).verdicts.values()
+    )
+    assert len(asked) == result.contexts
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+@pytest.mark.parametrize(
+    ("clerk", "chief", "matters"),
+    [
+        ("view Urgent(x) where true\n  view Open(x) where true", False, False),
+        ("view Open(x) where true", True, False),
+        ("view Open(x) where true", False, True),
+    ],
+)
+def test_a_call_that_is_alone_for_some_agent_may_happen_whatever_is_chosen(engine, clerk, chief, matters):
+    """The clerk selects all three cases. He is shown that the third is urgent, or the chief is."""
+    text = MARKED.format(clerk=clerk)
+    if not chief:
+        text = text[: text.index("agent chief")] + text[text.index("tool close(x: case)") :]
+    desk = st.parse_deployment(text)
+    verdict = st.verify(desk, "p", engine=engine)["c_closes"]
+    assert verdict.holds
+    assert bool(verdict.scope) == matters
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+@pytest.mark.parametrize(
+    ("event_", "matters"), [("", True), ("event home()\n  effect\n    delete At(_)\n    insert At(a)", False)]
+)
+def test_fairness_that_a_choice_can_break_is_said(engine, event_, matters):
+    verdict = st.verify(st.parse_deployment(ANYWHERE.format(event=event_)), "some", engine=engine)["comes"]
+    assert verdict.holds
+    assert bool(verdict.scope) == matters
+    found = st.symmetry(st.parse_deployment(ANYWHERE.format(event=event_)), "some")
+    assert bool(found.differing) == matters
