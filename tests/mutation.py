@@ -1888,7 +1888,7 @@ MUTATIONS = (
     Mutation(
         "a formula is not followed further than one value",
         "/analyses/deepening/deepen.py",
-        "self._leapt(part, options) if leaps and not exceeded else ()",
+        "self._leapt(part) if leaps and not exceeded else ()",
         "()",
     ),
     Mutation(

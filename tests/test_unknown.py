@@ -23,7 +23,7 @@ from stead_sym.analyses.sweeps.work import carry_out
 from stead_sym.errors import InputError
 from stead_sym.verification.readings import answer
 
-FEW = 60
+FEW = 160
 MODES = ({}, {"domain": "theorem"}, {"engine": "explicit"})
 PHRASES = {
     "means the offered calls": ("less of its probability than is asked for", "how likely it writes"),
@@ -167,6 +167,12 @@ TEXTS = {
     "a bound that is broken": (
         "bound a 1\ntool t()\n  effect insert Q(x)\ntool u()\n  guard Q(x)\n  effect\n    fresh y: a\n"
         "    insert Q(y)\ntool rest()\n",
+        "has ended",
+        {"kept", "seen"},
+    ),
+    "a bound that is broken, and a fair line": (
+        "bound a 1\nfair ~exists x. P(x)\ntool t()\n  effect insert Q(x)\ntool u()\n  guard Q(x)\n  effect\n"
+        "    fresh y: a\n    insert Q(y)\ntool rest()\n",
         "has ended",
         {"kept", "seen"},
     ),

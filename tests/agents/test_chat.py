@@ -12,9 +12,9 @@ import time
 from itertools import repeat
 
 import pytest
-from chat_server import Reply, calling, completion, error, first_call, serving
 
 import stead_sym as st
+from chat_server import Reply, calling, completion, error, first_call, serving
 from stead_sym.agents.base import DecisionContext, FunctionAgent
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.recorded import Asking

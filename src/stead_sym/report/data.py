@@ -44,7 +44,7 @@ def report_data(result: Verification) -> dict[str, Json]:
             }
             for name, run in result.agents.items()
         },
-        "engine": result.engine_name,
+        "engine": result.options.engine,
         "mode": result.mode,
         "domain": dict(result.domain),
         "derivation": derivation_data(result.restriction),

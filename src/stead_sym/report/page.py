@@ -172,7 +172,7 @@ def _header(result: Verification) -> Html:
                 ("reached", ", ".join(counts)),
                 ("agent", asked),
                 ("domain", domain_text(result.restriction, result.mode)),
-                ("engine", f"{result.engine_name}, {result.seconds:.2f} s"),
+                ("engine", f"{result.options.engine}, {result.seconds:.2f} s"),
             ]
         ),
     )

@@ -112,7 +112,7 @@ def _heading(result: Verification) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column()
-    grid.add_row("engine", f"{result.engine_name}, {result.seconds:.2f} s")
+    grid.add_row("engine", f"{result.options.engine}, {result.seconds:.2f} s")
     grid.add_row("domain", domain_text(result.restriction, result.mode))
     grid.add_row("reached", ", ".join(counts))
     for label, text in _assumed(result.hypotheses):

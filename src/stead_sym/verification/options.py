@@ -6,11 +6,10 @@ keeps: so that what is solved again, for blame, is solved alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from inspect import Parameter, signature
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
+from typing import Literal, TypeAlias, get_args
 
 from stead_sym.engines.symbolic.bdd.manager import Backend
 from stead_sym.errors import InputError, RestrictionError
@@ -19,20 +18,6 @@ from stead_sym.relational.nauty import CANONICAL_SECONDS
 
 EngineName: TypeAlias = Literal["symbolic", "explicit"]
 Domain: TypeAlias = Literal["normal", "theorem"]
-
-
-class Given(TypedDict, total=False):
-    """`Options` as keyword arguments."""
-
-    engine: EngineName
-    domain: Domain | Mapping[str, int] | None
-    force: bool
-    wrapped: bool
-    backend: Backend | None
-    max_states: int | None
-    findings: bool
-    min_mass: float | None
-    canonical_timeout: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +70,3 @@ class Options:
     def sizes(self) -> Mapping[str, int]:
         """The sizes that are given for some sorts."""
         return self.domain if isinstance(self.domain, Mapping) else MappingProxyType({})
-
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def taking_options(function: _F) -> _F:
-    """The function, whose last parameter is `**options: Unpack[Given]`, with each option in its signature:
-    so `help` and whatever completes arguments lists them."""
-    own = signature(function)
-    listed = [
-        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
-        for one in fields(Options)
-    ]
-    function.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[*list(own.parameters.values())[:-1], *listed]
-    )
-    return function

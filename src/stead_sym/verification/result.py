@@ -21,7 +21,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed, paragraph, table
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.hypotheses import Hypotheses
-from stead_sym.verification.options import Domain, EngineName, Options
+from stead_sym.verification.options import Domain, Options
 from stead_sym.verification.verdict import Verdict
 
 
@@ -110,11 +110,6 @@ class Verification(Displayed):
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.verdicts[spec]
-
-    @property
-    def engine_name(self) -> EngineName:
-        """The engine that was asked for."""
-        return self.options.engine
 
     @property
     def mode(self) -> Domain:

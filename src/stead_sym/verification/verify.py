@@ -13,35 +13,32 @@ each verdict is what they leave of that (`Hypotheses.concluded`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias, Unpack
+from typing import TypeAlias
 
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, deciding, wrap_all
-from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.engines.protocol import Engine
+from stead_sym.engines.symbolic.bdd.manager import Backend
 from stead_sym.errors import DefinitionError
 from stead_sym.evidence.moves import Moves
-from stead_sym.evidence.prefix import breach, refutation
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import Resolved
+from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress
+from stead_sym.verification.answers import of_broken, of_engine, refuted
 from stead_sym.verification.audit import audit
 from stead_sym.verification.early import watching
 from stead_sym.verification.explore import explored, telling_apart
 from stead_sym.verification.findings.finding import in_order
 from stead_sym.verification.findings.reached import Examined, nowhere_fair, reached_findings
-from stead_sym.verification.findings.starvation import by_events
 from stead_sym.verification.findings.static import lint
 from stead_sym.verification.hypotheses import Hypotheses
-from stead_sym.verification.options import Given, Options, taking_options
-from stead_sym.verification.readings import answer
+from stead_sym.verification.options import Domain, EngineName, Options
 from stead_sym.verification.result import AgentRun, Verification
 from stead_sym.verification.scope import Leeway, leeway
 from stead_sym.verification.verdict import Verdict
@@ -50,15 +47,22 @@ Told: TypeAlias = Callable[[Verdict, Moves], None]
 """What is called with a verdict as soon as it is there."""
 
 
-@taking_options
 def verify(
     deployment: Deployment,
     agent: AgentLike | Mapping[str, AgentLike] = ANY,
     specs: Question | Iterable[Question] | None = None,
     *,
+    engine: EngineName = "symbolic",
+    domain: Domain | Mapping[str, int] | None = None,
+    force: bool = False,
+    backend: Backend | None = None,
+    max_states: int | None = None,
     progress: Progress | None = None,
+    wrapped: bool = True,
+    findings: bool = True,
+    min_mass: float | None = None,
+    canonical_timeout: float = CANONICAL_SECONDS,
     established: Told | None = None,
-    **options: Unpack[Given],
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent. ``specs`` are their names, and
     sentences that the deployment does not hold, as formulas or as text.
@@ -98,7 +102,10 @@ def verify(
     Raises `CanonicalLimit` where a context's facts connect values so evenly that nauty takes longer than
     ``canonical_timeout`` seconds to bring them into canonical form.
     """
-    return verified(deployment, agent, specs, Options(**options), progress=progress, established=established)
+    options = Options(
+        engine, domain, force, wrapped, backend, max_states, findings, min_mass, canonical_timeout
+    )
+    return verified(deployment, agent, specs, options, progress=progress, established=established)
 
 
 def verified(
@@ -150,15 +157,15 @@ class _Verifying:
         hypotheses = self._audit(found, restriction)
         left_open = leeway(self.deployment, engine, self.wrappers, self.specs)
         if isinstance(found, DefinitionError):
-            answers = self._of_broken(found, hypotheses)
+            answers = of_broken(self.deployment, self.specs, found)
         else:
-            answers = self._of_engine(found, hypotheses, left_open)
+            answers = of_engine(self.deployment, self.specs, self.wrappers, found, left_open, self.progress)
         moves = Moves(self.deployment, self.wrappers, restriction)
         verdicts: dict[str, Verdict] = {}
-        for verdict in answers:
-            verdicts[verdict.spec] = verdict
+        for answer, by_run in answers:
+            verdicts[answer.spec] = hypotheses.concluded(answer, by_run=by_run)
             if self.established is not None:
-                self.established(verdict, moves)
+                self.established(verdicts[answer.spec], moves)
         seconds = time.perf_counter() - started
         examined = self._examined(engine, verdicts, left_open) if self.options.findings else Examined()
         verdicts |= {name: replace(verdicts[name], empty=True) for name in examined.emptied}
@@ -183,54 +190,15 @@ class _Verifying:
     def _audit(self, found: Engine | DefinitionError | None, restriction: Restriction) -> Hypotheses:
         return audit(self.deployment, self.wrappers, restriction, found, self.options)
 
-    def _found(self, spec: Spec, holds: bool | None, evidence: Evidence | None = None) -> Verdict:
-        """What was found of a specification, which stands in it as it was written."""
-        return Verdict(spec.name, self._written[spec.name], holds, evidence=evidence)
-
-    @cached_property
-    def _written(self) -> Mapping[str, Resolved]:
-        return {spec.name: spec.formula for spec in self.deployment.written.specs}
-
     def _tell_early(self, spec: Spec, evidence: Evidence) -> None:
         """Tell of a specification that a run refutes while the exploration goes on."""
         assert self.established is not None
-        constrained = bool(self.deployment.fair or self.deployment.fair_actions)
-        evidence = renamed(replace(evidence, completed=constrained), self.deployment, self.wrappers)
+        evidence = renamed(evidence, self.deployment, self.wrappers)
         scope = leeway(self.deployment, None, self.wrappers).scope(spec.formula, False)
-        found = replace(self._found(spec, False, evidence), scope=scope)
+        found = replace(refuted(self.deployment, spec, evidence), scope=scope)
         verdict = self._audit(None, self.restriction).concluded(found, by_run=True)
         if verdict.holds is False:
             self.established(verdict, Moves(self.deployment, self.wrappers, self.restriction))
-
-    def _of_engine(self, engine: Engine, hypotheses: Hypotheses, left_open: Leeway) -> Iterator[Verdict]:
-        """The verdicts over all reachable states."""
-        for number, spec in enumerate(self.specs):
-            if self.progress is not None:
-                self.progress("check", specifications=number, of=len(self.specs))
-            said = answer(engine, spec.formula)
-            evidence = None if said.holds is None else said.evidence
-            by_run = bool(engine.open_leaps) and _is_refuted(spec, said.holds, evidence)
-            if evidence is not None:
-                evidence = renamed(evidence, self.deployment, self.wrappers)
-            scope = (*said.scope, *left_open.scope(spec.formula, said.holds))
-            if said.holds and (idle := by_events(self.deployment, engine, spec.formula)):
-                scope = (*scope, idle)
-            found = replace(self._found(spec, said.holds, evidence), scope=scope)
-            yield hypotheses.concluded(found, by_run=by_run)
-
-    def _of_broken(self, broken: DefinitionError, hypotheses: Hypotheses) -> Iterator[Verdict]:
-        """The verdict on the claim that a run breaks, and on each specification what that run says of it.
-        Under fairness constraints that is nothing: a path quantifier ranges over fair runs then."""
-        claim, run = claim_named(self.deployment, broken.claim), broken.trace
-        assert claim is not None, f"there is no claim {broken.claim}"
-        why = f"{run.claim}; {broken.remedy}"
-        found = Verdict(claim.name, claim.formula, False, why, breach(claim, run), claim=True)
-        yield hypotheses.concluded(found, by_run=True)
-        constrained = self.deployment.fair or self.deployment.fair_actions
-        for spec in self.specs:
-            evidence = None if constrained else refutation(spec.formula, run)
-            holds = None if evidence is None else False
-            yield hypotheses.concluded(self._found(spec, holds, evidence), by_run=holds is False)
 
     def _examined(
         self, engine: Engine | None, verdicts: Mapping[str, Verdict], left_open: Leeway
@@ -247,9 +215,3 @@ class _Verifying:
         unfair = nowhere_fair(self.deployment, engine)
         of_whom = (one for spec in decided for one in left_open.findings(spec, verdicts[spec.name].holds))
         return replace(examined, findings=in_order((*stated, *unfair, *of_whom, *examined.findings)))
-
-
-def _is_refuted(spec: Spec, holds: bool | None, evidence: Evidence | None) -> bool:
-    """Whether the evidence has a finite run that shows that the specification fails, whatever else there
-    is."""
-    return holds is False and evidence is not None and refutation(spec.formula, evidence.trace) is not None

@@ -1,0 +1,82 @@
+"""What is found of each specification in what was explored, before anything is concluded from it.
+
+Beside each answer stands whether a finite run shows it. Then it is a failure, and it is one of the deployment
+whatever else can be reached. Fairness takes nothing away from it (`readings`): every finite run is the
+beginning of a fair one, or of one that the `fair` lines leave out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stead_sym.agents.roles import Wrappers
+from stead_sym.deployment.claims import claim_named
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Spec
+from stead_sym.engines.protocol import Engine
+from stead_sym.errors import DefinitionError
+from stead_sym.evidence.prefix import breach, refutation
+from stead_sym.evidence.renamed import renamed
+from stead_sym.evidence.tree import Evidence
+from stead_sym.support.progress import Progress
+from stead_sym.verification.findings.starvation import by_events
+from stead_sym.verification.readings import answer
+from stead_sym.verification.scope import Leeway
+from stead_sym.verification.verdict import Verdict
+
+
+def of_engine(
+    deployment: Deployment,
+    specs: Sequence[Spec],
+    wrappers: Wrappers,
+    engine: Engine,
+    left_open: Leeway,
+    progress: Progress | None,
+) -> Iterator[tuple[Verdict, bool]]:
+    """The answers over all reachable states."""
+    for number, spec in enumerate(specs):
+        if progress is not None:
+            progress("check", specifications=number, of=len(specs))
+        said = answer(engine, spec.formula)
+        if said.holds is None:
+            yield _found(deployment, spec, None), False
+            continue
+        evidence = said.evidence
+        by_run = bool(engine.open_leaps) and not said.holds  # elsewhere nobody asks
+        by_run = by_run and refutation(spec.formula, evidence.trace) is not None
+        scope = (*said.scope, *left_open.scope(spec.formula, said.holds))
+        if said.holds and (idle := by_events(deployment, engine, spec.formula)):
+            scope = (*scope, idle)
+        found = _found(deployment, spec, said.holds, renamed(evidence, deployment, wrappers))
+        yield replace(found, scope=scope), by_run
+
+
+def of_broken(
+    deployment: Deployment, specs: Sequence[Spec], broken: DefinitionError
+) -> Iterator[tuple[Verdict, bool]]:
+    """The answer to the claim that a run breaks, and to each specification what that run says of it."""
+    claim, run = claim_named(deployment, broken.claim), broken.trace
+    assert claim is not None, f"there is no claim {broken.claim}"
+    why = f"{run.claim}; {broken.remedy}"
+    yield Verdict(claim.name, claim.formula, False, why, breach(claim, run), claim=True), True
+    for spec in specs:
+        evidence = refutation(spec.formula, run)
+        if evidence is None:
+            yield _found(deployment, spec, None), False
+        else:
+            yield refuted(deployment, spec, evidence), True
+
+
+def refuted(deployment: Deployment, spec: Spec, evidence: Evidence) -> Verdict:
+    """The answer that a specification fails, as the evidence of a finite run shows."""
+    constrained = bool(deployment.fair or deployment.fair_actions)
+    return _found(deployment, spec, False, replace(evidence, completed=constrained))
+
+
+def _found(
+    deployment: Deployment, spec: Spec, holds: bool | None, evidence: Evidence | None = None
+) -> Verdict:
+    """The answer to a specification, which stands in it as it was written."""
+    written = next(one.formula for one in deployment.written.specs if one.name == spec.name)
+    return Verdict(spec.name, written, holds, evidence=evidence)
