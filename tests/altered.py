@@ -134,18 +134,16 @@ class Altering:
                 return data
 
             match bound:
-                case {"rings": rings} if rings:
-                    yield "a ring is dropped", changed({"rings": rings[1:]})
-                    yield "rings are shifted", changed({"rings": rings[1:] + rings[:1]})
-                case {"closed": _}:
-                    yield "another set is given", changed({"closed": self.choose.randrange(roots)})
-                case {"staying": _, "visits": visits}:
-                    another = {"staying": self.choose.randrange(roots), "visits": visits}
-                    yield "another set is given", changed(another)
-                case {"leaving": [first, *rest]}:
-                    yield "a leaving set is dropped", changed({"leaving": rest})
+                case {"kind": "rings", "rings": [first, *rest]}:
+                    yield "a ring is dropped", changed({**bound, "rings": rest})
+                    yield "rings are shifted", changed({**bound, "rings": [*rest, first]})
+                case {"kind": "closed" | "staying"}:
+                    another = self.choose.randrange(roots)
+                    yield "another set is given", changed({**bound, "closed": another})
+                case {"kind": "leaving", "steps": [first, *rest]}:
+                    yield "a leaving set is dropped", changed({**bound, "steps": rest})
                     twice = {**first, "set": self.data["reached"]}
-                    yield "everything leaves", changed({"leaving": [twice, *rest]})
+                    yield "everything leaves", changed({**bound, "steps": [twice, *rest]})
 
     def _runs(self, number: int) -> Iterator[tuple[str, object]]:
         proof = self.data["specs"][number]["proof"]

@@ -22,7 +22,7 @@ from stead_sym.errors import InputError
 from stead_sym.report.data import error_data, report_data
 from stead_sym.report.diff import Difference, compare, part
 from stead_sym.report.diff_output import difference_data, print_difference
-from stead_sym.report.recorded import Recorded, RecordedRun, RecordedStep, read_report
+from stead_sym.report.recorded import Recorded, RecordedStep, RecordedVerdict, read_report
 
 
 def report(agent: str, name: str = "refund", **options: Any) -> Any:
@@ -159,8 +159,8 @@ def test_a_margin_that_moved_is_no_other_decision_but_the_least_one_is_told() ->
 # where runs part
 
 
-def a_run(*steps: RecordedStep, loop: int | None = None, start: tuple[str, ...] = ()) -> RecordedRun:
-    return RecordedRun(start, steps, loop)
+def a_run(*steps: RecordedStep, loop: int | None = None, start: tuple[str, ...] = ()) -> RecordedVerdict:
+    return RecordedVerdict("fails", "AG true", start=start, steps=steps, loop=loop)
 
 
 def a_step(call: str, added: str = "", agent: str | None = "") -> RecordedStep:
@@ -190,7 +190,9 @@ PAY = a_step("pay(task1, s1)", "Paid(task1)")
         (a_run(OPEN, PAY, start=("Case(c0, open)",)), 0),
     ],
 )  # fmt: skip
-def test_runs_part_where_no_renaming_of_values_outside_c_helps(after: RecordedRun, step: int | None) -> None:
+def test_runs_part_where_no_renaming_of_values_outside_c_helps(
+    after: RecordedVerdict, step: int | None
+) -> None:
     before = a_run(OPEN, PAY)
     for first, second in ((before, after), (after, before)):
         parting = part(first, second, SORTS)

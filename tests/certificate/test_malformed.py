@@ -141,7 +141,7 @@ def test_a_proof_that_is_nested_deep(copied):
         proof = {"rule": "one", "part": 0, "proof": proof}
     data["specs"][0]["proof"] = proof
     (copied / "certificate.json").write_text(json.dumps(data), encoding="utf-8")
-    assert isinstance(checked(copied), st.InputError)
+    assert isinstance(checked(copied), st.CertificateRejected), "deeper than its formula"
 
 
 def test_the_text_is_not_that_of_the_digest(copied):
@@ -153,6 +153,6 @@ def test_the_text_is_not_that_of_the_digest(copied):
 
 def test_another_format(copied):
     data = read_json(copied / "certificate.json")
-    data["format"] = "stead-sym certificate 2"
+    data["format"] = "stead-sym certificate 1"
     (copied / "certificate.json").write_text(json.dumps(data), encoding="utf-8")
     assert "this version reads" in str(checked(copied))

@@ -35,74 +35,99 @@ spec s {formula}
 LIES = {
     "a ring without the left formula": (
         "E[~At(2) U At(3)]",
-        {"top EU lower": lambda of: {"rings": [of(2), of(1), of(0)]}},
+        {"top EU lower": lambda of: {"kind": "rings", "rings": [of(2), of(1), of(0)]}},
         "each member of ring 1 has a step to the one before",
     ),
     "a ring without a step": (
         "E[At(0) U At(2)]",
-        {"top EU lower": lambda of: {"rings": [of(0)]}},
+        {"top EU lower": lambda of: {"kind": "rings", "rings": [of(0)]}},
         "each member of ring 1 has a step to the one before",
     ),
     "a closed set without the goal": (
         "EF At(3)",
-        {"top EU upper": lambda of: {"closed": of()}},
+        {"top EU upper": lambda of: {"kind": "closed", "closed": of()}},
         "the closed set holds the goal",
     ),
     "a closed set that is not closed": (
         "EF At(3)",
-        {"top EU upper": lambda of: {"closed": of(3, 2)}},
+        {"top EU upper": lambda of: {"kind": "closed", "closed": of(3, 2)}},
         "the set is closed under predecessors",
     ),
     "staying where the formula is false": (
         "EG At(1)",
-        {"top EG lower": lambda of: {"staying": of(0), "visits": []}},
+        {"top EG lower": lambda of: {"kind": "staying", "closed": of(0), "visits": []}},
         "the set that runs stay in satisfies the formula",
     ),
     "staying without a successor": (
         "EX EG At(1)",
-        {"0 EG lower": lambda of: {"staying": of(1), "visits": []}},
+        {"0 EG lower": lambda of: {"kind": "staying", "closed": of(1), "visits": []}},
         "each member has a successor in the set",
     ),
     "leaving where one can stay": (
         "EG At(0)",
-        {"top EG upper": lambda of: {"leaving": [{"set": of(0), "constraint": None, "closed": None}]}},
+        {
+            "top EG upper": lambda of: {
+                "kind": "leaving",
+                "steps": [{"set": of(0), "constraint": None, "closed": None}],
+            }
+        },
         "what is left out cannot stay",
     ),
 }
 FAIR_LIES = {
     "a constraint out of reach": (
         "EG At(0)",
-        {"top EG lower": lambda of: {"staying": of(0), "visits": [[]]}},
+        {"top EG lower": lambda of: {"kind": "staying", "closed": of(0), "visits": [[]]}},
         "each member can go on to each constraint",
     ),
     "a constraint that is forgotten": (
         "EG At(0)",
-        {"top EG lower": lambda of: {"staying": of(0), "visits": []}},
+        {"top EG lower": lambda of: {"kind": "staying", "closed": of(0), "visits": []}},
         "each constraint is visited",
     ),
     "a way to a constraint that is none": (
         "EG ~At(2)",
-        {"top EG lower": lambda of: {"staying": of(0), "visits": [[of(2), of(1), of(0)]]}},
+        {"top EG lower": lambda of: {"kind": "staying", "closed": of(0), "visits": [[of(2), of(1), of(0)]]}},
         "each member of ring 1 has a step to the one before",
     ),
     "a closed set without the constraint": (
         "EG true",
-        {"top EG upper": lambda of: {"leaving": [{"set": of(0), "constraint": 0, "closed": of()}]}},
+        {
+            "top EG upper": lambda of: {
+                "kind": "leaving",
+                "steps": [{"set": of(0), "constraint": 0, "closed": of()}],
+            }
+        },
         "the closed set holds the constraint",
     ),
     "a closed set that is not closed": (
         "EG true",
-        {"top EG upper": lambda of: {"leaving": [{"set": of(0), "constraint": 0, "closed": of(3)}]}},
+        {
+            "top EG upper": lambda of: {
+                "kind": "leaving",
+                "steps": [{"set": of(0), "constraint": 0, "closed": of(3)}],
+            }
+        },
         "the set is closed under predecessors",
     ),
     "no such constraint": (
         "EG true",
-        {"top EG upper": lambda of: {"leaving": [{"set": of(0), "constraint": 1, "closed": of()}]}},
+        {
+            "top EG upper": lambda of: {
+                "kind": "leaving",
+                "steps": [{"set": of(0), "constraint": 1, "closed": of()}],
+            }
+        },
         "the constraint is one of the deployment",
     ),
     "leaving where one can go on": (
         "EG true",
-        {"top EG upper": lambda of: {"leaving": [{"set": of(0), "constraint": 0, "closed": of(0, 1, 2, 3)}]}},
+        {
+            "top EG upper": lambda of: {
+                "kind": "leaving",
+                "steps": [{"set": of(0), "constraint": 0, "closed": of(0, 1, 2, 3)}],
+            }
+        },
         "what is left out cannot stay",
     ),
 }

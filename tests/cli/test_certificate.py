@@ -62,7 +62,7 @@ def test_a_rejected_certificate(certificate, capsys):
 def test_what_is_no_certificate(certificate, capsys):
     changed(certificate, lambda data: data.pop("reached"))
     assert main(["check-certificate", str(certificate)]) == 2
-    assert "`reached` is missing" in capsys.readouterr().err
+    assert "missing required field `reached`" in capsys.readouterr().err
 
 
 def test_a_certificate_about_something_else(certificate, capsys):

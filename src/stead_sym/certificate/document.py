@@ -1,41 +1,44 @@
-"""A certificate as data: what stands in `certificate.json`, apart from how it is written there.
+"""A certificate as data: what stands in `certificate.json`.
 
-One decision: sets are numbers, places in the list of roots of `diagrams.json`. Nothing here knows of
-diagrams. The obligations that the parts of a proof stand for are in `certificate.checker`.
+Two decisions. Sets are numbers, places in the list of roots of `diagrams.json`; nothing here knows of
+diagrams. The types below are the format of the file: `msgspec` writes them, and reads them with each part
+checked, the alternatives told apart by `kind` and `rule`. The obligations that the parts of a proof stand for
+are in `certificate.checker`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct, field
 
 from stead_sym.deployment.tool import Call
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
-FORMAT = "stead-sym certificate 1"
+FORMAT = "stead-sym certificate 2"
 DOCUMENT = "certificate.json"
 DIAGRAMS = "diagrams.json"
 
-Set: TypeAlias = int
+Number: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 31)]
+Set: TypeAlias = Number
 """A set of states, or of pairs of a state and an assignment: its place among the roots of the diagrams."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """The fresh ``variable`` of an alternative is named after the value of another variable, ``after``."""
 
     tool: str
-    alternative: int
+    alternative: Number
     variable: str
     after: str
     names: Mapping[Value, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A decision context K under names of its own, and what the agent selects in it."""
 
     shown: tuple[Fact, ...]
@@ -43,8 +46,7 @@ class Entry:
     selected: tuple[Call, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTable:
+class AgentTable(Struct, frozen=True):
     """What an agent selects. ``entries`` are None for one that selects everything it is offered.
 
     ``policy`` is the name of its policy in the deployment, None for any other agent; ``known`` are the
@@ -54,28 +56,25 @@ class AgentTable:
     name: str
     policy: str | None
     known: Mapping[Value, str]
-    entries: tuple[Entry, ...] | None
+    entries: tuple[Entry, ...] | None = field(name="contexts")
 
 
 # What bounds a temporal node from one side
 
 
-@dataclass(frozen=True, slots=True)
-class Rings:
+class Rings(Struct, frozen=True, tag_field="kind", tag="rings"):
     """E[f U g] from below: ring i has a successor of each of its members in ring i − 1; ring 0 is g."""
 
     rings: tuple[Set, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Struct, frozen=True, tag_field="kind", tag="closed"):
     """E[f U g] from above: a set that holds g, and every member of f with a successor in it."""
 
     closed: Set
 
 
-@dataclass(frozen=True, slots=True)
-class Staying:
+class Staying(Struct, frozen=True, tag_field="kind", tag="staying"):
     """EG f from below: a set of members of f each of which has a successor in it, and per fairness
     constraint the rings of a run through f to a member of the set that fulfils the constraint."""
 
@@ -83,18 +82,16 @@ class Staying:
     visits: tuple[tuple[Set, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """A set without a successor in what is left; or, for a fairness constraint, without a successor in
     ``closed``, which holds all that can reach the constraint within what is left."""
 
-    leaving: Set
-    constraint: int | None = None
+    leaving: Set = field(name="set")
+    constraint: Number | None = None
     closed: Set | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
+class Leaving(Struct, frozen=True, tag_field="kind", tag="leaving"):
     """EG f from above: f without the members of these sets, taken away one after the other."""
 
     steps: tuple[Leave, ...]
@@ -108,35 +105,30 @@ Bounds: TypeAlias = Mapping[str, Bound]
 # How the verdict about the whole formula follows
 
 
-@dataclass(frozen=True, slots=True)
-class Initially:
+class Initially(Struct, frozen=True, tag_field="rule", tag="initially"):
     """Every D0 is in the lower bound of the formula (holds), or one is not in the upper bound (fails)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Everywhere:
+class Everywhere(Struct, frozen=True, tag_field="rule", tag="everywhere"):
     """`AG f` holds, or `EF f` fails, since every state of R satisfies f, or none does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True, tag_field="rule", tag="run"):
     """`AG f` fails, or `EF f` holds, since these states are a run to one that shows it."""
 
     states: tuple[tuple[Fact, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
+class Each(Struct, frozen=True, tag_field="rule", tag="each"):
     """The verdict follows from those about all parts of the formula."""
 
     parts: tuple[Proof, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class One:
+class One(Struct, frozen=True, tag_field="rule", tag="one"):
     """The verdict follows from that about one part of the formula."""
 
-    part: int
+    part: Number
     proof: Proof
 
 
@@ -144,31 +136,41 @@ Proof: TypeAlias = Initially | Everywhere | Run | Each | One
 Word: TypeAlias = Literal["holds", "fails"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A verdict with its proof. ``formula`` is the text of the specification."""
 
-    spec: str
+    spec: str = field(name="name")
     formula: str
     verdict: Word
     proof: Proof
     bounds: Bounds
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Source(Struct, frozen=True):
+    """A deployment as text of the language, with the SHA-256 digest of the text in UTF-8."""
+
+    name: str
+    text: str
+    sha256: str
+
+    @classmethod
+    def of(cls, name: str, text: str) -> Source:
+        return cls(name, text, digest(text))
+
+
+class Certificate(Struct, frozen=True, kw_only=True):
     """A certificate. ``domain`` has the values of every sort, those of C first; ``facts`` are those that may
     come and go, ``static`` those that hold in every state; ``order`` is a hint where their variables, and
     those for values, may stand: texts of facts, and `sort=value`. ``reached`` is R, and
     ``within`` a larger set with a small diagram, in which formulas are read. ``fair`` bounds the states
     from which a fair run starts."""
 
+    format: str = FORMAT
     package: str
-    deployment: str
-    text: str
+    deployment: Source
     mode: Literal["normal", "theorem"]
     domain: Mapping[str, tuple[Value, ...]]
-    named: tuple[Named, ...]
+    named: tuple[Named, ...] = field(name="names")
     static: tuple[Fact, ...]
     facts: tuple[Fact, ...]
     order: tuple[str, ...]
@@ -176,7 +178,12 @@ class Certificate:
     reached: Set
     within: Set
     fair: Bounds
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim, ...] = field(name="specs")
+
+
+def digest(text: str) -> str:
+    """The SHA-256 digest of a text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 _PLAIN = re.compile(r"[!-~]([ -~]*[!-~])?")

@@ -19,6 +19,7 @@ from stead_sym.certificate.document import (
     Claim,
     Entry,
     Named,
+    Source,
     is_plain,
 )
 from stead_sym.certificate.files import write_document
@@ -84,8 +85,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     diagrams = converter.diagrams(sets, model.reached, model.encoding.care)
     certificate = Certificate(
         package=_version(),
-        deployment=deployment.name,
-        text=_source(written),
+        deployment=Source.of(deployment.name, _source(written)),
         mode=result.mode,
         domain=dict(model.restriction.values),
         named=tuple(_named(model)),

@@ -21,8 +21,8 @@ from stead_sym.report.recorded import (
     Context,
     Recorded,
     RecordedFinding,
-    RecordedRun,
     RecordedStep,
+    RecordedVerdict,
 )
 from stead_sym.verification.verdict import OF_NOTHING
 
@@ -190,20 +190,20 @@ def _verdict(before: Recorded, after: Recorded, spec: str) -> VerdictChange:
     fails = new is not None and new.word == "fails"
     parting = None
     if old is not None and new is not None and fails and old.word == "fails":
-        parting = part(old.run, new.run, before.sorts | after.sorts)
+        parting = part(old, new, before.sorts | after.sorts)
     return VerdictChange(
         spec,
         was,
         now,
-        new.reason if new is not None else (after.error or "" if now is not None else ""),
+        (new.reason or "") if new is not None else (after.error or "" if now is not None else ""),
         old is not None and new is not None and old.formula != new.formula,
-        new.run.steps if new is not None and fails else (),
+        new.steps if new is not None and fails else (),
         parting,
         new.scope if new is not None and new.scope != (old.scope if old is not None else ()) else None,
     )
 
 
-def part(before: RecordedRun, after: RecordedRun, sorts: Set[str]) -> Parting | None:
+def part(before: RecordedVerdict, after: RecordedVerdict, sorts: Set[str]) -> Parting | None:
     """Where two runs part; None where they are the same up to a bijection between the values outside C, which
     are named after one of ``sorts`` with a number."""
     if not _alike(before, after, 0, sorts):
@@ -216,7 +216,7 @@ def part(before: RecordedRun, after: RecordedRun, sorts: Set[str]) -> Parting | 
     return None
 
 
-def _alike(before: RecordedRun, after: RecordedRun, steps: int, sorts: Set[str]) -> bool:
+def _alike(before: RecordedVerdict, after: RecordedVerdict, steps: int, sorts: Set[str]) -> bool:
     """Whether the runs are isomorphic up to so many steps: each becomes an instance whose relations are what
     happens at a step."""
     first, second = (frozenset(_happening(run, steps)) for run in (before, after))
@@ -229,7 +229,7 @@ def _alike(before: RecordedRun, after: RecordedRun, steps: int, sorts: Set[str])
     return isomorphic(Instance(schema, first), Instance(schema, second), fixed)
 
 
-def _happening(run: RecordedRun, steps: int) -> Iterator[Fact]:
+def _happening(run: RecordedVerdict, steps: int) -> Iterator[Fact]:
     """What happens up to so many steps, each fact and call with the place where it stands."""
     for fact in run.start:
         yield _placed("start", fact)

@@ -6,27 +6,26 @@ of other versions can be compared. A report of an error or of an interrupted run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Literal
+
+from msgspec import Struct, ValidationError, convert
+from msgspec import field as renamed
 
 from stead_sym.errors import InputError
 from stead_sym.verification.verdict import OF_NOTHING
 
-T = TypeVar("T")
-
 COUNTS = ("initial", "states", "transitions", "contexts", "queries")
-_WORDS = ("holds", "fails", "unknown")
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedStep:
+class RecordedStep(Struct, frozen=True):
     """One step of a run, as text; ``agent`` None: an event."""
 
     call: str
-    agent: str | None
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
+    agent: str | None = None
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -36,25 +35,23 @@ class RecordedStep:
         return f"{self.agent}: {self.call}" if self.agent else self.call
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedRun:
-    """A run: the facts it starts with, its steps, and after how many of them the loop begins, if there is
-    one."""
+class RecordedVerdict(Struct, frozen=True):
+    """One verdict with its formula, its scope, and the run that shows it: the facts with which the run
+    starts, its steps, and after how many of them the loop begins, if there is one."""
 
+    verdict: Literal["holds", "fails", "unknown"]
+    formula: str
+    reason: str | None = None
+    scope: tuple[str, ...] = ()
+    empty: bool = False
     start: tuple[str, ...] = ()
-    steps: tuple[RecordedStep, ...] = ()
+    steps: tuple[RecordedStep, ...] = renamed(name="trace", default=())
     loop: int | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class RecordedVerdict:
-    """One verdict, as it is said, with its formula, its scope and the run that shows it."""
-
-    word: str
-    formula: str
-    reason: str
-    run: RecordedRun
-    scope: tuple[str, ...] = ()
+    @property
+    def word(self) -> str:
+        """The verdict as it is said."""
+        return OF_NOTHING if self.empty else self.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +77,12 @@ class Choice:
     margin: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedFinding:
+class RecordedFinding(Struct, frozen=True):
     """A finding without its place, which moves with the lines of a file."""
 
     kind: str
     text: str
-    spec: str | None
+    spec: str | None = None
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
@@ -129,124 +125,77 @@ class Recorded:
 
 def read_report(data: object, source: str) -> Recorded:
     """The report that ``data`` is; `InputError` with the place where it is none."""
-    report = _Part(data, source, "")
-    found = report.mapping()
-    if "error" not in found and not {"specs", "decisions"} <= found.keys():
+    if not isinstance(data, dict) or not ("error" in data or {"specs", "decisions"} <= data.keys()):
         raise InputError(f"{source}: no report of a verification; give what `stead-sym verify --json` prints")
-    derivation = report.items("derivation")
+    try:
+        report = convert({name: part for name, part in data.items() if part is not None}, _Report)
+    except ValidationError as error:
+        what = ascii(str(error))[1:-1]
+        raise InputError(f"{source}: {what}; give what `stead-sym verify --json` prints") from None
+    counts = ((name, getattr(report, name)) for name in COUNTS)
     return Recorded(
         source=source,
-        error=report["error"].optional(_Part.text),
-        deployment=report["deployment"].optional(_Part.text),
-        agents={name: part["agent"].text() for name, part in report.items("agents").items()},
-        domain={name: part.number() for name, part in report.items("domain").items()},
-        active={
-            name: f"{part['most'].number()} of {part['bound'].number()}"
-            for name, part in report["hypotheses"].items("activity").items()
+        error=report.error,
+        deployment=report.deployment,
+        agents={name: run.agent for name, run in report.agents.items()},
+        domain=report.domain,
+        active={sort: f"{a.most} of {a.bound}" for sort, a in report.hypotheses.activity.items()},
+        sorts=frozenset(sort for sort, derived in report.derivation.items() if not derived.finite),
+        counts={name: count for name, count in counts if count is not None},
+        specs=report.specs,
+        choices={
+            Context(d.agent, d.facts, d.offered): Choice(d.selected, d.margin) for d in report.decisions
         },
-        sorts=frozenset(sort for sort, part in derivation.items() if part["finite"].value is not True),
-        counts={name: report[name].number() for name in COUNTS if report[name].value is not None},
-        specs={name: _verdict(part) for name, part in report.items("specs").items()},
-        choices=dict(map(_choice, report.parts("decisions"))),
-        hypotheses={part["name"].text(): part["status"].text() for part in report["hypotheses"].parts("all")},
-        findings=frozenset(map(_finding, report.parts("findings"))),
+        hypotheses={one.name: one.status for one in report.hypotheses.all},
+        findings=frozenset(report.findings),
     )
 
 
-class _Part:
-    """A part of the data with the place where it stands. What is absent or null is a part whose value is
-    None."""
-
-    def __init__(self, value: Any, source: str, path: str) -> None:
-        self.value = value
-        self._source = source
-        self._path = path
-
-    def __getitem__(self, name: str) -> _Part:
-        return self._below(name, self.mapping().get(name))
-
-    def items(self, name: str) -> Mapping[str, _Part]:
-        """The entries of the object of that name; none where it is absent."""
-        part = self[name]
-        return {key: part._below(key, value) for key, value in part.mapping().items()}
-
-    def parts(self, name: str) -> Sequence[_Part]:
-        """The elements of the list of that name; none where it is absent."""
-        part = self[name]
-        if part.value is None:
-            return ()
-        if not isinstance(part.value, list):
-            raise part._wrong("a list")
-        return [part._below(str(index), value) for index, value in enumerate(part.value)]
-
-    def mapping(self) -> Mapping[str, Any]:
-        """The object that it is; an empty one where it is absent."""
-        if self.value is None and self._path:
-            return {}
-        if not isinstance(self.value, dict):
-            raise self._wrong("an object")
-        return self.value
-
-    def text(self) -> str:
-        if not isinstance(self.value, str):
-            raise self._wrong("text")
-        return self.value
-
-    def word(self) -> str:
-        """The word of a verdict."""
-        if self.value not in _WORDS:
-            raise self._wrong("holds, fails or unknown")
-        return self.text()
-
-    def number(self) -> int:
-        if not isinstance(self.value, int) or isinstance(self.value, bool):
-            raise self._wrong("a whole number")
-        return self.value
-
-    def decimal(self) -> float:
-        if not isinstance(self.value, int | float) or isinstance(self.value, bool):
-            raise self._wrong("a number")
-        return self.value
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        return tuple(part.text() for part in self.parts(name))
-
-    def optional(self, read: Callable[[_Part], T]) -> T | None:
-        """What ``read`` makes of it; None where it is absent."""
-        return None if self.value is None else read(self)
-
-    def _below(self, name: str, value: object) -> _Part:
-        shown = name if name.isprintable() else ascii(name)
-        return _Part(value, self._source, f"{self._path}.{shown}" if self._path else shown)
-
-    def _wrong(self, expected: str) -> InputError:
-        place = self._path or "all of it"
-        return InputError(
-            f"{self._source}: {place} is not {expected}; give what `stead-sym verify --json` prints"
-        )
+class _Run(Struct):
+    agent: str
 
 
-def _verdict(part: _Part) -> RecordedVerdict:
-    steps = tuple(map(_step, part.parts("trace")))
-    empty = part["empty"].value is True
-    return RecordedVerdict(
-        OF_NOTHING if empty else part["verdict"].word(),
-        part["formula"].text(),
-        part["reason"].optional(_Part.text) or "",
-        RecordedRun(part.texts("start"), steps, part["loop"].optional(_Part.number)),
-        part.texts("scope"),
-    )
+class _Activity(Struct):
+    most: int
+    bound: int
 
 
-def _step(part: _Part) -> RecordedStep:
-    agent = part["agent"].optional(_Part.text)
-    return RecordedStep(part["call"].text(), agent, part.texts("added"), part.texts("removed"))
+class _Hypothesis(Struct):
+    name: str
+    status: str
 
 
-def _choice(part: _Part) -> tuple[Context, Choice]:
-    context = Context(part["agent"].text(), part.texts("facts"), part.texts("offered"))
-    return context, Choice(part.texts("selected"), part["margin"].optional(_Part.decimal))
+class _Hypotheses(Struct, frozen=True):
+    all: tuple[_Hypothesis, ...] = ()
+    activity: dict[str, _Activity] = {}
 
 
-def _finding(part: _Part) -> RecordedFinding:
-    return RecordedFinding(part["kind"].text(), part["text"].text(), part["spec"].optional(_Part.text))
+class _Derived(Struct):
+    finite: bool = False
+
+
+class _Decision(Struct):
+    agent: str
+    facts: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
+    margin: float | None = None
+
+
+class _Report(Struct):
+    """What is read of a report. One of an error has few of its parts."""
+
+    error: str | None = None
+    deployment: str | None = None
+    agents: dict[str, _Run] = {}
+    domain: dict[str, int] = {}
+    derivation: dict[str, _Derived] = {}
+    initial: int | None = None
+    states: int | None = None
+    transitions: int | None = None
+    contexts: int | None = None
+    queries: int | None = None
+    specs: dict[str, RecordedVerdict] = {}
+    decisions: tuple[_Decision, ...] = ()
+    hypotheses: _Hypotheses = _Hypotheses()
+    findings: tuple[RecordedFinding, ...] = ()

@@ -8,10 +8,12 @@ that whoever reads it derives the selection again instead of believing it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, assert_never, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, assert_never, runtime_checkable
+
+from msgspec import Struct, ValidationError, convert
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.prompt import Message
@@ -152,22 +154,18 @@ class Answer:
         """
         if isinstance(data, dict) and "branchings" in data:
             data = _from_first_version(data)
-        if not _is_record(data):
-            raise StoreError("not a decision: a part is missing, or is of another kind than it should be")
+        record = _read(data, _Record)
         try:
             answer = cls(
-                key=data["key"],
-                prompt=tuple(Message(role, content) for role, content in data["prompt"]),
-                prompt_digest=data["prompt_digest"],
-                calls=tuple(
-                    _offered(o["call"][0], tuple(o["call"][1]), o["text"], tuple(o["tokens"]))
-                    for o in data["calls"]
-                ),
-                said=_said(data["said"]),
-                selected=frozenset(map(_call, data["selected"])),
-                model=_named(tuple(data["model"].items())),
-                versions=_named(tuple(data["versions"].items())),
-                time=data["time"],
+                key=record.key,
+                prompt=record.prompt,
+                prompt_digest=record.prompt_digest,
+                calls=tuple(_offered(*one.call, one.text, one.tokens) for one in record.calls),
+                said=_said(record.said),
+                selected=frozenset(record.selected),
+                model=_named(tuple(record.model.items())),
+                versions=_named(tuple(record.versions.items())),
+                time=record.time,
             )
         except (AgentError, InputError, OverflowError) as error:  # the last for integers beyond all floats
             raise StoreError(f"not a decision: {error}") from None
@@ -223,10 +221,6 @@ def _call_data(call: Call) -> list[Any]:
     return [call.tool, list(call.args)]
 
 
-def _call(data: Any) -> Call:
-    return Call(data[0], tuple(data[1]))
-
-
 def _said_data(said: Said) -> dict[str, Any]:
     match said:
         case Decoding(branchings, rule, unforced):
@@ -244,18 +238,14 @@ def _said_data(said: Said) -> dict[str, Any]:
             assert_never(said)
 
 
-def _said(data: Any) -> Said:
+def _said(data: dict[str, Any]) -> Said:
     if "answers" in data:
-        return Samples(tuple(map(_given, data["answers"])))
-    unforced = data["unforced"]
-    return Decoding(
-        tuple(
-            Branching(tuple(b["path"]), tuple(b["allowed"]), tuple(map(float, b["logprobs"])))
-            for b in data["branchings"]
-        ),
-        rule_from_data(data["rule"]),
-        None if unforced is None else Unforced(*unforced[:4], *map(_finite, unforced[4:])),
-    )
+        return Samples(tuple(map(_given, _read(data, _Samples).answers)))
+    read = _read(data, _Decoding)
+    if read.unforced is not None:
+        _finite(read.unforced.logprob)
+    nodes = tuple(Branching(node.path, node.allowed, node.logprobs) for node in read.branchings)
+    return Decoding(nodes, rule_from_data(read.rule), read.unforced)
 
 
 def _unforced_data(unforced: Unforced | None) -> list[Any] | None:
@@ -276,13 +266,11 @@ def given_data(given: Given) -> dict[str, Any]:
 
 def given_from_data(data: Any) -> Given:
     """The answer that `given_data` wrote; `StoreError` for other data."""
-    if not _is_given(data):
-        raise StoreError("not an answer: a part is missing, or is of another kind than it should be")
-    return _given(data)
+    return _given(_read(data, _Given))
 
 
-def _given(data: Any) -> Given:
-    return Given(tuple(map(_call, data["calls"])), data["note"], _finite(data["logprob"]))
+def _given(read: _Given) -> Given:
+    return Given(read.calls, read.note, _finite(read.logprob))
 
 
 def _finite(logprob: float | None) -> float | None:
@@ -294,95 +282,77 @@ def _finite(logprob: float | None) -> float | None:
 def _from_first_version(data: dict[Any, Any]) -> dict[Any, Any]:
     """A record in which branchings and tolerance stood at the top, and each margin beside its branching."""
     rest = {name: part for name, part in data.items() if name not in ("branchings", "tolerance")}
-    if not _are_first_branchings([data["branchings"], data.get("tolerance")]):
-        return rest
-    branchings = [{name: node[name] for name in _NODE} for node in data["branchings"]]
-    rule = rule_data(Greedy(data["tolerance"])) if data["tolerance"] >= 0 else {}
+    first = _read({name: data.get(name) for name in ("branchings", "tolerance")}, _First)
+    branchings = [
+        {name: getattr(node, name) for name in _Node.__struct_fields__} for node in first.branchings
+    ]
+    rule = rule_data(Greedy(first.tolerance)) if first.tolerance >= 0 else {}
     return {**rest, "said": {"branchings": branchings, "rule": rule, "unforced": None}}
 
 
-class _Either(NamedTuple):
-    """One of several shapes."""
-
-    shapes: tuple[Any, ...]
+class _Part(Struct, forbid_unknown_fields=True):
+    """A part of a record as JSON data: its fields, and no others."""
 
 
-_CALL = (str, [str])
-_GIVEN = {"calls": [_CALL], "note": str, "logprob": _Either((None, float))}
-_NODE = {"path": [int], "allowed": [int], "logprobs": [float]}
-_UNFORCED = (int, int, _Either((None, int)), str)
-_RECORD = {
-    "key": str,
-    "prompt": [(str, str)],
-    "prompt_digest": str,
-    "calls": [{"call": _CALL, "text": str, "tokens": [int]}],
-    "said": _Either(
-        (
-            {
-                "branchings": [_NODE],
-                "rule": {str: float},
-                "unforced": _Either((None, _UNFORCED, (*_UNFORCED, float))),
-            },
-            {"answers": [_GIVEN]},
-        )
-    ),
-    "selected": [_CALL],
-    "model": {str: str},
-    "versions": {str: str},
-    "time": str,
-}
-"""The shape of a record: a type; None; a list of things of one shape, or of one for each place; named
-parts."""
+class _Offered(_Part):
+    call: Call
+    text: str
+    tokens: Tokens
 
 
-_KINDS: Mapping[type, frozenset[type]] = {
-    int: frozenset({int}),
-    float: frozenset({int, float}),
-    str: frozenset({str}),
-}
+class _Given(_Part):
+    calls: tuple[Call, ...]
+    note: str
+    logprob: float | None
 
 
-def _shaped(shape: object) -> Callable[[Any], bool]:
-    """The check whether data have a shape."""
-    match shape:
-        case None:
-            return lambda data: data is None
-        case _Either(shapes):
-            either = [_shaped(one) for one in shapes]
-            return lambda data: any(check(data) for check in either)
-        case list([type() as one]):
-            kinds = _KINDS[one]
-            return lambda data: type(data) is list and set(map(type, data)) <= kinds
-        case list([one]):
-            each = _shaped(one)
-            return lambda data: type(data) is list and all(map(each, data))
-        case tuple(places):
-            checks = [_shaped(place) for place in places]
-            return lambda data: (
-                type(data) is list
-                and len(data) == len(checks)
-                and all(check(item) for check, item in zip(checks, data, strict=True))
-            )
-        case {**parts} if str in parts:
-            value = _shaped(parts[str])
-            return lambda data: type(data) is dict and all(map(value, data.values()))
-        case {**parts}:
-            named = [(name, _shaped(part)) for name, part in parts.items()]
-            return lambda data: (
-                type(data) is dict
-                and data.keys() == parts.keys()
-                and all(check(data[name]) for name, check in named)
-            )
-        case type():
-            those = _KINDS[shape]
-            return lambda data: type(data) in those
-        case _:
-            raise AssertionError(f"no shape: {shape}")
+class _Samples(_Part):
+    answers: tuple[_Given, ...]
 
 
-_is_record = _shaped(_RECORD)
-_is_given = _shaped(_GIVEN)
-_are_first_branchings = _shaped(([{"margin": float, **_NODE}], float))
+class _Node(_Part):
+    path: Tokens
+    allowed: Tokens
+    logprobs: tuple[float, ...]
+
+
+class _Decoding(_Part):
+    branchings: tuple[_Node, ...]
+    rule: dict[str, float]
+    unforced: Unforced | None
+
+
+class _Record(_Part):
+    key: str
+    prompt: tuple[Message, ...]
+    prompt_digest: str
+    calls: tuple[_Offered, ...]
+    said: dict[str, Any]
+    selected: tuple[Call, ...]
+    model: dict[str, str]
+    versions: dict[str, str]
+    time: str
+
+
+class _FirstNode(_Node):
+    margin: float
+
+
+class _First(_Part):
+    branchings: tuple[_FirstNode, ...]
+    tolerance: float
+
+
+_P = TypeVar("_P", bound=_Part)
+
+
+def _read(data: Any, kind: type[_P]) -> _P:
+    try:
+        return convert(data, kind)
+    except ValidationError:
+        raise StoreError(
+            "not a decision: a part is missing, or is of another kind than it should be"
+        ) from None
 
 
 @runtime_checkable

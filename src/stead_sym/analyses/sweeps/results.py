@@ -11,9 +11,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+from msgspec import ValidationError, convert
 
 from stead_sym.analyses.sweeps.run import Run
 from stead_sym.analyses.sweeps.work import Result
@@ -84,8 +86,8 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
             found = json.loads(line)
             if found["format"] != FORMAT:
                 raise ValueError(found["format"])
-            yield found["key"], _result(found["result"])
-        except (ValueError, KeyError, TypeError):
+            yield found["key"], convert(found["result"], Result)
+        except (ValueError, KeyError, TypeError, ValidationError):
             # A line that was cut off when the machine stopped has a later one behind it by now, or none.
             if line.startswith('{"format": "stead-sym sweep') or '{"format": "stead-sym sweep'.startswith(
                 line
@@ -94,12 +96,3 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
             raise InputError(
                 f"{path}:{number}: no result of a sweep; name another file with --results"
             ) from None
-
-
-def _result(given: Mapping[str, Any]) -> Result:
-    """A result as `Results.add` has written it. Raises `TypeError` for anything else."""
-    names = {field.name for field in fields(Result)}
-    found = Result(**{name: value for name, value in given.items() if name in names})
-    if not isinstance(found.specs, dict) or not isinstance(found.counts, dict):
-        raise TypeError("verdicts and counts are given by name")
-    return found

@@ -46,10 +46,10 @@ class Statement:
 def stated(certificate: Certificate, source: str) -> Statement:
     """What the certificate states. Raises `InputError` where its parts do not fit the deployment,
     `CertificateRejected` for a domain that is no restriction of the theorem."""
-    deployment = parse_deployment(certificate.text, f"{source}: the deployment")
-    if deployment.name != certificate.deployment:
+    deployment = parse_deployment(certificate.deployment.text, f"{source}: the deployment")
+    if deployment.name != certificate.deployment.name:
         raise InputError(
-            f"{source}: the deployment is called {deployment.name}, not {certificate.deployment}"
+            f"{source}: the deployment is called {deployment.name}, not {certificate.deployment.name}"
         )
     if deployment.fair_actions:
         raise InputError(
