@@ -344,3 +344,23 @@ def test_what_failed_within_lower_bounds_is_unknown_where_the_agent_is_found_to_
     assert told[1]["never"].holds is False
     assert found["never"].holds is None
     assert "answers differently" in found["never"].reason
+
+
+def test_bounds_are_not_established_of_an_agent_that_answers_differently():
+    desk = st.parse_deployment(GROWS.format(fair="", most=1))
+    assert st.least_bounds(desk, Keeping("heavy")).sorts["a"].least == 2
+    with pytest.raises(st.Undecided, match="the agent answers alike: not established"):
+        st.least_bounds(desk, Keeping("unsteady"))
+
+
+def test_a_failure_is_neither_certified_nor_covers_decisions_where_not_all_reachable_states_are_known(
+    tmp_path,
+):
+    result = st.verify(st.parse_deployment(HEAD + TEXTS["an ensure that may lead anywhere"][0] + SPECS))
+    assert result["never"].holds is False
+    with pytest.raises(InputError, match="not decided"):
+        st.write_certificate(result, tmp_path)
+    held = st.verify(result.deployment, lambda context: context.calls, "never")
+    for source in (held, st.report_data(held)):
+        with pytest.raises(InputError, match="the bounds are not established"):
+            st.VerifiedAgent(result.deployment, source)

@@ -14,7 +14,7 @@ from engine_pairs import examples
 from stead_sym.agents.roles import by_agent
 from stead_sym.certificate.diagrams import read_diagrams
 from stead_sym.certificate.files import read_json
-from stead_sym.certificate.write import is_certifiable
+from stead_sym.certificate.write import uncertifiable
 from stead_sym.engines.symbolic.bdd.manager import HAS_CUDD, Manager
 
 TESTS = Path(__file__).parent.parent
@@ -64,7 +64,7 @@ def test_generated_deployments(profile, tmp_path_factory):
     def run(deployment, kinds):
         for domain in DOMAINS:
             result = solved(deployment, given_agents(deployment, kinds), domain)
-            if result is None or not is_certifiable(result):
+            if result is None or uncertifiable(result):
                 event("nothing to certify")
                 continue
             claimed = words({name: verdict.holds for name, verdict in result.verdicts.items()})
@@ -131,7 +131,7 @@ def test_a_policy_that_knows_all_constants_is_a_table(tmp_path):
 def test_there_is_nothing_to_certify_in_unknown_verdicts(tmp_path):
     deployment = st.load("refund")
     forced = st.verify(deployment, domain={"case": 1}, force=True)
-    with pytest.raises(st.InputError, match="all are unknown"):
+    with pytest.raises(st.InputError, match="every verdict is unknown"):
         st.write_certificate(forced, tmp_path)
     explicit = st.verify(deployment, engine="explicit")
     with pytest.raises(st.InputError, match="symbolic engine"):

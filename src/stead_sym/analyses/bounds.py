@@ -17,8 +17,7 @@ from stead_sym.agents.roles import ANY, AgentLike, wrap_all
 from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import BoundExceeded, InputError, Undecided
-from stead_sym.support.progress import Progress
-from stead_sym.verification.audit import leaps_in_words
+from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.verify import verify
 
 LIMIT = 16
@@ -101,7 +100,8 @@ def least_bounds(
 
     The bounds grow from 0, but where `initially any` admits every database up to a bound: there from the
     deployment's. Raises what `verify` raises, a `DefinitionError` for a run that breaks another claim than a
-    bound, and `Undecided` where it is not decided whether an `ensure` exceeds a bound.
+    bound, and `Undecided` where a hypothesis is missing, as where it is not decided whether an `ensure`
+    exceeds a bound.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -112,7 +112,9 @@ def least_bounds(
     seen = dict.fromkeys(bounds, 0)
     while True:
         tried = replace(deployment, bounds=MappingProxyType(dict(bounds)))
-        result = verify(tried, agents, (), progress=_saying(progress, bounds), findings=False)
+        result = verify(
+            tried, agents, (), progress=saying(progress, f"bounds {in_words(bounds)}"), findings=False
+        )
         if isinstance(result.broken, BoundExceeded):
             run = result.broken.trace
             active = run.last.active_domain
@@ -125,11 +127,17 @@ def least_bounds(
             grown = {s: max(now[s], min(limit, 2 * b)) for s, b in bounds.items() if now[s] > b}
             bounds.update(grown)
         else:
-            if result.engine.open_leaps:
-                raise Undecided(f"unknown: {leaps_in_words(result.engine.open_leaps)}")
+            if missing := result.hypotheses.missing_for(True):
+                [one, *_] = missing
+                raise Undecided(f"unknown: {one.how if one.ground == 'exploration' else one}")
             most = result.engine.most_active
             sorts = {s: _sort_bound(deployment, s, most[s], most[s], s in chosen) for s in bounds}
             return Bounds(MappingProxyType(sorts), limit, states=result.engine.states)
+
+
+def in_words(bounds: Mapping[str, int]) -> str:
+    """`case 3, task 3`."""
+    return ", ".join(f"{sort} {b}" for sort, b in bounds.items()) or "no unbounded sort"
 
 
 def _sort_bound(deployment: Deployment, sort: str, least: int | None, seen: int, chosen: bool) -> SortBound:
@@ -143,15 +151,3 @@ def _chosen(deployment: Deployment) -> Iterator[str]:
     if deployment.initially is not None:
         for name in deployment.initially.relations:
             yield from deployment.schema.relation(name).sorts
-
-
-def _saying(progress: Progress | None, bounds: Mapping[str, int]) -> Progress | None:
-    """The progress of one exploration, with the bounds that it tries."""
-    if progress is None:
-        return None
-    listener, tried = progress, ", ".join(f"{sort} {bound}" for sort, bound in bounds.items())
-
-    def say(phase: str, /, **counts: int) -> None:
-        listener(f"bounds {tried}: {phase}", **counts)
-
-    return say

@@ -248,6 +248,7 @@ def _recorded(
             raise _unheld(role)
         _refuse_broken(None if verified.broken is None else verified.broken.claim)
         _refuse_unknown({name: verdict.word for name, verdict in verified.verdicts.items()})
+        _refuse_missing(one.name for one in verified.hypotheses.missing)
         return _Recorded(run.known, run.decisions)
     source = "the report"
     if isinstance(verified, str | Path):
@@ -294,6 +295,15 @@ def _refuse_unknown(words: Mapping[str, Any]) -> None:
             )
 
 
+def _refuse_missing(names: Iterable[Any]) -> None:
+    """Raise `InputError` where not all reachable states are known: what fails may fail nevertheless."""
+    if "bounded" in names:
+        raise InputError(
+            "the bounds are not established, and no decision is covered beyond them; see the reason in the"
+            " report, mend that, and verify again"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Report:
     """Reads the decisions of a report, which is data from outside, over a deployment."""
@@ -314,6 +324,8 @@ class _Report:
                 raise _unheld(role)
             _refuse_broken(data.get("broken"))
             _refuse_unknown({name: verdict["verdict"] for name, verdict in data["specs"].items()})
+            told = data["hypotheses"]["all"]
+            _refuse_missing(one["name"] for one in told if one["status"] == "not established")
             known = {value: self.deployment.schema.sort(sort).name for value, sort in run["known"].items()}
             decisions = [self._decision(item) for item in data["decisions"] if item["agent"] == role.name]
         except (KeyError, TypeError, AttributeError):

@@ -35,6 +35,7 @@ from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.syntax import Resolved, Truth
+from stead_sym.verification.audit import leaps_in_words
 from stead_sym.verification.result import Verification
 
 
@@ -55,19 +56,14 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     Raises `InputError` where there is nothing to certify: for verdicts of the explicit engine, and where all
     are `unknown`. Specifications whose verdict is `unknown` are left out.
     """
-    if result.broken is not None:
-        raise InputError(
-            f"`{result.broken.claim}` is broken, and a certificate is about all reachable states"
-        )
-    engine = result.engine
-    if not isinstance(engine, SymbolicEngine):
+    engine = result.explored
+    if engine is not None and not isinstance(engine, SymbolicEngine):
         raise InputError("certificates are written by the symbolic engine; leave out --engine explicit")
-    known = {name: v for name, v in result.verdicts.items() if v.holds is not None}
     refuse_fair_actions(result.deployment)
-    if engine.hidden is not None:
-        raise InputError(f"no certificate can be written: {HIDING}")
-    if not is_certifiable(result):
-        raise InputError("there is no verdict to certify: all are unknown")
+    why = uncertifiable(result)
+    if engine is None or why:
+        raise InputError(f"no certificate can be written: {why}")
+    known = {name: v for name, v in result.verdicts.items() if v.holds is not None}
     model, deployment = engine.checker.model, result.deployment
     sets = Sets()
     prover = Prover(engine.checker, sets)
@@ -107,16 +103,18 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     return path
 
 
-HIDING = "the `fair` lines leave finite runs out, and in a certificate a fair run starts in every state"
-"""Why there is no certificate where a reachable state is hidden."""
-
-
-def is_certifiable(result: Verification) -> bool:
-    """Whether some verdict is not `unknown`, or there are no specifications, and R alone can be certified.
-    Where a run breaks a claim R is not known, and what `fair` lines hide is in no certificate."""
-    if result.broken is not None or result.explored is None or result.engine.hidden is not None:
-        return False
-    return not result.verdicts or any(verdict.holds is not None for verdict in result.verdicts.values())
+def uncertifiable(result: Verification) -> str:
+    """Why there is no certificate, which is about all reachable states; empty where there is one: some
+    verdict is not `unknown`, or there are no specifications, and R alone can be certified."""
+    if result.broken is not None:
+        return f"`{result.broken.claim}` is broken, and a certificate is about all reachable states"
+    if result.engine.hidden is not None:
+        return "the `fair` lines leave finite runs out, and in a certificate a fair run starts in every state"
+    if result.engine.open_leaps:
+        return f"{leaps_in_words(result.engine.open_leaps)}, and a certificate is about all reachable states"
+    if result.verdicts and all(verdict.holds is None for verdict in result.verdicts.values()):
+        return "every verdict is unknown"
+    return ""
 
 
 def check_directory(directory: str | Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from stead_sym.agents.roles import AgentLike, deciding
 from stead_sym.analyses.bounds import LIMIT
-from stead_sym.certificate.write import HIDING, check_directory, is_certifiable, write_certificate
+from stead_sym.certificate.write import check_directory, uncertifiable, write_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.deepen import stopped_deepening, verify_deepening
@@ -170,7 +170,7 @@ def _verify_here(options: argparse.Namespace) -> int:
                 min_mass=options.min_mass,
                 established=_teller(deployment, agents, questions, options),
             )
-            if options.certify is not None and is_certifiable(result):
+            if options.certify is not None and not uncertifiable(result):
                 write_certificate(result, options.certify)
             if options.report is not None:
                 if progress is not None:
@@ -185,12 +185,7 @@ def _verify_here(options: argparse.Namespace) -> int:
             print(printable(f"stead-sym: finding: {finding}"), file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
-    if options.certify is not None and not is_certifiable(result):
-        why = "every verdict is unknown"
-        if result.broken is not None:
-            why = f"`{result.broken.claim}` is broken, and a certificate is about all reachable states"
-        elif result.engine.hidden is not None:
-            why = HIDING
+    if options.certify is not None and (why := uncertifiable(result)):
         print(f"stead-sym: no certificate is written: {why}", file=sys.stderr)
     if options.evidence is not None:
         write_evidence(result, Path(options.evidence))

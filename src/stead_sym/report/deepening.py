@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from stead_sym.analyses.deepening.deepen import Deepening, in_words
+from stead_sym.analyses.bounds import in_words
+from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.evidence.data import Json
 from stead_sym.report.data import run_data, verdict_data
 from stead_sym.report.terminal import indented, print_evidence, print_trace, verdict_row, verdict_table

@@ -23,6 +23,12 @@ class Report(Protocol):
     def __call__(self, **counts: int) -> None: ...
 
 
+def saying(progress: Progress | None, where: str) -> Progress | None:
+    """The progress of one of several computations, with ``where`` before each phase."""
+    listener = progress
+    return listener and (lambda phase, /, **counts: listener(f"{where}: {phase}", **counts))
+
+
 _PAUSE = 0.25  # seconds from one report to the next, at least
 _SHARE = 50  # how many times as long as they took until counts are measured again
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
 from stead_sym.agents.wrapper import CanonicalWrapper
-from stead_sym.analyses.bounds import LIMIT
+from stead_sym.analyses.bounds import LIMIT, in_words
 from stead_sym.analyses.deepening.fragment import Bounds, Fragment, Leaping, fragment, initial_bounds, leaping
 from stead_sym.analyses.deepening.growth import Growth, growth
 from stead_sym.analyses.deepening.recover import recovered
@@ -32,7 +32,7 @@ from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
 from stead_sym.logic.syntax import Future, conjunction
 from stead_sym.relational.nauty import CANONICAL_SECONDS
-from stead_sym.support.progress import Progress
+from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.reached import nowhere_fair
 from stead_sym.verification.hypotheses import Hypotheses
@@ -146,11 +146,6 @@ class Deepening:
     def __str__(self) -> str:
         said = [f"{self.deployment.name} under {self.agent}, bounds raised to {in_words(self.bounds)}"]
         return "\n".join([*said, *(f"  {one.verdict}" for one in self.found.values())])
-
-
-def in_words(bounds: Bounds) -> str:
-    """`case 3, task 3`."""
-    return ", ".join(f"{sort} {b}" for sort, b in bounds.items()) or "no unbounded sort"
 
 
 def deepen(
@@ -305,7 +300,7 @@ class _Run:
 
     def _verified(self, part: Fragment, deployment: Deployment, asked: Iterable[str]) -> Verification:
         given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
-        progress = _saying(self._progress, part.bounds)
+        progress = saying(self._progress, f"within {in_words(part.bounds)}")
         return verified(deployment, given, asked, self._options, progress=progress)
 
     def _leapt(self, part: Fragment) -> tuple[str, ...]:
@@ -389,15 +384,3 @@ class _Run:
         else:
             reason = f"{said}; a formula of `ensure` may bring in more of {' and '.join(last.unseen)} at once"
         return replace(found, verdict=replace(verdict, reason=reason))
-
-
-def _saying(progress: Progress | None, bounds: Bounds) -> Progress | None:
-    """The progress of one fragment, with its bounds."""
-    if progress is None:
-        return None
-    listener, tried = progress, in_words(bounds)
-
-    def say(phase: str, /, **counts: int) -> None:
-        listener(f"within {tried}: {phase}", **counts)
-
-    return say
