@@ -2172,8 +2172,20 @@ MUTATIONS = (
     Mutation(
         "several orbits of one tool are one family",
         "check/choices.py",
-        "if all(len(here) <= 1 for _, here in own):",
-        "if True:",
+        "if number == 1 == max(map(len, own.values())):",
+        "if number:",
+    ),
+    Mutation(
+        "of the calls alike at a place one is in the family",
+        "explore/located.py",
+        "for call in orbits.get(context, ()))",
+        "for call in [*orbits.get(context, ())][:1])",
+    ),
+    Mutation(
+        "contexts that are shown at no place are in no family",
+        "explore/contexts.py",
+        "                if context in self._matched:\n",
+        "                if context not in self._matched:\n",
     ),
     Mutation(
         "calls without one alike are left out beside those with one",

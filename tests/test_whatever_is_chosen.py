@@ -253,6 +253,7 @@ tool close(x: case)
 tool rest()
   guard atmost 1 y. Open(y)
 spec c_closes EF ~Open(c)
+spec a_first EX ~Open(a)
 """
 
 ANYWHERE = """
@@ -335,9 +336,46 @@ def test_a_call_that_is_alone_for_some_agent_may_happen_whatever_is_chosen(engin
     if not chief:
         text = text[: text.index("agent chief")] + text[text.index("tool close(x: case)") :]
     desk = st.parse_deployment(text)
-    verdict = st.verify(desk, "p", engine=engine)["c_closes"]
-    assert verdict.holds
-    assert bool(verdict.scope) == matters
+    result = st.verify(desk, "p", engine=engine)
+    assert all(verdict.holds for verdict in result.verdicts.values())
+    scopes = {name: bool(verdict.scope) for name, verdict in result.verdicts.items()}
+    assert scopes == {"c_closes": matters, "a_first": True}
+
+
+TEAMS = """
+deployment teams
+sort person
+relation Leads(person, person)
+relation Next(person, person)
+relation Busy(person)
+init Next(p, q) Leads(p, a) Leads(p, b) Leads(q, c) Leads(q, d)
+bound person 6
+tool book(x: person)
+  guard exists y. (Leads(y, x) & ~(exists z. (Leads(y, z) & Busy(z))))
+  effect insert Busy(x)
+event free(x: person)
+  guard Busy(x)
+  effect delete Busy(x)
+tool rest()
+  guard Busy(_)
+policy some
+  call book(x)
+  call rest()
+spec first EF Busy(a)
+spec both AG EF ((Busy(a) | Busy(b)) & (Busy(c) | Busy(d)))
+"""
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_two_orbits_of_one_tool_at_places_in_the_data(engine):
+    """Of each of two teams one member is booked, and whoever chooses takes the same one each time."""
+    result = st.verify(st.parse_deployment(TEAMS), "some", engine=engine)
+    assert engine == "explicit" or result.statistics["places"]
+    assert all(verdict.holds for verdict in result.verdicts.values())
+    assert {name: bool(verdict.scope) for name, verdict in result.verdicts.items()} == {
+        "first": True,
+        "both": False,
+    }
 
 
 @pytest.mark.parametrize("engine", ["symbolic", "explicit"])

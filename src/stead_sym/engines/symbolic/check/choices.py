@@ -13,10 +13,12 @@ the contexts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from stead_sym.agents.base import DecisionContext
+from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.check.held_values import Pairs
@@ -62,22 +64,19 @@ def choices(model: ReachableStates) -> Choices:
 def _families(finder: ContextFinder, selection: Mapping[str, Bdd], reached: Bdd) -> Iterator[tuple[str, Bdd]]:
     """The families of an agent's tools, of which it selects these calls. Where no state has two orbits of a
     tool, all its calls are one family; otherwise the orbits are found context by context."""
-    orbits = [
-        (context, finder.wrapper.orbits(context, selected)) for context, selected in finder.contexts.items()
-    ]
+    orbits = {context: finder.wrapper.orbits(context, calls) for context, calls in finder.contexts.items()}
+    split: list[tuple[str, Mapping[DecisionContext, Collection[Call]]]] = []
     for tool, calls in selection.items():
-        own = [(context, [orbit for orbit in here if min(orbit).tool == tool]) for context, here in orbits]
-        if all(len(orbit) == 1 for _, here in own for orbit in here):
-            continue
-        if all(len(here) <= 1 for _, here in own):
+        own = {context: [one for one in here if min(one).tool == tool] for context, here in orbits.items()}
+        several = {context: [one for one in here if len(one) > 1] for context, here in own.items()}
+        number = max(map(len, several.values()), default=0)
+        if number == 1 == max(map(len, own.values())):
             yield tool, calls
-            continue
-        families: dict[int, Bdd] = {}
-        for context, here in own:
-            for number, orbit in enumerate(orbit for orbit in here if len(orbit) > 1):
-                shown = finder.orbit(context, min(orbit), reached)
-                families[number] = families.get(number, finder.manager.false) | shown
-        yield from ((tool, family) for family in families.values())
+        else:
+            numbered = ({c: here[k] for c, here in several.items() if k < len(here)} for k in range(number))
+            split += ((tool, family) for family in numbered)
+    if split:
+        yield from finder.families(split, reached)
 
 
 class Whatever:
@@ -179,8 +178,9 @@ class _Game(Relation):
         )
 
     def reaching(self, target: Bdd, through: Bdd) -> Bdd:
-        """μZ. X ∨ (S ∧ pre(Z)), from all of Z each time."""
+        """μZ. X ∨ (S ∧ pre(Z)), from all of Z each time; in between what leads there by the rest alone, which
+        is found without counting steps."""
         reached = target
         while (larger := reached | through & self.preimage(reached)) != reached:
-            reached = larger
+            reached = super().reaching(larger, through)
         return reached

@@ -16,7 +16,7 @@ undecided states only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -76,6 +76,7 @@ class ContextFinder:
         self.decided = self.manager.false
         self._offers = offers
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
+        self._matched: set[DecisionContext] = set()  # those of `contexts` that are shown at no place
         self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
         self._views = Views(deployment, agent, compiler, offers)
         self._locator = Locator(self._views, wrapper)
@@ -121,6 +122,7 @@ class ContextFinder:
             self.decided = self.decided | at_sites
             yield self._locator.selection(located)
         for met, decision in zip(found, decisions, strict=False):
+            self._matched.add(decision.canonical)
             calls = frozenset(call.rename(decision.names) for call in decision.selected)
             if met.bounded:
                 self._bounded.append((met.context, calls))
@@ -185,10 +187,18 @@ class ContextFinder:
         chosen = self.manager.conj(self.encoding.equal_valid(term, selector) for selector, term in pairs)
         return self.manager.and_exist(frozenset(bits_of(met.naming.values())), met.match, chosen)
 
-    def orbit(self, context: DecisionContext, call: Call, among: Bdd) -> Bdd:
-        """For each of the states that show a canonical context the orbit of a call there, over the state bits
-        and the selectors of its tool."""
-        return self._made(self._meet(context, among), call)
+    def families(
+        self, families: Iterable[tuple[str, Mapping[DecisionContext, Collection[Call]]]], states: Bdd
+    ) -> Iterator[tuple[str, Bdd]]:
+        """Families of orbits, each with their tool, over these states, which are decided, and its selectors.
+        A family has an orbit for some of the canonical contexts."""
+        located = tuple(self._locator.search(states).located())
+        for tool, orbits in families:
+            made = [self._locator.orbits(located, orbits).get(tool, self.manager.false)]
+            for context, orbit in orbits.items():
+                if context in self._matched:
+                    made.append(self._made(self._meet(context, states), min(orbit)))
+            yield tool, self.manager.disj(made)
 
     def _naming(self, context: DecisionContext) -> Mapping[Value, Vector]:
         """A vector for each name of the context that is not rigid."""

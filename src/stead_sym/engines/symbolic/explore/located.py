@@ -9,7 +9,7 @@ canonical form is asked for only once for each, and what the agent selects is ke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -22,6 +22,7 @@ from stead_sym.engines.symbolic.explore.places import Places
 from stead_sym.engines.symbolic.explore.views import Numbers, Views
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Locator:
         self._shapes: dict[Instance, Shape | None] = {}
         self._tree: Tree | None = None  # of all shapes
         self._selected: dict[tuple[Shape, int], frozenset[Call]] = {}
+        self._canonical: dict[tuple[Shape, int], tuple[DecisionContext, Mapping[Value, Value]]] = {}
 
     @property
     def places(self) -> int:
@@ -110,16 +112,35 @@ class Locator:
         under the names that the values have there."""
         names = {value: name for name, value in one.sites[0][0].place.of.items()}
         self._selected[one.shape, one.items] = frozenset(call.rename(names) for call in decision.calls)
+        to_pattern = {name: names.get(value, value) for name, value in decision.names.items()}
+        self._canonical[one.shape, one.items] = decision.canonical, to_pattern
 
     def selection(self, located: Iterable[Alike]) -> Mapping[str, Bdd]:
-        """What is selected in these states, per tool over the state bits and its selectors: for a call α that
-        is selected in I at the place h of a shape, χ_I ∧ selectors = h(α), where no more is shown than I."""
+        """What is selected in these states, per tool over the state bits and its selectors."""
+        return self._made(located, lambda one: self._selected[one.shape, one.items])
+
+    def orbits(
+        self, located: Iterable[Alike], orbits: Mapping[DecisionContext, Collection[Call]]
+    ) -> Mapping[str, Bdd]:
+        """The same of an orbit only: of some canonical contexts it is given."""
+
+        def here(one: Located) -> Iterator[Call]:
+            context, to_pattern = self._canonical[one.shape, one.items]
+            return (call.rename(to_pattern) for call in orbits.get(context, ()))
+
+        return self._made(located, here)
+
+    def _made(
+        self, located: Iterable[Alike], calls: Callable[[Located], Iterable[Call]]
+    ) -> Mapping[str, Bdd]:
+        """Some calls in these states, per tool over the state bits and its selectors: for a call α in I at
+        the place h of a shape, χ_I ∧ selectors = h(α), where no more is shown than I."""
         m, is_value = self.manager, self.encoding.is_value
         selected: dict[str, list[Bdd]] = {}
         for alike in located:
             chosen: dict[str, list[tuple[Site, Bdd]]] = {}
             for one in alike.contexts:
-                for call in sorted(self._selected[one.shape, one.items]):
+                for call in sorted(calls(one)):
                     cases = chosen.setdefault(call.tool, [])
                     pairs = list(zip(self.views.tools[call.tool].selectors, call.args, strict=True))
                     for site, case in one.sites:
