@@ -3,8 +3,10 @@ deployments whose records an agent cannot tell apart."""
 
 from __future__ import annotations
 
+import gc
 import math
 import random
+import weakref
 from dataclasses import replace
 from itertools import product
 
@@ -388,3 +390,16 @@ def test_fairness_that_a_choice_can_break_is_said(engine, event_, matters):
     assert bool(verdict.scope) == matters
     found = st.symmetry(st.parse_deployment(ANYWHERE.format(event=event_)), "some")
     assert bool(found.differing) == matters
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_what_was_asked_is_gone_with_the_answer(engine):
+    """The two sides of the game refer to each other, and would keep the states until garbage is collected."""
+    result = st.verify(st.parse_deployment(QUEUE), "some", engine=engine)
+    alive = weakref.ref(result.engine._whatever._sure)
+    gc.disable()
+    try:
+        del result
+        assert alive() is None
+    finally:
+        gc.enable()

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
+from weakref import proxy
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
@@ -68,7 +69,7 @@ class Whatever:
 
     def __init__(self, graph: Graph, restriction: Restriction, orbits: Orbits) -> None:
         self._possible, self._sure = _Bound(graph, restriction), _Sure(graph, restriction, orbits)
-        self._possible.dual, self._sure.dual = self._sure, self._possible
+        self._possible.dual, self._sure.dual = proxy(self._sure), proxy(self._possible)  # no cycle
 
     def decides(self, formula: Expanded, *, holds: bool) -> bool:
         """Whether the sentence holds at every initial state, or fails at one, whatever is chosen, and every

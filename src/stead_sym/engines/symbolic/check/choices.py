@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import proxy
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.deployment.tool import Call
@@ -85,7 +86,7 @@ class Whatever:
 
     def __init__(self, model: ReachableStates) -> None:
         self._possible, self._sure = _Bound(model), _Sure(model)
-        self._possible.dual, self._sure.dual = self._sure, self._possible
+        self._possible.dual, self._sure.dual = proxy(self._sure), proxy(self._possible)  # no cycle
 
     def decides(self, formula: Expanded, *, holds: bool) -> bool:
         """Whether the sentence holds at each D0, or fails at some, whatever is chosen, and every finite run
