@@ -68,11 +68,11 @@ def test_one_initial_state_is_not_all_of_them(capsys, tmp_path):
     assert "shown at one initial state" in replayed(capsys, "ward", path)[1].out
 
 
-@pytest.mark.parametrize("calls", [[["obtain_approval", "x"]], [["no_such_tool"]], [[]]])
+@pytest.mark.parametrize("calls", [[["obtain_approval", ["x"]]], [["no_such_tool", []]], [["", []]]])
 def test_recorded_calls_fit_the_tools(capsys, tmp_path, calls):
     path, data = report(capsys, tmp_path, "refund", "--policy", "baseline")
     [some, *_] = data["specs"]["auth"]["evidence"]["agents"][""]["decisions"]
-    for key, value in (("offered", calls), ("facts", [["PartOf", "x"]])):
+    for key, value in (("offered", calls), ("facts", [["PartOf", ["x"]]])):
         kept, some[key] = some[key], value
         path.write_text(json.dumps(data), encoding="utf-8")
         status, printed = replayed(capsys, "refund", path)
@@ -134,7 +134,8 @@ BAD = {
     "no evidence": '{"specs": {}}',
     "specs are no object": '{"specs": 3}',
     "an error report": '{"error": "x", "trace": []}',
-    "half": '{"format": "stead-sym evidence 1"}',
+    "half": '{"format": "stead-sym evidence 2"}',
+    "the first format": '{"format": "stead-sym evidence 1"}',
     "another format": '{"format": "stead-sym evidence 99"}',
 }
 

@@ -87,7 +87,7 @@ def alterations(data):
         if other != data:
             yield what, other
 
-    values = sorted({u for facts in data["states"] for fact in facts for u in fact[1:]}) or ["u"]
+    values = sorted({u for facts in data["states"] for fact in facts for u in fact[1]}) or ["u"]
 
     def other_value(u):
         return values[(values.index(u) + 1) % len(values)] if u in values else values[0]
@@ -95,10 +95,10 @@ def alterations(data):
     for k, facts in enumerate(data["states"]):
         for i in range(len(facts)):
             yield from altered("fact gone", lambda d, k=k, i=i: d["states"][k].pop(i))
-            for j in range(1, len(facts[i])):
-                new = other_value(facts[i][j])
+            for j in range(len(facts[i][1])):
+                new = other_value(facts[i][1][j])
                 yield from altered(
-                    "fact changed", lambda d, k=k, i=i, j=j, new=new: d["states"][k][i].__setitem__(j, new)
+                    "fact changed", lambda d, k=k, i=i, j=j, new=new: d["states"][k][i][1].__setitem__(j, new)
                 )
     states, nodes = len(data["states"]), len(data["nodes"])
     for k, node in enumerate(data["nodes"]):
@@ -147,9 +147,11 @@ def alterations(data):
             )
             for to in range(states):
                 yield from altered("to", lambda d, to=to: step_of(d).update(to=to))
-            for j in range(1, len(step["call"])):
-                new = other_value(step["call"][j])
-                yield from altered("argument", lambda d, j=j, new=new: step_of(d)["call"].__setitem__(j, new))
+            for j in range(len(step["call"][1])):
+                new = other_value(step["call"][1][j])
+                yield from altered(
+                    "argument", lambda d, j=j, new=new: step_of(d)["call"][1].__setitem__(j, new)
+                )
             yield from altered("tool", lambda d: step_of(d)["call"].__setitem__(0, "no_such_tool"))
             yield from altered(
                 "agent", lambda d: step_of(d).update(agent=None if step_of(d)["agent"] == "" else "x")
@@ -166,7 +168,7 @@ def alterations(data):
             yield from altered(
                 "decision", lambda d: decided(d).update(selected=[*decided(d)["offered"], ["no_such_tool"]])
             )
-            yield from altered("decision", lambda d: decided(d)["facts"].append(["P", "c9"]))
+            yield from altered("decision", lambda d: decided(d)["facts"].append(["P", ["c9"]]))
 
 
 def noticed(deployment, wrappers, data, unshown):

@@ -287,7 +287,7 @@ def test_a_replay_marks_the_step_at_which_it_fails(nested_file, capsys):
     path, out = nested_file
     data = json.loads((out / "two.json").read_text(encoding="utf-8"))
     first = next(node["run"] for node in data["nodes"] if "run" in node)
-    first["steps"][1]["call"] = ["calm"]
+    first["steps"][1]["call"] = ["calm", []]
     first["steps"][1]["agent"] = ""
     (out / "two.json").write_text(json.dumps(data), encoding="utf-8")
     capsys.readouterr()

@@ -24,7 +24,7 @@ from stead_sym.relational.instance import Fact, Instance
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
-FORMAT = "stead-sym evidence 1"
+FORMAT = "stead-sym evidence 2"
 
 
 def text_digest(deployment: Deployment) -> str:
@@ -171,4 +171,4 @@ def _parents_first(root: Node) -> tuple[Node, ...]:
 
 
 def _atom(fact: Fact | Call) -> Json:
-    return [fact[0], *fact[1]]
+    return [fact[0], [*fact[1]]]
