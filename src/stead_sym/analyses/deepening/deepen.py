@@ -287,7 +287,7 @@ class _Run:
         unseen = self._leapt(part) if leaps and not exceeded else ()
         self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
         for name in open_:
-            self._found[name] = self._shown(part, result, name, result[names[name]])
+            self._found[name] = self._shown(part, result, name)
         self._unfair = nowhere_fair(self._deployment, result.engine)
         self._hypotheses = result.hypotheses
         for sort in exceeded:
@@ -312,11 +312,9 @@ class _Run:
             return tuple(s for s, b in part.bounds.items() if len(outside(s, active[s])) > b)
         return tuple(part.bounds) if result.engine.open_leaps else ()
 
-    def _shown(self, part: Fragment, result: Verification, name: str, possible: Verdict) -> Found:
+    def _shown(self, part: Fragment, result: Verification, name: str) -> Found:
         """What a fragment shows of a specification."""
         formula, written = self._specs[name].formula, self._written[name]
-        if result.hypotheses.missing_for(False):  # to fairness `evidence_within` sees
-            return Found(Verdict(name, written, None, possible.reason))
         shown, scope = evidence_within(part, result.engine, formula)
         if shown is None:
             return Found(Verdict(name, written, None))
@@ -366,10 +364,11 @@ class _Run:
     def _said(self, found: Found, last: Round) -> Found:
         """What was found, with the reason for what is unknown."""
         verdict = found.verdict
-        if verdict.holds is not None:
-            assert self._hypotheses is not None, "a fragment was seen"
-            return replace(found, verdict=self._hypotheses.concluded(verdict, by_run=True))
-        if verdict.reason:
+        assert self._hypotheses is not None, "a fragment was seen"
+        assumed = replace(verdict, holds=verdict.holds is not False, evidence=None)
+        if (doubted := self._hypotheses.concluded(assumed, by_run=True)).holds is None:
+            return Found(doubted)
+        if verdict.holds is False:
             return found
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
