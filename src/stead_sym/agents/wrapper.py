@@ -117,7 +117,7 @@ class CanonicalWrapper:
 
     def from_memory(self) -> CanonicalWrapper:
         """The same wrapper with the same memory, whose base agent is asked nothing: a context that it was not
-        asked about raises `Undecided`."""
+        asked about raises `NotAsked`."""
         other = self.again()
         other.agent = _Silent(self.agent.name)
         return other
@@ -247,6 +247,10 @@ class CanonicalWrapper:
             self._decided.update(found)
 
 
+class NotAsked(Undecided):
+    """A base agent that is not to be asked was not asked about a context before."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Silent:
     """A base agent that answers nothing."""
@@ -254,7 +258,7 @@ class _Silent:
     name: str
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
-        raise Undecided(f"{self.name} was not asked about {contexts[0]}")
+        raise NotAsked(f"{self.name} was not asked about {contexts[0]}")
 
 
 @dataclass(slots=True)

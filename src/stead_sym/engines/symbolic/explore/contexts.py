@@ -17,11 +17,12 @@ undecided states only.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
 from stead_sym.agents.base import DecisionContext
-from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.agents.wrapper import CanonicalWrapper, NotAsked
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
@@ -193,6 +194,10 @@ class ContextFinder:
         """Families of orbits, each with their tool, over these states, which are decided, and its selectors.
         A family has an orbit for some of the canonical contexts."""
         located = tuple(self._locator.search(states).located())
+        memory = self.wrapper.from_memory()
+        for one in self._locator.new(located):  # decided in another way, or shown in none of the states
+            with suppress(NotAsked):
+                self._locator.decided(one, *memory.decide([one.context]))
         for tool, orbits in families:
             made = [self._locator.orbits(located, orbits).get(tool, self.manager.false)]
             for context, orbit in orbits.items():

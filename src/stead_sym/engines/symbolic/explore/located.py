@@ -122,9 +122,12 @@ class Locator:
     def orbits(
         self, located: Iterable[Alike], orbits: Mapping[DecisionContext, Collection[Call]]
     ) -> Mapping[str, Bdd]:
-        """The same of an orbit only: of some canonical contexts it is given."""
+        """The same of an orbit only: of some canonical contexts it is given. A context without a decision is
+        shown in none of the states."""
 
-        def here(one: Located) -> Iterator[Call]:
+        def here(one: Located) -> Iterable[Call]:
+            if (one.shape, one.items) not in self._canonical:
+                return ()
             context, to_pattern = self._canonical[one.shape, one.items]
             return (call.rename(to_pattern) for call in orbits.get(context, ()))
 
