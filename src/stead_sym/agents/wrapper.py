@@ -26,7 +26,7 @@ from types import MappingProxyType
 from stead_sym.agents.base import Agent, Counting, DecisionContext, selected_from
 from stead_sym.agents.joint import Canonical, Joint
 from stead_sym.deployment.tool import Call, Tool
-from stead_sym.errors import AgentError, DeclarationError, Undecided
+from stead_sym.errors import AgentError, DeclarationError
 from stead_sym.relational.graph import Row
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.layout import LayoutKey, Placement
@@ -247,8 +247,9 @@ class CanonicalWrapper:
             self._decided.update(found)
 
 
-class NotAsked(Undecided):
-    """A base agent that is not to be asked was not asked about a context before."""
+class NotAsked(Exception):
+    """A base agent that is not to be asked was not asked about a context before. Who wants its memory alone
+    catches this; no user sees it."""
 
 
 @dataclass(frozen=True, slots=True)

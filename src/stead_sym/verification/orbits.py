@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import islice
 
 from stead_sym.agents.roles import Wrappers
-from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.agents.wrapper import CanonicalWrapper, NotAsked
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import theorem_restriction
@@ -97,7 +97,7 @@ class Alike:
             restriction = theorem_restriction(deployment, self._specs)
             graph = explore(deployment, silent, restriction, max_states=MOST_LITERAL)
             alike = orbits(graph, silent)
-        except Undecided:
+        except (Undecided, NotAsked):
             return ()
         sizes: dict[Place, int] = {}
         for orbit in (orbit for here in alike for orbit in here):
