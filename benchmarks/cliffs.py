@@ -100,7 +100,7 @@ def _limited(name: str, size: int, engine: str, limit: float) -> tuple[int, floa
 def _measure(name: str, size: int, engine: str, sender: Connection) -> None:
     case = CASES[name]
     desk = case.make(size)
-    agent: st.Policy | str = "any" if case.policy is None else desk.policy(case.policy)
+    agent: st.deployment.Policy | str = "any" if case.policy is None else desk.policy(case.policy)
     started = time.process_time()
     result = st.verify(desk, agent, engine=engine, findings=False, **case.arguments(size))
     sender.send((result.engine.statistics.get("nodes", 0), time.process_time() - started))

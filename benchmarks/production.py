@@ -29,21 +29,23 @@ SIZES = (1_000, 2_000, 5_000, 10_000, 20_000)
 def live(desk: st.Deployment, size: int, kind: str, dice: random.Random) -> st.DecisionContext:
     """A view of ``size`` facts and the refunds that can be paid there: `hubs`: two handlers have all cases;
     `parts`: each case has a handler of its own; `one by one`: no two cases are alike."""
-    facts = [st.Fact("Approver", ("s1", "a1")), st.Fact("Approver", ("s2", "a2"))]
+    facts = [st.relational.Fact("Approver", ("s1", "a1")), st.relational.Fact("Approver", ("s2", "a2"))]
     calls = []
     while len(facts) < size:
         case, task = f"c{dice.getrandbits(48):x}", f"t{dice.getrandbits(48):x}"
         status = dice.choice(["open", "resolved"])
         handler = dice.choice(["s1", "s2"]) if kind == "hubs" else f"s{case}"
         facts += [
-            st.Fact("CaseStatus", (case, status)),
-            st.Fact("Handler", (case, handler)),
-            st.Fact("PartOf", (task, case)),
+            st.relational.Fact("CaseStatus", (case, status)),
+            st.relational.Fact("Handler", (case, handler)),
+            st.relational.Fact("PartOf", (task, case)),
         ]
         if kind == "one by one":
-            facts += [st.Fact("PartOf", (f"{task}.{i}", case)) for i in range(len(facts) % 97 % 40)]
+            facts += [
+                st.relational.Fact("PartOf", (f"{task}.{i}", case)) for i in range(len(facts) % 97 % 40)
+            ]
         if status == "resolved":
-            facts.append(st.Fact("RefundIssued", (task,)))
+            facts.append(st.relational.Fact("RefundIssued", (task,)))
         else:
             calls.append(st.Call("issue_refund", (task,)))
     return st.DecisionContext(st.Instance.of(desk.schema, facts), frozenset(calls))
@@ -52,13 +54,17 @@ def live(desk: st.Deployment, size: int, kind: str, dice: random.Random) -> st.D
 def changed(context: st.DecisionContext, dice: random.Random) -> st.DecisionContext:
     """The context after the refund of one task was paid."""
     paid = dice.choice(sorted(context.calls))
-    view = st.Instance(context.view.schema, context.view.facts | {st.Fact("RefundIssued", paid.args)})
+    view = st.Instance(
+        context.view.schema, context.view.facts | {st.relational.Fact("RefundIssued", paid.args)}
+    )
     return st.DecisionContext(view, context.calls - {paid})
 
 
 def copied(context: st.DecisionContext) -> st.DecisionContext:
     """An equal context, read anew."""
-    view = st.Instance.of(context.view.schema, [st.Fact(*map(_copy, fact)) for fact in context.view.facts])
+    view = st.Instance.of(
+        context.view.schema, [st.relational.Fact(*map(_copy, fact)) for fact in context.view.facts]
+    )
     return st.DecisionContext(view, frozenset(st.Call(*call) for call in context.calls))
 
 
@@ -73,7 +79,7 @@ def views(sizes: tuple[int, ...]) -> Iterator[dict[str, object]]:
     for kind in ("hubs", "parts", "one by one"):
         for size in sizes:
             dice = random.Random(size)
-            wrapper = st.CanonicalWrapper(st.FunctionAgent(_first), desk.schema, desk.tools)
+            wrapper = st.CanonicalWrapper(st.agents.FunctionAgent(_first), desk.schema, desk.tools)
             wrapper.decide([live(desk, 300, kind, dice)])  # imports, and whatever else happens once
             context = live(desk, size, kind, dice)
             later = changed(context, dice)
@@ -107,7 +113,7 @@ def threads(words: str, number: int, seconds: float) -> dict[str, object]:
     decisions: list[float] = []
     decide = served.decide
 
-    def timed(state: st.Instance | st.DecisionContext) -> st.Granted:
+    def timed(state: st.Instance | st.DecisionContext) -> st.analyses.Granted:
         started = time.perf_counter()
         granted = decide(state)
         decisions.append(time.perf_counter() - started)

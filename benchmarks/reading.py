@@ -88,7 +88,7 @@ def measured(file: Path) -> dict[str, object]:
 
     deployment = st.load(file)
     lap()
-    st.normal_restriction(deployment)
+    st.deployment.normal_restriction(deployment)
     lap()
     text_digest(deployment)
     lap()

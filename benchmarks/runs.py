@@ -69,7 +69,7 @@ class Limits(NamedTuple):
 class _Timed:
     """An agent with the CPU time it takes, so that this can be told from the time of checking."""
 
-    agent: st.Agent
+    agent: st.agents.Agent
     seconds: float = 0.0
 
     @property
@@ -107,9 +107,9 @@ def measure(run: Run, channel: Connection) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     desk = FAMILIES[run.family](run.size)
-    agent = _Timed(st.Everything())
+    agent = _Timed(st.agents.Everything())
     wrapper: st.CanonicalWrapper | None = None
-    if run.policy != "any" and (plain := st.wrap(desk, desk.policy(run.policy))) is not None:
+    if run.policy != "any" and (plain := st.agents.wrap(desk, desk.policy(run.policy))) is not None:
         agent.agent = plain.agent
         wrapper = st.CanonicalWrapper(agent, desk.schema, desk.tools, plain.known)
     teller = _Teller(channel)

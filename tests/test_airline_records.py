@@ -80,14 +80,14 @@ def test_the_wrapped_calls_and_the_state_speak_of_the_same_names(data: strategie
     live = st.DecisionContext(
         START.view.rename(renaming), frozenset(call.rename(renaming) for call in START.calls)
     )
-    wrapper = CanonicalWrapper(st.Everything(), records.schema, records.tools)
+    wrapper = CanonicalWrapper(st.agents.Everything(), records.schema, records.tools)
     [decision] = wrapper.decide([live])
     state, calls = sections(decision.canonical)
     assert len(calls) == 7
     assert len(names(state)) == 12
     assert {n for n in names(calls) if n.startswith("RESERVATION")} == names(calls) <= names(state)
     assert "r_fbfc2b_9a51" not in json.dumps([state, calls])
-    [same] = CanonicalWrapper(st.Everything(), records.schema, records.tools).decide([START])
+    [same] = CanonicalWrapper(st.agents.Everything(), records.schema, records.tools).decide([START])
     assert decision.canonical == same.canonical
 
 

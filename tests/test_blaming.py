@@ -179,7 +179,7 @@ def test_a_limit_is_no_answer(tmp_path, capsys):
 
 
 def test_an_agent_that_may_do_several_things_can_do_fewer():
-    everything = stead.FunctionAgent(lambda context: context.calls)
+    everything = stead.agents.FunctionAgent(lambda context: context.calls)
     found = blame(verify(parse_deployment(TWO), everything), "not_left")
     assert [[change.words for change in mend.changes] for mend in found.mends] == [["refuse(left)"]]
 
@@ -211,7 +211,9 @@ def test_who_makes_a_call_that_several_agents_have(engine, readers, blamed):
     shared = parse_deployment(SHARED)
 
     def selects(tool):
-        return stead.FunctionAgent(lambda context: [call for call in context.calls if call.tool == tool])
+        return stead.agents.FunctionAgent(
+            lambda context: [call for call in context.calls if call.tool == tool]
+        )
 
     agents = {role.name: selects("read" if role.name in readers else "look") for role in shared.agents}
     result = verify(shared, agents, engine=engine)

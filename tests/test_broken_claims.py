@@ -76,7 +76,7 @@ def test_a_model_that_issues_vouchers_for_ever(engine):
     assert len(result["bound voucher 5"].trace.steps) == 7
     assert len(result["few"].trace.steps) == 5
     assert_verdicts_replay(result)
-    with pytest.raises(st.BoundExceeded):
+    with pytest.raises(st.errors.BoundExceeded):
         _ = result.engine
     assert uncertifiable(result)
     assert "2. issue(customer1)\n" in str(result["few"].trace)
@@ -142,7 +142,7 @@ def test_the_other_claims(tool, claim, engine):
 
 
 def test_what_is_wrong_at_the_start_is_an_error():
-    with pytest.raises(st.NothingOffered):
+    with pytest.raises(st.errors.NothingOffered):
         st.verify(st.parse_deployment("deployment d\nrelation P()\ntool t()\n  guard P()\nspec s AG P()\n"))
 
 
@@ -197,12 +197,12 @@ def larger(deployment, broken):
     """The deployment without the claim: larger bounds, no keys, a tool for a state in which nothing can be
     done. None where there is no such change."""
     match broken:
-        case st.BoundExceeded():
+        case st.errors.BoundExceeded():
             bounds = {sort: bound + 1 for sort, bound in deployment.bounds.items()}
             return replace(deployment, bounds=MappingProxyType(bounds))
-        case st.KeyBroken():
+        case st.errors.KeyBroken():
             return st.parse_deployment(str(deployment).replace(" key", ""))
-        case st.NothingOffered():
+        case st.errors.NothingOffered():
             [claim] = [claim for claim in claims(deployment) if claim.name == broken.claim]
             return st.parse_deployment(f"{deployment}\nevent stay_()\n  guard ~({claim.invariant})\n")
     return None

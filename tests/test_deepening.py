@@ -464,7 +464,7 @@ def test_an_agent_is_not_shown_that_a_formula_was_not_followed() -> None:
 
     more = "tool leap()\n  effect\n    ensure (exactly 2 x. Held'(x)) & same(On)"
     desk = st.parse_deployment(LEAPS.format(more=more))
-    for agent in (leaps, st.CanonicalWrapper(st.FunctionAgent(leaps), desk.schema, desk.tools)):
+    for agent in (leaps, st.CanonicalWrapper(st.agents.FunctionAgent(leaps), desk.schema, desk.tools)):
         found = deepen(desk, agent, limit=3)
         assert answer(found, "never") == ("fails", False, 2)
         written_down(desk, "never", found.found["never"])

@@ -38,7 +38,7 @@ def read(data: object, source: str = "a.json") -> Recorded:
 
 def difference(before: object, after: object) -> Difference:
     found = compare(read(before, "a.json"), read(after, "b.json"))
-    jsonschema.validate(json.loads(json.dumps(difference_data(found))), st.report_schema())
+    jsonschema.validate(json.loads(json.dumps(difference_data(found))), st.report.report_schema())
     return found
 
 
@@ -232,7 +232,7 @@ def test_what_an_interrupted_run_had_established_is_compared() -> None:
         "auth": APPROVING["specs"]["auth"],
         "prog": with_verdict(APPROVING, "prog", "unknown")["specs"]["prog"],
     }
-    error = error_data(st.Undecided("unknown: stopped"), "check", {}, specs)  # fmt: skip
+    error = error_data(st.errors.Undecided("unknown: stopped"), "check", {}, specs)  # fmt: skip
     found = difference(APPROVING, error)
     assert [change.spec for change in found.worse] == ["prog"]
     assert "states" not in found.facts
@@ -374,6 +374,6 @@ def test_one_of_them_may_come_from_stdin(tmp_path: Path) -> None:
     ended = subprocess.run(command, input=json.dumps(BASELINE), capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (1, "")
     found = json.loads(ended.stdout)
-    jsonschema.validate(found, st.report_schema())
+    jsonschema.validate(found, st.report.report_schema())
     assert found["after"]["source"] == "<stdin>"
     assert found["worse"]

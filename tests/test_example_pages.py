@@ -67,7 +67,7 @@ def found(result: st.Verification) -> dict[str, bool | None]:
 def test_there_are_six_fields_and_each_has_its_page() -> None:
     assert set(PAGES) == set(SMALLER)
     assert len(PAGES) >= 6
-    assert set(PAGES) <= set(st.packaged_examples())
+    assert set(PAGES) <= set(st.deployment.packaged_examples())
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -33,11 +33,11 @@ def test_a_packaged_example_is_loaded_by_name() -> None:
     desk = st.load("refund")
     assert desk.name == "refund"
     assert {policy.name for policy in desk.policies} == {"baseline", "approving"}
-    assert "refund" in st.packaged_examples()
+    assert "refund" in st.deployment.packaged_examples()
 
 
 def test_every_packaged_example_loads_and_prints_back_as_itself() -> None:
-    for name in st.packaged_examples():
+    for name in st.deployment.packaged_examples():
         deployment = st.load(name)
         assert st.parse_deployment(str(deployment)) == deployment
 
@@ -93,13 +93,13 @@ def test_an_error_in_a_file_has_its_place(tmp_path: Path) -> None:
     path = tmp_path / "door.stead"
     path.write_text(DOOR.replace("clear Knocks", "clear Knock"), encoding="utf-8")
     line = next(n for n, text in enumerate(DOOR.splitlines(), 1) if "clear Knocks" in text)
-    with pytest.raises(st.DeclarationError) as caught:
+    with pytest.raises(st.errors.DeclarationError) as caught:
         st.load(path)
     assert str(caught.value).startswith(f"{path}:{line}:")
 
 
 def test_built_and_composed_in_python_it_is_the_same_deployment() -> None:
-    knocks = st.atom("Knocks", "p")
+    knocks = st.logic.atom("Knocks", "p")
     door = st.build_deployment(
         "door",
         sorts={"person": None, "state": st.rigid("ajar", "shut")},
@@ -110,7 +110,7 @@ def test_built_and_composed_in_python_it_is_the_same_deployment() -> None:
             st.tool("wait", guard="~exists p: person. true", effect="fresh p: person  insert Knocks(p)"),
             st.tool("let_in", "p: person", "Open to somebody.", guard="Knocks(p)", effect="clear Knocks"),
         ],
-        specs={"nobody_waits": st.AG(st.forall("p", knocks >> st.AF(~knocks)))},
+        specs={"nobody_waits": st.logic.AG(st.logic.forall("p", knocks >> st.logic.AF(~knocks)))},
     )
     assert door == st.parse_deployment(DOOR)
     assert st.verify(door)["nobody_waits"].holds

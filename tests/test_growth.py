@@ -60,7 +60,7 @@ spec few AG atmost 4000 x. Open(x)
 RESTING = TAKING + "tool rest()\n"
 
 
-def found(text: str, agent: str = "any", limit: int = 5) -> st.Deepening:
+def found(text: str, agent: str = "any", limit: int = 5) -> st.analyses.Deepening:
     result = st.deepen(st.parse_deployment(text), agent, limit=limit)
     for growth in result.growths.values():
         goes_round(result, growth)
@@ -70,7 +70,7 @@ def found(text: str, agent: str = "any", limit: int = 5) -> st.Deepening:
     return result
 
 
-def goes_round(result: st.Deepening, growth: st.Growth) -> None:
+def goes_round(result: st.analyses.Deepening, growth: st.analyses.Growth) -> None:
     """The run is one of the deployment, and gains as many values in each round."""
     deployment = result.deployment
 
@@ -226,7 +226,7 @@ def test_the_report_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "let archive `delete Handled(c)`" in shown
     assert main([*arguments, "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, st.report_schema())
+    jsonschema.validate(report, st.report.report_schema())
     assert report["shown"]["few"] == {"within": {"case": 3}, "true": False}
     assert report["shown"]["some"] == {"within": {"case": 1}, "true": True}
     assert report["specs"]["some"]["verdict"] == "unknown"
@@ -269,7 +269,7 @@ def test_a_limit_leaves_what_was_found(
     assert "stopped at the limit of 15 s" in err
     if words:
         report = json.loads(out)
-        jsonschema.validate(report, st.report_schema())
+        jsonschema.validate(report, st.report.report_schema())
         assert report["stopped"].startswith("stopped at the limit")
         assert report["specs"]["never"]["verdict"] == "fails"
         assert report["specs"]["few"]["verdict"] == "unknown"

@@ -154,30 +154,30 @@ class Oracle:
     def sat(self, f: object) -> set:
         every = set(self.graph)
         match f:
-            case st.Not(body):
+            case st.logic.Not(body):
                 return every - self.sat(body)
-            case st.Or(parts):
+            case st.logic.Or(parts):
                 return set().union(*map(self.sat, parts))
-            case st.And(parts):
+            case st.logic.And(parts):
                 return every.intersection(*map(self.sat, parts))
-            case st.Implies(left, right):
+            case st.logic.Implies(left, right):
                 return (every - self.sat(left)) | self.sat(right)
-            case st.Next("E", body):
+            case st.logic.Next("E", body):
                 goal = self.sat(body) & self.fairly
                 return {s for s in every if goal.intersection(self.graph.successors(s))}
-            case st.Next(_, body):
-                return every - self.sat(st.Next("E", st.Not(body)))
-            case st.Future("E", body):
+            case st.logic.Next(_, body):
+                return every - self.sat(st.logic.Next("E", st.logic.Not(body)))
+            case st.logic.Future("E", body):
                 return self.reaching(every, self.sat(body) & self.fairly)
-            case st.Future(_, body):
+            case st.logic.Future(_, body):
                 return every - self.staying(every - self.sat(body))
-            case st.Globally("E", body):
+            case st.logic.Globally("E", body):
                 return self.staying(self.sat(body))
-            case st.Globally(_, body):
-                return every - self.sat(st.Future("E", st.Not(body)))
-            case st.Until("E", left, right, False):
+            case st.logic.Globally(_, body):
+                return every - self.sat(st.logic.Future("E", st.logic.Not(body)))
+            case st.logic.Until("E", left, right, False):
                 return self.reaching(self.sat(left), self.sat(right) & self.fairly)
-            case st.Until("A", left, right, True):
+            case st.logic.Until("A", left, right, True):
                 wait = every - self.sat(right)
                 return every - self.reaching(wait, (wait - self.sat(left)) & self.fairly)
             case _:

@@ -102,7 +102,7 @@ def test_where_the_agent_picks_all_of_its_own_nothing_is_widened() -> None:
 def test_what_is_widened_is_what_the_wrapper_lets_happen(deployment: st.Deployment) -> None:
     """In each reachable state the deployment may make exactly the calls that the audit shows for its context,
     or those that the agent selected where the audit shows nothing."""
-    wrapper = st.wrap(deployment, by_name("a"))
+    wrapper = st.agents.wrap(deployment, by_name("a"))
     assert wrapper is not None
     try:
         result = verify(deployment, wrapper, engine="explicit", max_states=MAX_STATES, findings=False)
@@ -128,7 +128,7 @@ def test_what_is_not_established_is_said() -> None:
     assert statuses(unwrapped.hypotheses)["bounded"] == "not established"
     for result in (forced, unwrapped):
         assert {verdict.word for verdict in result.verdicts.values()} == {"unknown"}
-    known = st.wrap(desk, first)
+    known = st.agents.wrap(desk, first)
     assert known is not None
     knowing = st.CanonicalWrapper(known.agent, desk.schema, desk.tools, {"case7": "case"})
     result = st.verify(desk, knowing)

@@ -52,7 +52,7 @@ def test_it_is_the_same_report(name: str, agent: Any, specs: Any) -> None:
     desk = st.load(name)
     there: Any = st.verify_apart(desk, agent, specs, timeout=600, memory=4000)
     here: Any = report_data(st.verify(desk, agent, specs))
-    jsonschema.validate(there, st.report_schema())
+    jsonschema.validate(there, st.report.report_schema())
     assert there.keys() == here.keys()
     for key in ("agent", "states", "transitions", "domain", "decisions", "hypotheses", "contexts"):
         assert there[key] == here[key]
@@ -62,7 +62,7 @@ def test_it_is_the_same_report(name: str, agent: Any, specs: Any) -> None:
 
 def test_at_a_limit_it_reports_what_was_established() -> None:
     report: Any = st.verify_apart(st.parse_deployment(HARD), timeout=12)
-    jsonschema.validate(report, st.report_schema())
+    jsonschema.validate(report, st.report.report_schema())
     assert "stopped at the limit of 12 s" in report["error"]
     assert {spec: verdict["verdict"] for spec, verdict in report["specs"].items()} == {
         "empty": "holds", "slow": "unknown"

@@ -67,9 +67,9 @@ def answer(deployment: st.Deployment, **options: object) -> str:
     """The name of the error, or whether the bounds are established."""
     try:
         result = verify(deployment, findings=False, **options)
-    except st.DefinitionError as error:
+    except st.errors.DefinitionError as error:
         return type(error).__name__
-    except st.Undecided:
+    except st.errors.Undecided:
         return "open"
     [bounded] = [h for h in result.hypotheses.all if h.name == "bounded"]
     assert (bounded.status == "established") is all(v.holds is not None for v in result.verdicts.values())
@@ -86,7 +86,7 @@ def asked(formula: str, bound: int = 1) -> tuple[dict[str, int], bool]:
 def test_the_run_ends_in_a_state_past_the_bound(options: dict[str, str]) -> None:
     deployment = st.parse_deployment(LEAP.format(formula="exactly 4 x. P'(x)"))
     result = st.verify(deployment, **options)  # type: ignore[arg-type]
-    assert isinstance(result.broken, st.BoundExceeded)
+    assert isinstance(result.broken, st.errors.BoundExceeded)
     run = result.broken.trace
     assert (len(run.last.active_domain["a"]), len(run.steps)) == (4, 1)
     assert st.least_bounds(deployment).lines == ("bound a 4",)
@@ -170,7 +170,7 @@ def test_outside_of_the_form_nothing_is_claimed(formula: str, options: dict[str,
     assert result["asked"].word == "unknown"
     assert "whether jump exceeds a bound is not decided" in result["asked"].reason
     assert "write the effect as" in result["asked"].reason
-    with pytest.raises(st.Undecided, match="whether jump exceeds a bound"):
+    with pytest.raises(st.errors.Undecided, match="whether jump exceeds a bound"):
         st.least_bounds(st.parse_deployment(text))
 
 
@@ -199,7 +199,7 @@ def test_many_relations_that_a_formula_leaves_open_are_soon_past_the_bound() -> 
     """One step leads past it; all further ones would take a minute."""
     text = GROW.format(formula="(forall x. P'(x) -> exists y. R'(x, y)) & empty(Q) & empty(T)", bound=3)
     result = st.verify(st.parse_deployment(text.replace("guard ~exists x. P(x)", "guard atmost 2 x. P(x)")))
-    assert isinstance(result.broken, st.BoundExceeded)
+    assert isinstance(result.broken, st.errors.BoundExceeded)
     assert len(result.broken.trace.steps) == 1
 
 

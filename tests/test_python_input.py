@@ -62,13 +62,15 @@ AGENTS = {
     "a class": (Undecided, TypeError, r"the agent is the class Undecided; give an object of it"),
     "no agent": (3, TypeError, r"3 is no agent; give a policy, a function of a context, or `any`"),
     "no agent at all": (None, TypeError, r"None is no agent"),
-    "a name": ("bold", st.DeclarationError, r"unknown policy bold; there are baseline, approving"),
-    "a typo": ("baselin", st.DeclarationError, r"unknown policy baselin; did you mean baseline\?"),
+    "a name": ("bold", st.errors.DeclarationError, r"unknown policy bold; there are baseline, approving"),
+    "a typo": ("baselin", st.errors.DeclarationError, r"unknown policy baselin; did you mean baseline\?"),
     "another deployment's policy": (
-        other.policy("baseline"), st.DeclarationError, r"policy baseline given is another than"
+        other.policy("baseline"), st.errors.DeclarationError, r"policy baseline given is another than"
     ),
     "another schema's wrapper": (
-        CanonicalWrapper(st.Everything(), st.Schema((), ()), ()), st.InputError, r"of another schema than"
+        CanonicalWrapper(st.agents.Everything(), st.relational.Schema((), ()), ()),
+        st.InputError,
+        r"of another schema than",
     ),
 }  # fmt: skip
 
@@ -104,16 +106,20 @@ ARGUMENTS = {
     ),
     "a limit in words": ({"engine": "explicit", "max_states": "9"}, st.InputError, r"max_states='9' is no"),
     "a size in words": (
-        {"domain": {"case": "5"}}, st.RestrictionError, r"domain case='5' is no whole number"
+        {"domain": {"case": "5"}}, st.errors.RestrictionError, r"domain case='5' is no whole number"
     ),
     "a size in parts": (
-        {"domain": {"case": 4.5}}, st.RestrictionError, r"domain case=4.5 is no whole number"
+        {"domain": {"case": 4.5}}, st.errors.RestrictionError, r"domain case=4.5 is no whole number"
     ),
-    "a size of no sort": ({"domain": {"cases": 5}}, st.RestrictionError, r"cases: there is no such sort"),
+    "a size of no sort": (
+        {"domain": {"cases": 5}}, st.errors.RestrictionError, r"cases: there is no such sort"
+    ),
     "a size past all": (
-        {"domain": {"case": 10**9}}, st.RestrictionError, r"more than can be explored; 3 suff"
+        {"domain": {"case": 10**9}}, st.errors.RestrictionError, r"more than can be explored; 3 suff"
     ),
-    "a specification": ({"specs": ["aut"]}, st.DeclarationError, r"unknown spec aut; did you mean auth\?"),
+    "a specification": (
+        {"specs": ["aut"]}, st.errors.DeclarationError, r"unknown spec aut; did you mean auth\?"
+    ),
 }  # fmt: skip
 
 
@@ -147,7 +153,7 @@ QUESTIONS = {
     "a value of another sort": ("RefundIssued(t)", {"t": "case1"}, r"t is of sort case, but .* task"),
     "no value": ("RefundIssued(t)", {}, r"unknown name t"),
     "no value for a variable": (
-        st.Atom("RefundIssued", (st.Var("t"),)), None, r"no binder declares the variable t"
+        st.logic.Atom("RefundIssued", (st.logic.Var("t"),)), None, r"no binder declares the variable t"
     ),
     "a variable that is not there": (
         "RefundIssued(t)", {"t": "task1", "u": "task1"}, r"u is no free variable of"
@@ -180,26 +186,39 @@ def test_whether_a_state_is_among_the_satisfying(options: dict[str, str]) -> Non
     assert desk.init in states
     for facts in (
         [],
-        [st.Fact("Approver", ("s1", "a1"))],
-        [*desk.init, st.Fact("RefundIssued", ("unheard",))],
-        [*desk.init, st.Fact("CaseStatus", ("case1", "open")), st.Fact("CaseStatus", ("case1", "resolved"))],
-        [*desk.init, st.Fact("Approver", ("s1", "s1"))],
+        [st.relational.Fact("Approver", ("s1", "a1"))],
+        [*desk.init, st.relational.Fact("RefundIssued", ("unheard",))],
+        [
+            *desk.init,
+            st.relational.Fact("CaseStatus", ("case1", "open")),
+            st.relational.Fact("CaseStatus", ("case1", "resolved")),
+        ],
+        [*desk.init, st.relational.Fact("Approver", ("s1", "s1"))],
     ):
         assert st.Instance.of(desk.schema, facts) not in states
 
 
-BODIES = (True, None, 3, "P(x)", ["P"], st.Var("x"))
+BODIES = (True, None, 3, "P(x)", ["P"], st.logic.Var("x"))
 
 
 @pytest.mark.parametrize("body", BODIES, ids=str)
 def test_what_is_no_formula_is_not_composed(body: object) -> None:
-    p = st.atom("P", "x")
+    p = st.logic.atom("P", "x")
     wrong = [
-        *(lambda q=q: q("x: foo", body) for q in (st.forall, st.exists)),
-        *(lambda c=c: c(2, "x", body) for c in (st.atleast, st.atmost, st.exactly)),
-        *(lambda op=op: op(body) for op in (st.AX, st.EX, st.AF, st.EF, st.AG, st.EG)),
-        *(lambda op=op: op(body, p) for op in (st.AU, st.EU, st.AW, st.EW, st.iff)),
-        *(lambda op=op: op(p, body) for op in (st.AU, st.EU, st.AW, st.EW, st.iff)),
+        *(lambda q=q: q("x: foo", body) for q in (st.logic.forall, st.logic.exists)),
+        *(lambda c=c: c(2, "x", body) for c in (st.logic.atleast, st.logic.atmost, st.logic.exactly)),
+        *(
+            lambda op=op: op(body)
+            for op in (st.logic.AX, st.logic.EX, st.logic.AF, st.logic.EF, st.logic.AG, st.logic.EG)
+        ),
+        *(
+            lambda op=op: op(body, p)
+            for op in (st.logic.AU, st.logic.EU, st.logic.AW, st.logic.EW, st.logic.iff)
+        ),
+        *(
+            lambda op=op: op(p, body)
+            for op in (st.logic.AU, st.logic.EU, st.logic.AW, st.logic.EW, st.logic.iff)
+        ),
         *(lambda f=f: f(body) for f in (compose.as_formula,)),
         lambda: p & body,
         lambda: p | body,
@@ -217,17 +236,17 @@ def test_what_is_no_formula_is_not_composed(body: object) -> None:
 @pytest.mark.parametrize(
     "compose_it",
     [
-        lambda: st.atom(3),
-        lambda: st.atom("P", 3),
-        lambda: st.atom("P", ["x"]),
-        lambda: st.equal("x", None),
-        lambda: st.same(None),
-        lambda: st.empty(3),
-        lambda: st.forall(3, st.TRUE),
-        lambda: st.forall(["x"], st.TRUE),
-        lambda: st.atleast("2", "x", st.TRUE),
-        lambda: st.atleast(True, "x", st.TRUE),
-        lambda: st.exactly(1.5, "x", st.TRUE),
+        lambda: st.logic.atom(3),
+        lambda: st.logic.atom("P", 3),
+        lambda: st.logic.atom("P", ["x"]),
+        lambda: st.logic.equal("x", None),
+        lambda: st.logic.same(None),
+        lambda: st.logic.empty(3),
+        lambda: st.logic.forall(3, st.logic.TRUE),
+        lambda: st.logic.forall(["x"], st.logic.TRUE),
+        lambda: st.logic.atleast("2", "x", st.logic.TRUE),
+        lambda: st.logic.atleast(True, "x", st.logic.TRUE),
+        lambda: st.logic.exactly(1.5, "x", st.logic.TRUE),
     ],
 )
 def test_names_and_numbers_are_such(compose_it) -> None:
@@ -246,7 +265,7 @@ def test_parts_of_another_kind_are_refused(odd, tmp_path, monkeypatch) -> None:
 
     wrong = {
         "text": lambda: st.parse_deployment(odd),
-        "formula": lambda: st.parse_formula(odd),
+        "formula": lambda: st.logic.parse_formula(odd),
         "deployment": lambda: st.explain(odd),
         "effect": lambda: st.tool("w", effect=[odd]),
         "tool": lambda: st.tool(odd),
@@ -280,7 +299,7 @@ def test_each_run_with_one_wrapper_has_its_own_counts() -> None:
         asked.append(context)
         return min(context.calls)
 
-    wrapper = CanonicalWrapper(st.FunctionAgent(agent), desk.schema, desk.tools)
+    wrapper = CanonicalWrapper(st.agents.FunctionAgent(agent), desk.schema, desk.tools)
     first = st.verify(desk, wrapper)
     assert first.queries == first.contexts == len(first.decisions) == len(asked) > 0
     second = st.verify(desk, wrapper)

@@ -165,7 +165,7 @@ def test_the_steps_of_a_report_replay() -> None:
 
 
 def test_an_error_without_a_run_has_an_empty_trace() -> None:
-    report = error_data(st.InputError("wrong; mend it", st.Span("a.stead", 1, 2)))
+    report = error_data(st.InputError("wrong; mend it", st.errors.Span("a.stead", 1, 2)))
     assert report == {"error": "a.stead:1:2: wrong; mend it", "trace": []}
     jsonschema.validate(report, report_schema())
 
@@ -207,7 +207,7 @@ def give_up(console: Console) -> None:
 def test_on_a_terminal_a_spinner_says_the_phase_and_is_gone_after_an_error() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=80, _environ={"TERM": "xterm"})
-    with pytest.raises(st.Undecided):
+    with pytest.raises(st.errors.Undecided):
         give_up(console)
     assert "exploring: " in stream.getvalue()
     assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h") == 1  # the cursor

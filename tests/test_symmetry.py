@@ -38,7 +38,7 @@ def group(context, tools, rigid):
 
 def reached(deployment, agent):
     """The wrapper of an agent, the verification, and each decision with the group of its context."""
-    wrapper = st.wrap(deployment, agent)
+    wrapper = st.agents.wrap(deployment, agent)
     assert wrapper is not None
     try:
         result = verify(deployment, wrapper, engine="explicit", max_states=MAX_STATES, findings=False)
@@ -148,7 +148,7 @@ def test_what_is_kept_is_kept_whatever_the_choice(deployment, seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_kept_is_kept_of_specifications_of_every_kind(seed):
     desk = alike()
-    wrapper = st.wrap(desk, first)
+    wrapper = st.agents.wrap(desk, first)
     found = symmetry(desk, wrapper, SPECS)
     assert [*found.kept] == [SPECS[0], *SPECS[5:8], SPECS[10]]
     assert_kept(desk, wrapper, found, seed)

@@ -17,7 +17,11 @@ from stead_sym.verification.findings.finding import Finding, Kind
 from stead_sym.verification.findings.static import lint
 
 KINDS = {kind.replace(" ", "-") for kind in get_args(Kind)}
-NAMED = {**vars(errors), **{name: getattr(st, name) for name in st.__all__}}
+NAMED = {
+    **vars(errors),
+    **{name: getattr(st, name) for name in st.__all__},
+    "CertificateRejected": st.certificate.CertificateRejected,
+}
 ERRORS = {
     name for name, value in NAMED.items() if inspect.isclass(value) and issubclass(value, st.SteadError)
 }
@@ -40,7 +44,7 @@ def found_in(found: Topic, tmp_path: Path) -> list[Finding]:
             policies = [policy.name for policy in deployment.policies] or ["any"]
             try:
                 return [*stated, *st.verify(deployment, policies[0]).findings]
-            except st.DefinitionError:  # what a finding warns of may come true
+            except st.errors.DefinitionError:  # what a finding warns of may come true
                 return [*stated]
         case "python":
             results: list[st.Verification] = []
@@ -58,7 +62,7 @@ def found_in(found: Topic, tmp_path: Path) -> list[Finding]:
         case _:
             words = shlex.split(found.example)
             desk = st.load(words[2])
-            replayed = st.ReplayAgent(words[4], st.Prompt.of(desk))
+            replayed = st.agents.ReplayAgent(words[4], st.Prompt.of(desk))
             return list(st.verify(desk, replayed).findings)
 
 
@@ -79,7 +83,7 @@ def test_the_example_of_an_error_raises_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = topics()[name]
-    expected: type[st.SteadError] = getattr(st, name)
+    expected: type[st.SteadError] = NAMED[name]
     raised: list[BaseException] = []
 
     def note(error: st.SteadError, **_: object) -> None:
@@ -90,7 +94,7 @@ def test_the_example_of_an_error_raises_it(
     match found.kind:
         case "stead":
             Path("d.stead").write_text(text_of(found))
-            if issubclass(expected, st.DefinitionError):
+            if issubclass(expected, st.errors.DefinitionError):
                 assert main(["verify", "d.stead", "--quiet"]) == 1
                 assert isinstance(st.verify(st.load("d.stead")).broken, expected)
                 return
@@ -105,7 +109,7 @@ def test_the_example_of_an_error_raises_it(
                 any(isinstance(error, expected) for error in raised) or "certificate" in said.out + said.err
             )
         case _:
-            names = {"st": st, "CanonicalLimit": st.CanonicalLimit}
+            names = {"st": st, "CanonicalLimit": st.errors.CanonicalLimit}
             with pytest.raises(expected):
                 exec(found.example, names)
 

@@ -39,7 +39,9 @@ PHRASES = {
 def decoded(mass, known=True):
     """The log-probabilities of two tokens that have this much together."""
     node = Branching((), (1, 2), (math.log(mass / 2),) * 2)
-    return st.Decoding((node,), st.Greedy(), Unforced(1, 1, logprob=math.log(mass / 2)) if known else None)
+    return st.agents.Decoding(
+        (node,), st.agents.Greedy(), Unforced(1, 1, logprob=math.log(mass / 2)) if known else None
+    )
 
 
 def samples(context):
@@ -64,7 +66,7 @@ class Keeping:
             "partly": lambda: decoded(0.9, known=False),
             "unsteady": lambda: samples(context),
         }[self.kind]()
-        return st.Answer("", (), "", (), said, frozenset({min(context.calls)}), {}, {}, "")
+        return st.agents.Answer("", (), "", (), said, frozenset({min(context.calls)}), {}, {}, "")
 
 
 def given_agent(kind, deployment, role):
@@ -131,7 +133,7 @@ def test_generated_verdicts_are_unknown_exactly_where_something_is_missing(deplo
         result = st.verify(
             deployment, agents, established=lambda verdict, moves: told.append(verdict), **options
         )
-    except (InputError, st.Undecided):
+    except (InputError, st.errors.Undecided):
         assume(False)
     expected = set(put_in(result, kinds, options))
     consequences = {"bounded", "serial", "keys hold", "fairness leaves nothing out"}
@@ -349,7 +351,7 @@ def test_what_failed_within_lower_bounds_is_unknown_where_the_agent_is_found_to_
 def test_bounds_are_not_established_of_an_agent_that_answers_differently():
     desk = st.parse_deployment(GROWS.format(fair="", most=1))
     assert st.least_bounds(desk, Keeping("heavy")).sorts["a"].least == 2
-    with pytest.raises(st.Undecided, match="the agent answers alike: not established"):
+    with pytest.raises(st.errors.Undecided, match="the agent answers alike: not established"):
         st.least_bounds(desk, Keeping("unsteady"))
 
 
@@ -361,6 +363,6 @@ def test_a_failure_is_neither_certified_nor_covers_decisions_where_not_all_reach
     with pytest.raises(InputError, match="not decided"):
         st.write_certificate(result, tmp_path)
     held = st.verify(result.deployment, lambda context: context.calls, "never")
-    for source in (held, st.report_data(held)):
+    for source in (held, st.report.report_data(held)):
         with pytest.raises(InputError, match="the bounds are not established"):
             st.VerifiedAgent(result.deployment, source)

@@ -307,11 +307,11 @@ def test_an_agent_is_asked_nothing_more_and_a_large_deployment_is_not_looked_at(
         return min(shown.calls)
 
     desk = st.parse_deployment(QUEUE)
-    wrapper = st.wrap(desk, FunctionAgent(first))
+    wrapper = st.agents.wrap(desk, FunctionAgent(first))
     result = st.verify(desk, wrapper)
     assert "6 of 8" in result["a_closes"].scope[0]
     assert len(asked) == len(set(asked)) == result.contexts
-    unasked = {"": st.wrap(desk, FunctionAgent(first))}
+    unasked = {"": st.agents.wrap(desk, FunctionAgent(first))}
     assert (
         orbits.Alike(desk, result.engine, unasked, desk.specs).count(desk.specs[0].formula, holds=True)
         is None

@@ -73,17 +73,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def all_names() -> str:
-    """A heading for each group of `__all__`, and the directives that show its names."""
-    text = (ROOT / "src" / "stead_sym" / "__init__.pyi").read_text(encoding="utf-8")
+    """A heading for the package and for each of its rooms, and the directives that show their names."""
+    package = ROOT / "src" / "stead_sym"
     lines = []
-    for line in text[text.index("\n__all__ = [") :].splitlines()[2:]:
-        match line.strip():
-            case comment if comment.startswith("# "):
-                lines.append(f"### {comment[2].upper()}{comment[3:]}")
-            case name if name.startswith('"'):
-                lines.append(f"::: stead_sym.{name.strip(',').strip(chr(34))}")
-            case _:
-                pass
+    for stub in [package / "__init__.pyi", *sorted(package.glob("*/__init__.pyi"))]:
+        room = ".".join(stub.parent.relative_to(package.parent).parts)
+        text = stub.read_text(encoding="utf-8")
+        listed = text[text.index("\n__all__ = [") :].partition("# the rest, by room")[0]
+        lines.append(f"### {room}")
+        lines += [f"::: {room}.{name}" for name in re.findall(r'^    "(\w+)",$', listed, re.MULTILINE)]
+    errors = (package / "errors.py").read_text(encoding="utf-8")
+    lines.append("### stead_sym.errors")
+    lines += [f"::: stead_sym.errors.{name}" for name in re.findall(r"^class (\w+)", errors, re.MULTILINE)]
     return "\n\n".join(lines)
 
 

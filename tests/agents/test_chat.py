@@ -255,7 +255,7 @@ def test_replay(tmp_path):
     file = tmp_path / "decisions.jsonl"
     file.write_text("\n".join(export_lines(answer for _, answer in agent.store.answers())))
     texts = agent.respondent.texts
-    assert st.verify(desk, st.ReplayAgent(file, texts)).decisions == result.decisions
+    assert st.verify(desk, st.agents.ReplayAgent(file, texts)).decisions == result.decisions
 
 
 def test_on_the_command_line(tmp_path, capsys):
@@ -529,9 +529,11 @@ def test_a_connection_that_is_hung_up():
 def test_nobody_there():
     with serving(lambda request, number: None) as (url, _):
         pass
-    with pytest.raises(st.ModelError, match=r"no answer: .*; start the server, or correct the address"):
+    with pytest.raises(
+        st.errors.ModelError, match=r"no answer: .*; start the server, or correct the address"
+    ):
         asked(url).select(contexts(1))
-    with pytest.raises(st.ModelError, match="no answer"):
+    with pytest.raises(st.errors.ModelError, match="no answer"):
         chat_agent("http://no-such-host.invalid/v1#m", prompt, None, QUICK).select(contexts(1))
 
 
@@ -569,7 +571,7 @@ def test_what_was_answered_is_kept():
 
     store = st.Store()
     with serving(reply) as (url, server):
-        with pytest.raises(st.ModelError, match="no more"):
+        with pytest.raises(st.errors.ModelError, match="no more"):
             asked(url, store).select(contexts(30))
         kept = len([*store.answers()])
         assert 15 <= kept < 30
@@ -652,10 +654,10 @@ def test_the_key_goes_to_the_server_and_nowhere_else(tmp_path, monkeypatch, caps
 def test_no_part_of_a_key_gets_out_where_a_message_is_cut(before, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     calls = serving(lambda request, number: calling("x" * before + KEY, {}))
-    with calls as (url, server), pytest.raises(st.ModelError) as refused:
+    with calls as (url, server), pytest.raises(st.errors.ModelError) as refused:
         asked(url).select(contexts(1))
     with (
-        pytest.raises(st.ModelError) as failed,
+        pytest.raises(st.errors.ModelError) as failed,
         serving(lambda r, n: error(400, "x" * before + KEY)) as (url, _),
     ):
         asked(url).select(contexts(1))

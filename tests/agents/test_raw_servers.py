@@ -86,5 +86,5 @@ def test_what_breaks_http_ends_in_time(kind, tmp_path, monkeypatch):
         agent = asked(f"{url}/v1", store, asking)
         assert_ends_in_time(lambda: agent.select(contexts(2)), st.AgentError)
         work = talk.ask(Address.of(f"http://{url}"), "/v1/completions", b"{}", seconds=SECONDS)
-        assert_ends_in_time(lambda: talk.wait(work), Temporary, st.ModelError)
+        assert_ends_in_time(lambda: talk.wait(work), Temporary, st.errors.ModelError)
     assert path.stat().st_size < 1 << 20

@@ -193,12 +193,12 @@ def test_replay_needs_neither_the_function_nor_a_prompt(tmp_path):
     result = st.verify(desk, agent)
     file = tmp_path / "decisions.jsonl"
     file.write_text("\n".join(export_lines(answer for _, answer in agent.store.answers())))
-    replay = st.ReplayAgent(file, prompt)
+    replay = st.agents.ReplayAgent(file, prompt)
     replayed = st.verify(desk, replay)
     assert (replayed.agent, replayed.queries) == ("test (replayed)", 0)
     assert replayed.decisions == result.decisions
     assert replayed.answers == result.answers
-    with pytest.raises(st.StoreError, match="no decision for"):
+    with pytest.raises(st.errors.StoreError, match="no decision for"):
         replay.select([ONE])
 
 
@@ -875,5 +875,5 @@ def test_a_decision_under_the_key_of_another_question():
     other = recorded(first, store=st.Store())
     other.select(MANY[1:2])
     wrong.put(replace(answer, key=other.answer(MANY[1]).key))
-    with pytest.raises(st.StoreError, match="has other calls, or another prompt"):
+    with pytest.raises(st.errors.StoreError, match="has other calls, or another prompt"):
         recorded(first, store=wrong).select(MANY[1:2])

@@ -60,10 +60,10 @@ def never(context):
     ("given", "error", "says"),
     [
         ({"bed_agent": "any"}, st.InputError, "agent discharge_agent is given nothing"),
-        ({"bed_agent": "any", "nurse": "any"}, st.DeclarationError, "unknown agent nurse"),
+        ({"bed_agent": "any", "nurse": "any"}, st.errors.DeclarationError, "unknown agent nurse"),
         (
             {"bed_agent": "any", "discharge_agent": "bold"},
-            st.DeclarationError,
+            st.errors.DeclarationError,
             "unknown policy bold of agent",
         ),
         (never, st.InputError, "there are several agents"),
@@ -74,7 +74,7 @@ def test_who_is_not_there_is_refused(given, error, says):
     with pytest.raises(error, match=says):
         st.verify(ward, given)
     refund = st.load("refund")
-    with pytest.raises(st.DeclarationError, match="the deployment has one agent, without a name"):
+    with pytest.raises(st.errors.DeclarationError, match="the deployment has one agent, without a name"):
         st.verify(refund, {"clerk": "any"})
 
 

@@ -363,7 +363,9 @@ spec s AG true
 def test_a_context_without_a_canonical_form_in_time_is_not_covered():
     """Approvers who approve for each other as in a graph that is hard to bring into canonical form."""
     edges = graphs.gadgets(graphs.cubic(30)).edges
-    facts = [st.Fact("Approver", (f"s{a}", f"s{b}")) for u, v in edges for a, b in ((u, v), (v, u))]
+    facts = [
+        st.relational.Fact("Approver", (f"s{a}", f"s{b}")) for u, v in edges for a, b in ((u, v), (v, u))
+    ]
     ingest = frozenset({st.Call("ingest_case", ())})
     hard = st.DecisionContext(st.Instance.of(desk.schema, facts), ingest)
     with pytest.raises(NotVerified, match=r"no canonical form within 0\.001 s") as refused:

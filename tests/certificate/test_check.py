@@ -121,7 +121,7 @@ def test_the_summary_says_who_decides(tmp_path):
 def test_a_policy_that_knows_all_constants_is_a_table(tmp_path):
     """Its wrapper leaves more alone than the policy mentions, so that its contexts are others."""
     deployment = st.load("refund")
-    rules = st.RuleAgent.of(deployment, "approving")
+    rules = st.agents.RuleAgent.of(deployment, "approving")
     literal = st.CanonicalWrapper(rules, deployment.schema, deployment.tools, deployment.sort_of_constant)
     accepted = certified(st.verify(deployment, literal), tmp_path)
     assert "under a table of" in accepted.summary

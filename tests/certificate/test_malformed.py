@@ -141,7 +141,7 @@ def test_a_proof_that_is_nested_deep(copied):
         proof = {"rule": "one", "part": 0, "proof": proof}
     data["specs"][0]["proof"] = proof
     (copied / "certificate.json").write_text(json.dumps(data), encoding="utf-8")
-    assert isinstance(checked(copied), st.CertificateRejected), "deeper than its formula"
+    assert isinstance(checked(copied), st.certificate.CertificateRejected), "deeper than its formula"
 
 
 def test_the_text_is_not_that_of_the_digest(copied):

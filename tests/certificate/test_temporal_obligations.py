@@ -170,5 +170,5 @@ def test_a_lie_is_refused_by_the_obligation_that_it_breaks(tmp_path, fair, formu
     spec["bounds"] = {address: make(of) for address, make in lie.items()}
     (tmp_path / "certificate.json").write_text(json.dumps(document), encoding="utf-8")
     (tmp_path / "diagrams.json").write_text(json.dumps(diagrams), encoding="utf-8")
-    with pytest.raises(st.CertificateRejected, match=obligation):
+    with pytest.raises(st.certificate.CertificateRejected, match=obligation):
         st.check_certificate(tmp_path)

@@ -39,7 +39,7 @@ def test_a_bug_as_json_is_an_object(module, name, capsys, monkeypatch):
     assert main(["verify", "refund", "--json"]) == 4
     printed = capsys.readouterr()
     report = json.loads(printed.out)
-    jsonschema.validate(report, st.report_schema())
+    jsonschema.validate(report, st.report.report_schema())
     assert "KeyError: 'case4'" in report["error"]
     assert "Traceback" in printed.err
     assert printed.err.splitlines()[-1] == f"stead-sym: {report['error']}"

@@ -38,7 +38,7 @@ def lines(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str
 
 def report(capsys: pytest.CaptureFixture[str]) -> dict:
     data = json.loads(capsys.readouterr().out)
-    jsonschema.validate(data, st.report_schema())
+    jsonschema.validate(data, st.report.report_schema())
     return data
 
 

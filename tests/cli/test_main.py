@@ -65,7 +65,7 @@ def growing(tmp_path: Path) -> str:
 
 def report_of(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
     report: dict[str, object] = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, st.report_schema())
+    jsonschema.validate(report, st.report.report_schema())
     return report
 
 
@@ -163,7 +163,7 @@ def test_a_broken_claim_fails_with_its_run(growing: str, capsys: pytest.CaptureF
 def test_a_broken_claim_as_json_carries_the_run(growing: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", growing, "--agent", "any", "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, st.report_schema())
+    jsonschema.validate(report, st.report.report_schema())
     run = report["specs"][report["broken"]]["trace"]
     assert [step["call"] for step in run] == ["take()"] * 3
 
@@ -177,7 +177,7 @@ def test_the_report_is_what_the_library_says(capsys: pytest.CaptureFixture[str])
     assert main(["verify", "refund", "--policy", "baseline", "--json"]) == 1
     report = report_of(capsys)
     desk = st.load("refund")
-    expected = st.report_data(st.verify(desk, desk.policy("baseline")))
+    expected = st.report.report_data(st.verify(desk, desk.policy("baseline")))
     same = expected.keys() - {"seconds", "statistics", "specs"}
     assert {key: report[key] for key in same} == {key: expected[key] for key in same}
     assert report["mode"] == "normal"
@@ -276,7 +276,7 @@ def test_show_prints_findings_with_their_places(tmp_path: Path, capsys: pytest.C
 
 def test_examples_lists_the_packaged_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["examples"]) == 0
-    assert tuple(capsys.readouterr().out.split()) == st.packaged_examples()
+    assert tuple(capsys.readouterr().out.split()) == st.deployment.packaged_examples()
 
 
 def test_an_example_is_printed_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:

@@ -413,7 +413,7 @@ def test_facts_from_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert built(st.facts_from("env SHOP", "Owner(order, user)", query="select * from orders")) == expected
     with pytest.raises(TypeError, match="a table and a query"):
         st.facts_from(url, "Owner(order, user)", table="orders", query="select 1")
-    with pytest.raises(st.ParseError):
+    with pytest.raises(st.errors.ParseError):
         st.facts_from("orders.csv", "Owner(order, ")
 
 
@@ -605,10 +605,10 @@ def test_a_list_of_values_is_gone_through_once() -> None:
     their number: 45,000 comparisons here."""
     values = tuple(_Counted(f"v{k}") for k in range(300))
     _Counted.times = 0
-    sort = st.Sort("s", values, rigid=True)
+    sort = st.relational.Sort("s", values, rigid=True)
     assert _Counted.times < 1000
     facts = tuple(Atom("P", (Const(f"v{k}"),)) for k in range(300))
-    items = Items((Text("d"),), sorts=(sort,), relations=(st.Relation("P", ("s",)),), facts=facts)
+    items = Items((Text("d"),), sorts=(sort,), relations=(st.relational.Relation("P", ("s",)),), facts=facts)
     found = resolve_items(items)
     assert _Counted.times < 6000
     st.Instance.of(found.schema, found.init.facts)

@@ -38,7 +38,12 @@ def asked(agent: object) -> list[str]:
 def test_it_is_asked_only_of_those_whom_it_names() -> None:
     desk = st.parse_deployment(DESK + SPECS)
     assert asked("any") == asked(Everything()) == ["always", "possible"]
-    assert asked("lazy") == asked(desk.policy("lazy")) == asked(st.wrap(desk, "lazy")) == ["always", "idle"]
+    assert (
+        asked("lazy")
+        == asked(desk.policy("lazy"))
+        == asked(st.agents.wrap(desk, "lazy"))
+        == ["always", "idle"]
+    )
     assert asked("busy") == asked(lambda context: min(context.calls)) == ["always"]
     assert [*st.verify(desk, "lazy", "possible").verdicts] == ["possible"]
 

@@ -56,6 +56,6 @@ def test_a_value_that_is_not_there_shows_nothing():
     start = result["few"].evidence.root.state
     assert not st.holds(sentence, start)
     below = Node(sentence.body, True, start, {"x": "zz"}, Evaluated())
-    lie = st.Evidence(Node(sentence, True, start, {}, Values((("zz", below),))))
+    lie = st.evidence.Evidence(Node(sentence, True, start, {}, Values((("zz", below),))))
     replayed = replay(result.deployment, result.moves.wrappers, lie)
     assert "does not range over" in replayed.fault

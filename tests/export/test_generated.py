@@ -33,7 +33,7 @@ def assert_peer_agrees(peer, deployment, agent="any", **options):
         if result.engine.hidden is not None:
             reject()
         export = st.exported(result, MAX_STATES)
-    except st.Undecided:
+    except st.errors.Undecided:
         reject()
     if len(export.nodes.nodes) > MAX_NODES:
         reject()

@@ -95,10 +95,10 @@ def test_a_name_with_line_breaks_and_ends_of_comments(peer, tmp_path):
 )
 def test_identifiers_are_legal_and_no_two_are_the_same(facts):
     names = Names()
-    given = {(p, *args): names.of(Holds(st.Fact(p, tuple(args)))) for p, args in facts}
+    given = {(p, *args): names.of(Holds(st.relational.Fact(p, tuple(args)))) for p, args in facts}
     assert len(set(given.values())) == len(given)
     assert all(re.fullmatch(r"fact_[A-Za-z0-9_]*", name) for name in given.values())
-    assert given == {(p, *args): names.of(Holds(st.Fact(p, tuple(args)))) for p, args in facts}
+    assert given == {(p, *args): names.of(Holds(st.relational.Fact(p, tuple(args)))) for p, args in facts}
 
 
 @given(some.text())

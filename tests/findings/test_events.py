@@ -284,7 +284,7 @@ def test_a_key_that_an_insertion_may_break(guard, effect, risk):
     assert bool(found) == risk
     for engine in ENGINES:
         if risk:
-            with pytest.raises(st.KeyBroken):
+            with pytest.raises(st.errors.KeyBroken):
                 verify(deployment, engine=engine)
         else:
             assert st.verify(deployment, engine=engine)["s"].holds
@@ -329,7 +329,7 @@ def test_a_key_that_a_key_keeps(names, where, risk):
     assert any(finding.kind == "key at risk" for finding in st.lint(deployment)) == risk
     for engine in ENGINES:
         result = st.verify(deployment, engine=engine)
-        assert isinstance(result.broken, st.KeyBroken) == risk
+        assert isinstance(result.broken, st.errors.KeyBroken) == risk
         assert result["s"].holds == (not risk)
 
 

@@ -67,7 +67,7 @@ SLIPS = [
 def test_a_habit_is_told_what_to_write_instead(slip: str, mend: str) -> None:
     before, _, after = slip.partition("@")
     lines = (BASE + before).split("\n")
-    with pytest.raises(st.ParseError) as caught:
+    with pytest.raises(st.errors.ParseError) as caught:
         st.parse_deployment(BASE + before + after, "f")
     place, _, message = str(caught.value).partition(": ")
     assert place == f"f:{len(lines)}:{len(lines[-1]) + 1}"
@@ -88,12 +88,12 @@ def test_every_habit_is_met_above() -> None:
     ],
 )  # fmt: skip
 def test_without_a_habit_the_message_lists_what_could_stand_there(text: str, expected: str) -> None:
-    with pytest.raises(st.ParseError, match="unexpected") as caught:
+    with pytest.raises(st.errors.ParseError, match="unexpected") as caught:
         st.parse_deployment(BASE + text.replace("@", ""), "f")
     assert str(caught.value).endswith(f"; expected {expected}")
 
 
 @pytest.mark.parametrize("word", ["True", "FALSE"])
 def test_truth_is_written_small(word: str) -> None:
-    with pytest.raises(st.DeclarationError, match=f"unknown relation {word}; write `{word.lower()}`"):
+    with pytest.raises(st.errors.DeclarationError, match=f"unknown relation {word}; write `{word.lower()}`"):
         st.parse_deployment(f"{BASE}tool t() guard {word}")

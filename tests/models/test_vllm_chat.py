@@ -40,7 +40,7 @@ def test_a_verdict_and_its_replay(url, tmp_path):
             assert -math.inf < given.logprob <= 0.0
     file = tmp_path / "decisions.jsonl"
     file.write_text("\n".join(export_lines(answer for _, answer in store.answers())))
-    replayed = st.verify(desk, st.ReplayAgent(file, agent.respondent.texts))
+    replayed = st.verify(desk, st.agents.ReplayAgent(file, agent.respondent.texts))
     assert replayed.decisions == result.decisions
     again = st.verify(desk, chat_agent(url, prompt, store, ASKING))
     assert (again.queries, again.decisions) == (0, result.decisions)
@@ -67,5 +67,5 @@ def test_samples(url, contexts):
 
 
 def test_a_server_without_a_parser_of_calls_says_so(server):
-    with pytest.raises(st.ModelError, match=r"400: .*tool-call-parser"):
+    with pytest.raises(st.errors.ModelError, match=r"400: .*tool-call-parser"):
         st.verify(desk, chat_agent(f"{server}/v1#{SERVED}", prompt, None, ASKING))

@@ -45,7 +45,7 @@ def hostile() -> st.Verification:
     decisions *= 1 + MOST_CONTEXTS // len(decisions)  # no engine knows these contexts: nothing is to be drawn
     answers = tuple(replace(answer, prompt=prompt, key=PAYLOADS[0]) for answer in recorded[:4])
     run = replace(result.agents[""], agent=PAYLOADS[1], decisions=decisions, answers=answers)
-    finding = st.Finding("vacuous", None, " ".join(PAYLOADS), "`".join(PAYLOADS), PAYLOADS[0])
+    finding = st.verification.Finding("vacuous", None, " ".join(PAYLOADS), "`".join(PAYLOADS), PAYLOADS[0])
     verdicts = (
         replace(result["auth"], spec=PAYLOADS[0], evidence=_evidence(refund)),
         replace(result["prog"], spec=PAYLOADS[3], holds=None, reason=" ".join(PAYLOADS)),

@@ -48,7 +48,7 @@ def test_formulas_of_every_kind_are_their_text(result):
         text, html = shown(verdict.formula)
         assert text == str(verdict.formula)
         assert "-&gt;" in html
-    assert shown(st.parse_formula("a = b & ~(x < y)"))[1].count("&lt;") == 1
+    assert shown(st.logic.parse_formula("a = b & ~(x < y)"))[1].count("&lt;") == 1
 
 
 def test_a_verdict_has_its_formula_and_its_run(result):
@@ -94,7 +94,7 @@ def test_tables_of_pandas():
     if os.environ.get("STEAD_BROWSER") != "required":
         pytest.importorskip("pandas", reason="pandas is not installed (pip install '.[notebook]')")
     desk = st.load("refund")
-    result = st.verify(desk, st.ReplayAgent("smollm2", st.Prompt.of(desk)), domain="theorem")
+    result = st.verify(desk, st.agents.ReplayAgent("smollm2", st.Prompt.of(desk)), domain="theorem")
     frame = st.decisions_frame(result)
     assert list(frame["context"]) == [1, 2, 3, 4]
     assert list(frame["selected"])[1] == ["issue_refund(TASK_1)"]

@@ -202,7 +202,7 @@ def test_evidence_of_several_runs_is_a_tree():
 
 def test_prompts_stand_once_and_are_there():
     desk = st.load("refund")
-    replayed = st.verify(desk, st.ReplayAgent("smollm2", st.Prompt.of(desk)), domain="theorem")
+    replayed = st.verify(desk, st.agents.ReplayAgent("smollm2", st.Prompt.of(desk)), domain="theorem")
     html = st.report_html(replayed)
     prompts = {message for answer in replayed.answers for message in answer.prompt}
     page = Page(html)

@@ -51,7 +51,7 @@ def test_the_engines_agree_on_generated_deployments(deployment):
         pair = both(deployment, {role.name: Everything() for role in deployment.agents})
     except (DefinitionError, NoInitialState, Undecided, AgentError):
         reject()
-    note(st.print_deployment(deployment))
+    note(st.deployment.print_deployment(deployment))
     assert_agree(pair)
 
 

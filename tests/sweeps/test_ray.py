@@ -39,14 +39,14 @@ def test_forty_runs_of_which_one_kills_its_worker(cluster: Any, tmp_path: Path) 
     listed, file = runs(tmp_path, 40), tmp_path / "results.jsonl"
     store = str(tmp_path / "decisions.sqlite")
     first = st.sweep(
-        listed, store=store, results=file, executor=lambda: st.RayExecutor(cluster.address), tries=1
+        listed, store=store, results=file, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=1
     )
     assert (tmp_path / "killed").exists()
     assert [row.result.outcome for row in first.rows].count("done") == 39
     assert first.rows[3].result.outcome == "lost"
     assert "WorkerCrashedError" in first.rows[3].result.error
     second = st.sweep(
-        listed, store=store, results=file, executor=lambda: st.RayExecutor(cluster.address), tries=1
+        listed, store=store, results=file, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=1
     )
     assert [row.run.agent for row in second.rows if row.fresh] == ["python:killer:once"]
     assert {row.result.outcome for row in second.rows} == {"done"}
@@ -85,11 +85,11 @@ def test_a_node_that_dies_costs_the_runs_on_it(cluster: Any, tmp_path: Path) -> 
     listed = [run for run in runs(tmp_path, 13) if run.agent != "python:killer:once"]
     removed = threading.Event()
 
-    def told(row: st.Row, number: int, of: int) -> None:
+    def told(row: st.analyses.Row, number: int, of: int) -> None:
         if number == 3 and not removed.is_set():
             removed.set()
             cluster.remove_node(node, allow_graceful=False)
 
-    found = st.sweep(listed, executor=lambda: st.RayExecutor(cluster.address), tries=3, told=told)
+    found = st.sweep(listed, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=3, told=told)
     assert removed.is_set()
     assert [row.result.outcome for row in found.rows] == ["done"] * 12

@@ -36,7 +36,7 @@ CHAIN = "".join(f"define d{i}() = ~d{i - 1}()\n" for i in range(1, 400))
     ],
 )
 def test_one_line_with_place_and_remedy(lines, says):
-    with pytest.raises(st.DeclarationError) as error:
+    with pytest.raises(st.errors.DeclarationError) as error:
         st.parse_deployment(HEAD + lines, "f")
     assert says in str(error.value)
 

@@ -1,1 +1,5 @@
 """Agents: decision contexts, the canonical wrapper, policies, Python agents, the store of decisions."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,5 @@
 """The engines: the protocol of what they answer, explicit search (the oracle), and the symbolic engine."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,5 @@
 """The restriction, with the agent's choices in it, for other model checkers to read: `docs/export.md`."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,5 @@
 """Formulas of first-order CTL: syntax, text, sorts, and first-order satisfaction on an instance."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,5 @@
 """Sorted relational data: schemas, instances, canonical forms. No logic, no tools."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

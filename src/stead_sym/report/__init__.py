@@ -1,1 +1,5 @@
 """Reports: a verification as JSON and on a terminal, and what a long run says of itself meanwhile."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

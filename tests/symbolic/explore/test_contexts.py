@@ -24,7 +24,7 @@ class Noting:
 
 
 def verified(deployment, policy):
-    agent = Noting(st.RuleAgent.of(deployment, policy))
+    agent = Noting(st.agents.RuleAgent.of(deployment, policy))
     return agent, st.verify(deployment, agent)
 
 

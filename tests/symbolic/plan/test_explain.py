@@ -117,7 +117,7 @@ def test_the_literal_domain_follows_the_specifications() -> None:
     assert st.explain(desk, ["prog"], domain="theorem").restriction.sizes["task"] == 2
     assert st.explain(desk, domain="theorem").restriction.sizes["task"] == 3
     assert st.explain(desk, domain={"task": 5}).restriction.sizes["task"] == 5
-    with pytest.raises(st.RestrictionError):
+    with pytest.raises(st.errors.RestrictionError):
         st.explain(desk, domain={"task": 1})
 
 
@@ -128,7 +128,7 @@ def test_the_command_says_it_in_tables_and_as_json(domain: str, capsys: pytest.C
     text = " ".join(capsys.readouterr().out.split())
     assert main([*words, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, st.report_schema())
+    jsonschema.validate(report, st.report.report_schema())
     explanation = st.explain(DEPLOYMENTS["refund"], domain="normal" if domain == "normal" else "theorem")
     assert f"facts, in {explanation.bits} bits" in text
     assert f"transitions, by {explanation.actions} actions" in text

@@ -1,0 +1,8 @@
+"""The public names of `stead_sym.export`, and where each comes from when it is first used."""
+
+from .model import Export
+
+__all__ = [
+    # other checkers
+    "Export",
+]
