@@ -141,6 +141,19 @@ def test_the_other_claims(tool, claim, engine):
     assert_verdicts_replay(result)
 
 
+@pytest.mark.parametrize("deepened", [False, True])
+def test_what_another_agent_need_not_break_is_said(deepened):
+    """Where the exploration ends early, or bounds are raised, as where it comes to its end."""
+    desk = st.parse_deployment(VOUCHERS)
+    of_any = st.deepen(desk, "any", limit=6).verdicts if deepened else st.verify(desk, "any").verdicts
+    of_policy = st.verify(desk, "generous").verdicts
+    could = ("some agent could break this, which says nothing of a given agent",)
+    failing = {name for name, verdict in of_any.items() if verdict.holds is False}
+    assert failing > {"few", "until", "twice"}
+    assert all(of_any[name].scope == could for name in failing)
+    assert not any(verdict.scope for verdict in of_policy.values())
+
+
 def test_what_is_wrong_at_the_start_is_an_error():
     with pytest.raises(st.errors.NothingOffered):
         st.verify(st.parse_deployment("deployment d\nrelation P()\ntool t()\n  guard P()\nspec s AG P()\n"))

@@ -53,19 +53,21 @@ def of_engine(
 
 
 def of_broken(
-    deployment: Deployment, specs: Sequence[Spec], broken: DefinitionError
+    deployment: Deployment, specs: Sequence[Spec], broken: DefinitionError, left_open: Leeway
 ) -> Iterator[tuple[Verdict, bool]]:
     """The answer to the claim that a run breaks, and to each specification what that run says of it."""
     claim, run = claim_named(deployment, broken.claim), broken.trace
     assert claim is not None, f"there is no claim {broken.claim}"
     why = f"{run.claim}; {broken.remedy}"
-    yield Verdict(claim.name, claim.formula, False, why, breach(claim, run), claim=True), True
+    scope = left_open.scope(claim.formula, False)
+    yield Verdict(claim.name, claim.formula, False, why, breach(claim, run), scope=scope, claim=True), True
     for spec in specs:
         evidence = refutation(spec.formula, run)
         if evidence is None:
             yield _found(deployment, spec, None), False
         else:
-            yield refuted(deployment, spec, evidence), True
+            found = refuted(deployment, spec, evidence)
+            yield replace(found, scope=left_open.scope(spec.formula, False)), True
 
 
 def refuted(deployment: Deployment, spec: Spec, evidence: Evidence) -> Verdict:

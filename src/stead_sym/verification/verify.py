@@ -157,7 +157,7 @@ class _Verifying:
         hypotheses = self._audit(found, restriction)
         left_open = leeway(self.deployment, engine, self.wrappers, self.specs)
         if isinstance(found, DefinitionError):
-            answers = of_broken(self.deployment, self.specs, found)
+            answers = of_broken(self.deployment, self.specs, found, left_open)
         else:
             answers = of_engine(self.deployment, self.specs, self.wrappers, found, left_open, self.progress)
         moves = Moves(self.deployment, self.wrappers, restriction)

@@ -39,6 +39,7 @@ from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import EngineName, Options
 from stead_sym.verification.readings import no_fair_run
 from stead_sym.verification.result import Verification
+from stead_sym.verification.scope import leeway
 from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
 
@@ -323,6 +324,8 @@ class _Run:
         assert replayed.confirmed, f"the run of {name} is not confirmed: {replayed.fault}"
         moves = Moves(self._deployment, self._wrappers, result.restriction, part.bounds)
         if not evidence.root.holds:
+            left_open = leeway(self._deployment, None, result.moves.wrappers)
+            scope += left_open.scope(formula, False)
             fails = Verdict(name, written, False, evidence=evidence, scope=scope)
             return Found(fails, part.bounds, moves=moves)
         return Found(Verdict(name, written, None, evidence=evidence), part.bounds, shown=True, moves=moves)
