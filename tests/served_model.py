@@ -29,6 +29,9 @@ Misbehaviour: TypeAlias = Callable[[BaseHTTPRequestHandler, dict[str, Any], Answ
 """Gets the handler, the request's body and what would be answered; returns what is answered. It may write to
 the handler's `wfile` itself, and then returns None."""
 
+_LONGEST = 256
+"""Of tokens farther from the end of a prompt nothing is computed: a call is shorter."""
+
 
 class ServedModel:
     """A model under a name, with the paths that a client of vLLM asks. ``card`` is what it says of the model
@@ -74,12 +77,18 @@ class ServedModel:
 
     def _choice(self, prompt: Tokens, body: Mapping[str, Any]) -> dict[str, Any]:
         allowed = tuple(body.get("allowed_token_ids") or self._free)
-        self._count((prompt, allowed, body["max_tokens"], tuple(body.get("logprob_token_ids") or ())))
-        if body.get("allowed_token_ids") is None:
-            written: Tokens = ()
-            for _ in range(body["max_tokens"]):
-                written = (*written, self._best(Request(prompt, written, allowed)))
-            return {"token_ids": list(written)}
+        self._count((prompt, allowed, tuple(body.get("logprob_token_ids") or ())))
+        read = {}
+        if body.get("prompt_logprobs") is not None:
+            call = max(1, len(prompt) - _LONGEST)
+            early = [{str(token): {"logprob": -1.0}} for token in prompt[1:call]]
+            read = {
+                "prompt_logprobs": [
+                    None,
+                    *early,
+                    *(self._place(prompt[:i], prompt[i]) for i in range(call, len(prompt))),
+                ]
+            }
         said = dict(zip(allowed, self._logprobs(Request(prompt, (), allowed)), strict=True))
         best = self._best(Request(prompt, (), allowed))
         shown = dict.fromkeys((best, *body["logprob_token_ids"]))
@@ -87,8 +96,16 @@ class ServedModel:
             "logprobs": {
                 "tokens": [f"token_id:{best}"],
                 "top_logprobs": [{f"token_id:{token}": said[token] for token in shown}],
-            }
+            },
+            **read,
         }
+
+    def _place(self, before: Tokens, token: int) -> dict[str, dict[str, object]]:
+        """What is said of a token of the prompt: its log-probability, and the likeliest one's."""
+        allowed = tuple(dict.fromkeys((*self._free, token)))
+        said = dict(zip(allowed, self._logprobs(Request(before, (), allowed)), strict=True))
+        best = max(self._free, key=lambda one: (said[one], -one))
+        return {str(one): {"logprob": said[one], "decoded_token": chr(one)} for one in {token, best}}
 
     def _best(self, request: Request) -> int:
         pairs = zip(self._logprobs(request), (-token for token in request.allowed), strict=True)

@@ -101,8 +101,8 @@ def test_decisions_are_those_of_the_model():
     direct.select(CONTEXTS)
     assert [agent.answer(c).said for c in CONTEXTS] == [alone.answer(c).said for c in CONTEXTS]
     assert [agent.answer(c).branchings for c in CONTEXTS] == [direct.answer(c).branchings for c in CONTEXTS]
-    assert [agent.answer(c).said.unforced[:4] for c in CONTEXTS] == [
-        direct.answer(c).said.unforced[:4] for c in CONTEXTS
+    assert [agent.answer(c).said.unforced for c in CONTEXTS] == [
+        direct.answer(c).said.unforced for c in CONTEXTS
     ]
     assert max(sizes) > 4
     assert sizes[-1] == 1

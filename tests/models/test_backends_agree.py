@@ -56,6 +56,9 @@ def test_verdicts_decisions_and_margins(backends, deployment, tolerance):
         assert result.decisions == reference.decisions
         assert (result.states, result.transitions) == (reference.states, reference.transitions)
         assert margins(given) == pytest.approx(margins(answers[0]), abs=CLOSE)
+        for one, other in zip(given, answers[0], strict=True):
+            assert one.said.unforced[:4] == other.said.unforced[:4]
+            assert one.said.unforced.logprob == pytest.approx(other.said.unforced.logprob, abs=CLOSE)
 
 
 def test_log_probabilities_at_every_node(backends, contexts):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from types import TracebackType
@@ -28,9 +28,9 @@ EXTRA = "server"
 _BUSY = (429, 503)
 _BROKEN = (408, 500, 502, 504)
 _MOST_BYTES = 1 << 20
-"""So many bytes an answer may have, beside what repeats the question: a server may send its tokens back."""
+"""So many bytes an answer may have, beside what it says of the tokens of the question."""
 _REPEATED = 4
-"""A question that is sent back has at most so many times the bytes."""
+"""A question that is only sent back has at most so many times the bytes."""
 _MOMENT = 2.0
 """Seconds that a thread gets to begin where nobody wants it any more."""
 
@@ -150,16 +150,20 @@ class Talk:
         *,
         seconds: float,
         optional: bool = False,
+        said: int | None = None,
+        read: Callable[[bytearray], Any] = json_or_none,
     ) -> dict[str, Any]:
-        """The answer to a POST of ``body``, or to GET without one, within so many seconds; with ``optional``
-        an empty one where the server does not know ``path``.
+        """The answer to a POST of ``body``, or to GET without one, within so many seconds, as ``read`` reads
+        it; with ``optional`` an empty one where the server does not know ``path``. ``said`` is how many bytes
+        it may say of the tokens of the body, by default what it takes to send them back.
 
         Raises `Temporary` where it may be asked again, and `ModelError` where not.
         """
         place = f"{address.url}{path}"
         try:
             async with asyncio.timeout(max(seconds, 0.0)):
-                return await self._ask(address, path, body, optional)
+                most = _MOST_BYTES + (_REPEATED * len(body or b"") if said is None else said)
+                return await self._ask(address, path, body, optional, most, read)
         except self._aiohttp.ServerTimeoutError:
             raise Temporary(
                 f"{place}: no connection within {self._connect:.3g} s; start the server, or mend the address"
@@ -174,14 +178,22 @@ class Talk:
                 f"{place}: no answer: {address.said(_reason(error))}; start the server, or mend the address"
             ) from None
 
-    async def _ask(self, address: Address, path: str, body: bytes | None, optional: bool) -> dict[str, Any]:
+    async def _ask(
+        self,
+        address: Address,
+        path: str,
+        body: bytes | None,
+        optional: bool,
+        most: int,
+        read: Callable[[bytearray], Any],
+    ) -> dict[str, Any]:
         method = "GET" if body is None else "POST"
         place = f"{address.url}{path}"
         headers = {**dict(address.headers), **({} if body is None else {"Content-Type": "application/json"})}
         async with self.session.request(
             method, address.target(path), data=body, headers=headers, allow_redirects=False
         ) as response:
-            content, most = bytearray(), _MOST_BYTES + _REPEATED * len(body or b"")
+            content = bytearray()
             async for chunk in response.content.iter_any():
                 content += chunk
                 if len(content) > most:
@@ -189,7 +201,7 @@ class Talk:
                         f"{place}: the answer has more than {most} bytes; name the address of a vLLM server"
                     )
             status, reason, after = response.status, response.reason, response.headers.get("Retry-After")
-        data = await in_thread(json_or_none, content)
+        data = await in_thread(read if status == 200 else json_or_none, content)
         if status == 200 and isinstance(data, dict):
             return data
         if status == 200:

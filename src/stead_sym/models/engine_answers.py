@@ -8,18 +8,24 @@ would be those of another policy, so that this is an error.
 The log-probabilities are those of the engine, from before the constraint where it can be told so: log-softmax
 over the whole vocabulary. An engine that reports them from after it (`processed_logprobs` of vLLM) has a
 constant added at each node; choices and margins, being differences, are the same.
+
+What a model would write by itself is told by an engine that *reads* the selected call after its prompt: at
+each of the call's tokens it reports the log-probability of that token and of the likeliest one. That tells
+where greedy decoding writes something else first, and the probability of the whole call.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
 from stead_sym.agents.records.possible import SLACK, Tokens
+from stead_sym.agents.records.said import Unforced
 from stead_sym.errors import ModelError
-from stead_sym.models.backend import Request
+from stead_sym.models.backend import Request, Written, unforced
 
 
 class Question(NamedTuple):
@@ -92,6 +98,26 @@ def checked(name: str, question: Question, sampled: Sampled) -> dict[int, float]
             "switch off what changes its sampling"
         )
     return asked
+
+
+def read_by(
+    name: str, written: Written, places: Sequence[Mapping[int, float]], spelled: Callable[[int], str]
+) -> Unforced:
+    """How far a model writes a call by itself, and the log-probability of the call: ``places[i]`` has the
+    log-probabilities of the call's token i and of the likeliest token there. Of equally likely ones greedy
+    decoding takes the one with the lowest number.
+
+    Raises `ModelError` where a place does not have that of the call's token, or has more than a probability.
+    """
+    for token, likely in zip(written.tokens, places, strict=True):
+        if token not in likely or not all(value <= SLACK for value in likely.values()):
+            raise ModelError(
+                f"{name} gives no log-probabilities of the tokens of a prompt; use a vLLM server that knows "
+                "prompt_logprobs, with --logprobs-mode raw_logprobs"
+            )
+    choices = [max(likely, key=lambda token: (likely[token], -token)) for likely in places]
+    logprob = math.fsum(likely[token] for token, likely in zip(written.tokens, places, strict=True))
+    return unforced(written.tokens, choices, spelled, logprob)
 
 
 def _few(tokens: Sequence[int]) -> str:

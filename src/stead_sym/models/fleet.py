@@ -63,12 +63,13 @@ class _Server:
 
 @dataclass(eq=False)
 class _Job(Generic[Tag]):
-    """A message of so many questions."""
+    """A message of ``size`` questions, and how many bytes are said of its tokens (`Talk.ask`)."""
 
     tag: Tag
     path: str
     body: bytes
     size: int
+    said: int | None
     until: float | None = None
     broken: int = 0
     why: ModelError | None = None
@@ -86,8 +87,17 @@ class Count:
 class Fleet(Generic[Tag]):
     """Messages to servers, as a context manager: at its end nothing is under way."""
 
-    def __init__(self, name: str, addresses: Sequence[Address], patience: Patience, in_flight: int) -> None:
-        """At most ``in_flight`` questions are with one server at a time."""
+    def __init__(
+        self,
+        name: str,
+        addresses: Sequence[Address],
+        patience: Patience,
+        in_flight: int,
+        read: Callable[[bytearray], Any],
+    ) -> None:
+        """At most ``in_flight`` questions are with one server at a time; ``read`` reads an answer, outside of
+        the loop."""
+        self._read = read
         self._talk = Talk(name, patience.connect)
         self._patience = patience
         self._servers = [_Server(address, in_flight, float(in_flight)) for address in addresses]
@@ -117,10 +127,10 @@ class Fleet(Generic[Tag]):
         """How many questions are welcome in one message: a part of what a server may have."""
         return max(1, int(max(server.limit for server in self._servers)) // 8)
 
-    def submit(self, tag: Tag, path: str, body: bytes, size: int) -> None:
-        """Send a message of ``size`` questions when its turn comes."""
+    def submit(self, tag: Tag, path: str, body: bytes, size: int, said: int | None = None) -> None:
+        """Send a message of ``size`` questions when its turn comes; ``said`` as `Talk.ask` has it."""
         self.count.open += 1
-        self._talk.loop.call_soon_threadsafe(self._add, _Job(tag, path, body, size))
+        self._talk.loop.call_soon_threadsafe(self._add, _Job(tag, path, body, size, said))
 
     def answers(self, waiting: Callable[[], object]) -> list[tuple[Tag, dict[str, Any]]]:
         """The answers that have come in, at least one; ``waiting`` is called now and then until then.
@@ -180,7 +190,12 @@ class Fleet(Generic[Tag]):
         try:
             # Where there are several servers, one that is silent leaves time for another.
             said = await self._talk.ask(
-                server.address, job.path, job.body, seconds=left if alone else left / 2
+                server.address,
+                job.path,
+                job.body,
+                seconds=left if alone else left / 2,
+                said=job.said,
+                read=self._read,
             )
         except Temporary as none:
             if self._overdue():

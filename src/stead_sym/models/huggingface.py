@@ -140,7 +140,7 @@ class HuggingFace:
         return backend
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `model.Backend`."""
+        """See `backend.Backend`."""
         jobs = [self._job(number, request) for number, request in enumerate(requests)]
         while jobs:
             if shared := self._unshared(jobs):
@@ -154,7 +154,7 @@ class HuggingFace:
             break
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `agent.Unconstrained`: one pass over the tokens of each call, from what is kept of its
+        """See `backend.Unconstrained`: one pass over the tokens of each call, from what is kept of its
         prompt."""
         torch = self._torch
         for number, (prompt, tokens) in enumerate(answers):

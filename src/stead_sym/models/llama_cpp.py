@@ -162,14 +162,14 @@ class LlamaCpp:
         return cls(llama, model, name, identity, kinds[1])
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `agent.Backend`. Requests that begin alike are run one after the other."""
+        """See `backend.Backend`. Requests that begin alike are run one after the other."""
         for number, (prompt, path, allowed) in sorted(enumerate(requests), key=lambda pair: pair[1][:2]):
             [logits] = self._logits((*prompt, *path), 1)
             total = _total(logits)
             yield number, [logits[token] - total for token in allowed]
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `agent.Unconstrained`: one pass over the tokens of each call."""
+        """See `backend.Unconstrained`: one pass over the tokens of each call."""
         for number, (prompt, tokens) in enumerate(answers):
             choices: list[int] = []
             logprob = 0.0

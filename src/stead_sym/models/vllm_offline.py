@@ -14,8 +14,8 @@ from dataclasses import fields
 from typing import Any
 
 from stead_sym.agents.records.said import Unforced
-from stead_sym.models.backend import Request, Written, unforced
-from stead_sym.models.engine_answers import Question, Sampled, gathered, questions
+from stead_sym.models.backend import Request, Written
+from stead_sym.models.engine_answers import Question, Sampled, gathered, questions, read_by
 from stead_sym.models.engine_options import EngineOptions, at_least_one, refusing
 from stead_sym.models.huggingface import weights_identity
 from stead_sym.models.tokenizer import ChatTokenizer, library, reporting
@@ -118,26 +118,31 @@ class VllmOffline:
         return cls(engine, tokenizer, called or name, identity, batch)
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `model.Backend`."""
+        """See `backend.Backend`."""
         return gathered(self.name, self._answers(questions(requests, _MOST)))
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `agent.Unconstrained`."""
+        """See `backend.Unconstrained`: the call is read, but for its last token, which is sampled."""
         for start in range(0, len(answers), self.batch):
             batch = answers[start : start + self.batch]
             outputs = self.engine.generate(
-                [{"prompt_token_ids": list(written.prompt)} for written in batch],
+                [{"prompt_token_ids": [*prompt, *tokens[:-1]]} for prompt, tokens in batch],
                 [
                     self._vllm.SamplingParams(
-                        temperature=0.0, max_tokens=len(written.tokens), detokenize=False
+                        temperature=0.0,
+                        max_tokens=1,
+                        prompt_logprobs=1,
+                        logprob_token_ids=[tokens[-1]],
+                        detokenize=False,
                     )
-                    for written in batch
+                    for _, tokens in batch
                 ],
                 use_tqdm=False,
             )
             for number, (written, output) in enumerate(zip(batch, outputs, strict=True), start):
-                choices = list(output.outputs[0].token_ids)
-                yield number, unforced(written.tokens, choices, self.tokenizer.spelled)
+                read = output.prompt_logprobs[len(written.prompt) :]
+                places = [_logprobs(place) for place in (*read, output.outputs[0].logprobs[0])]
+                yield number, read_by(self.name, written, places, self.tokenizer.spelled)
 
     def _answers(self, asked: Sequence[Question]) -> Generator[tuple[Question, Sampled], None, None]:
         for start in range(0, len(asked), self.batch):
@@ -149,8 +154,7 @@ class VllmOffline:
             )
             for question, output in zip(batch, outputs, strict=True):
                 [completion] = output.outputs
-                logprobs = {token: entry.logprob for token, entry in completion.logprobs[0].items()}
-                yield question, Sampled(completion.token_ids[0], logprobs)
+                yield question, Sampled(completion.token_ids[0], _logprobs(completion.logprobs[0]))
 
     def _parameters(self, question: Question) -> Any:
         return self._vllm.SamplingParams(
@@ -160,6 +164,11 @@ class VllmOffline:
             logprob_token_ids=list(question.asked),
             detokenize=False,
         )
+
+
+def _logprobs(place: Mapping[int, Any]) -> dict[int, float]:
+    """The log-probabilities of the tokens that vLLM reports in one place."""
+    return {token: entry.logprob for token, entry in place.items()}
 
 
 def _engine_arguments(name: str) -> frozenset[str]:

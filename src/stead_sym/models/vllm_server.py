@@ -26,17 +26,26 @@ from stead_sym.agents.wording import without_credentials
 from stead_sym.errors import ModelError
 from stead_sym.models.addresses import Address
 from stead_sym.models.asking import Question, Said
-from stead_sym.models.backend import Request, Tokenizer, Written, unforced
+from stead_sym.models.backend import Request, Tokenizer, Written
 from stead_sym.models.connection import EXTRA, Patience, Talk, Temporary
 from stead_sym.models.engine_answers import Question as Sampling
-from stead_sym.models.engine_answers import Sampled, checked, questions
+from stead_sym.models.engine_answers import checked, questions, read_by
 from stead_sym.models.fleet import Fleet
+from stead_sym.models.server_completions import (
+    NO_COMPLETION,
+    Completion,
+    completion_or_none,
+    sampled_token,
+    token_logprobs,
+)
 from stead_sym.models.tokenizer import ChatTokenizer
 
 IN_FLIGHT = 256
 """So many questions are with one server at a time, at most."""
 _TOGETHER = 16
 """So many questions are in one message, at most."""
+_PLACE = 512
+"""So many bytes the answer says of a token, at most; some 170 where tokens are short."""
 _FIRST = 60.0
 """Seconds that a server has to say what it serves."""
 _MOST = 20
@@ -185,10 +194,12 @@ class ServerAsking:
 
     def __init__(self, server: VllmServer) -> None:
         self._server = server
-        self._fleet: Fleet[_Message] = Fleet(server.name, server.addresses, server.patience, server.in_flight)
+        self._fleet: Fleet[_Message] = Fleet(
+            server.name, server.addresses, server.patience, server.in_flight, completion_or_none
+        )
         self.capacity = max(2 * server.in_flight * len(server.addresses), _TOGETHER)
         self._sampling: dict[tuple[Tokens, Tokens], list[Sampling]] = defaultdict(list)
-        self._writing: dict[int, list[tuple[int, Written]]] = defaultdict(list)
+        self._reading: dict[int, list[tuple[int, Written]]] = defaultdict(list)
         self._known: dict[int, dict[int, float]] = defaultdict(dict)
 
     def __enter__(self) -> Self:
@@ -208,7 +219,7 @@ class ServerAsking:
     def submit(self, number: int, question: Question) -> None:
         """See `asking.Asking`; it is sent with the next call of `answers`."""
         if isinstance(question, Written):
-            self._writing[len(question.tokens)].append((number, question))
+            self._reading[question.tokens[-1]].append((number, question))
             return
         for part in questions([question], _MOST):
             asked = part._replace(number=number)
@@ -225,32 +236,32 @@ class ServerAsking:
         return found
 
     def _send(self) -> None:
-        pending = sum(map(len, self._sampling.values())) + sum(map(len, self._writing.values()))
+        pending = sum(map(len, self._sampling.values())) + sum(map(len, self._reading.values()))
         share = -(-pending // (4 * len(self._server.addresses)))
         size = max(1, min(_TOGETHER, share, self._fleet.limit))
         for (allowed, asked), all_asked in self._sampling.items():
-            options = {
-                "max_tokens": 1,
-                "allowed_token_ids": allowed,
-                "logprobs": len(asked),
-                "logprob_token_ids": asked,
-                "return_tokens_as_token_ids": True,
-            }
+            options = {"allowed_token_ids": allowed, **_reporting(asked)}
             for start in range(0, len(all_asked), size):
                 some = all_asked[start : start + size]
                 self._post(
                     _Samplings(some), [(one.request.prompt, one.request.path) for one in some], options
                 )
-        for length, all_written in self._writing.items():
-            options = {"max_tokens": length, "return_token_ids": True}
+        for last, all_written in self._reading.items():
+            options = {"prompt_logprobs": 1, **_reporting((last,))}
             for start in range(0, len(all_written), size):
-                writings = all_written[start : start + size]
-                self._post(_Writings(writings), [(one.prompt, ()) for _, one in writings], options)
+                calls = all_written[start : start + size]
+                prompts = [(one.prompt, one.tokens[:-1]) for _, one in calls]
+                said = _PLACE * sum(len(prompt) + len(path) for prompt, path in prompts)
+                self._post(_Readings(calls), prompts, options, said)
         self._sampling.clear()
-        self._writing.clear()
+        self._reading.clear()
 
     def _post(
-        self, message: _Message, prompts: Sequence[tuple[Tokens, Tokens]], options: Mapping[str, Any]
+        self,
+        message: _Message,
+        prompts: Sequence[tuple[Tokens, Tokens]],
+        options: Mapping[str, Any],
+        said: int | None = None,
     ) -> None:
         rest = spelled({"model": self._server.model, **_GREEDY, **options})
         spelt = ",".join(
@@ -258,15 +269,14 @@ class ServerAsking:
             for prompt, path in prompts
         )
         body = f'{rest[:-1]},"prompt":[{spelt}]}}'.encode()
-        self._fleet.submit(message, "/v1/completions", body, len(prompts))
+        self._fleet.submit(message, "/v1/completions", body, len(prompts), said)
 
-    def sampled(self, question: Sampling, choice: Mapping[str, Any]) -> Iterator[tuple[int, Said]]:
+    def sampled(self, question: Sampling, choice: Completion) -> Iterator[tuple[int, Said]]:
         """The log-probabilities of a request once all of its parts are answered."""
         name, number, request = self._server.name, question.number, question.request
         try:
-            [token], [likely] = choice["logprobs"]["tokens"], choice["logprobs"]["top_logprobs"]
-            said = Sampled(_token(token), {_token(key): float(value) for key, value in likely.items()})
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
+            said = sampled_token(choice)
+        except NO_COMPLETION:
             raise ModelError(
                 f"{name}: the answer is no completion with token ids and log-probabilities; use a vLLM server"
             ) from None
@@ -275,19 +285,24 @@ class ServerAsking:
             known = self._known.pop(number)
             yield number, tuple(known[token] for token in request.allowed)
 
-    def written(self, number: int, written: Written, choice: Mapping[str, Any]) -> tuple[int, Said]:
+    def written(self, number: int, written: Written, choice: Completion) -> tuple[int, Said]:
         """How far the model writes a call by itself."""
-        choices = choice.get("token_ids")
-        if not _are_tokens(choices):
+        name, (prompt, tokens) = self._server.name, written
+        try:
+            read = [token_logprobs(place) for place in (choice.prompt_logprobs or ())[len(prompt) :]]
+            places = [*read, sampled_token(choice).logprobs]
+            if len(places) != len(tokens) or not all(_are_tokens(list(place)) for place in places):
+                raise ValueError(len(places))
+        except NO_COMPLETION:
             raise ModelError(
-                f"{self._server.name}: the answer is no completion with token ids; use a vLLM server"
-            )
-        return number, unforced(written.tokens, choices, self._server.tokenizer.spelled)
+                f"{name}: the answer has no log-probabilities of the tokens of the prompt; use a vLLM server"
+            ) from None
+        return number, read_by(name, written, places, self._server.tokenizer.spelled)
 
-    def choices(self, said: Mapping[str, Any], number: int) -> list[Mapping[str, Any]]:
+    def choices(self, said: Mapping[str, Any], number: int) -> list[Completion]:
         """The choices of an answer in the order of the prompts, one for each."""
         try:
-            by_index = {choice.get("index", 0): choice for choice in said["choices"]}
+            by_index = {choice.index: choice for choice in said["choices"]}
             return [by_index[index] for index in range(number)]
         except (KeyError, TypeError, AttributeError):
             raise ModelError(
@@ -309,8 +324,8 @@ class _Samplings(list[Sampling]):
             yield from asking.sampled(question, choice)
 
 
-class _Writings(list[tuple[int, Written]]):
-    """Calls of the same length."""
+class _Readings(list[tuple[int, Written]]):
+    """Calls with the same last token, which the model reads but for that one."""
 
     def read(self, asking: ServerAsking, said: Mapping[str, Any]) -> Iterator[tuple[int, Said]]:
         for (number, written), choice in zip(self, asking.choices(said, len(self)), strict=True):
@@ -392,9 +407,11 @@ def _own_tokenizer(served: str, names: Sequence[str]) -> ChatTokenizer:
     raise ModelError(f"{served} is served, but its tokenizer is not here: {reasons[0]}")
 
 
-def _token(text: str) -> int:
-    """The number in `token_id:17`."""
-    kind, _, number = text.partition(":")
-    if kind != "token_id":
-        raise ValueError(text)
-    return int(number)
+def _reporting(asked: Tokens) -> dict[str, Any]:
+    """What asks for one token and the log-probabilities of so many, by their numbers."""
+    return {
+        "max_tokens": 1,
+        "logprobs": len(asked),
+        "logprob_token_ids": asked,
+        "return_tokens_as_token_ids": True,
+    }
