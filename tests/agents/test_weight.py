@@ -283,6 +283,25 @@ def test_the_mass_of_every_agent_counts(light):
     assert [h.name for h in result.hypotheses.missing] == [f"agent {light} means the offered calls"]
 
 
+class Torn(ByteModel):
+    """All probability on the offered tokens, to equal parts."""
+
+    def logprobs(self, request):
+        return [-math.log(len(request.allowed))] * len(request.allowed)
+
+
+@pytest.mark.parametrize(("rule", "tied"), [(Greedy(), True), (Greedy(1e-9), False)])
+def test_a_tie_that_greedy_decoding_breaks_is_a_finding(rule, tied):
+    """With a tolerance, however small, both calls are possible, and the verdicts speak of both."""
+    result = stead_sym.verify(desk, ModelAgent(Torn(), prompt, rule=rule))
+    assert any(answer.margin == 0.0 for answer in result.answers)
+    found = [finding for finding in result.findings if finding.kind == "tied choice"]
+    assert len(found) == tied
+    assert not any(
+        f.kind == "tied choice" for f in stead_sym.verify(desk, ModelAgent(Sure(3), prompt)).findings
+    )
+
+
 def test_enough_mass_is_no_finding():
     result = stead_sym.verify(desk, ModelAgent(Sure(3), prompt))
     assert weight(result.answers).mass == pytest.approx(1.0)

@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal[
     # of events and agents that keep others from acting
     "starvation", "endless event", "idle agent",
     # of what a language model decided
-    "forced choice",
+    "forced choice", "tied choice",
     # of what an agent of another kind answered
     "unsteady agent", "changed agent",
     # of what is written

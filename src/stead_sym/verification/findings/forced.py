@@ -1,10 +1,11 @@
-"""Findings on what a language model decided: choices that the decoding forces on it."""
+"""Findings on what a language model decided: choices that the decoding forces on it, or takes for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from stead_sym.agents.records.answer import recorded_answers
+from stead_sym.agents.records.possible import Greedy
 from stead_sym.agents.records.weight import percent, weight
 from stead_sym.agents.roles import Wrappers
 from stead_sym.verification.findings.finding import Finding
@@ -31,3 +32,23 @@ def forced_choices(wrappers: Wrappers) -> Iterator[Finding]:
             f" {weighed.lightest.key[:12]}: it would rather say something else, and no margin tells that",
             "improve the prompt; `--min-mass P` keeps verdicts to a model that means its calls",
         )
+
+
+def tied_choices(wrappers: Wrappers) -> Iterator[Finding]:
+    """For each agent that is a language model, the decisions of greedy decoding without a tolerance in which
+    two tokens are equally likely at some branching node. Which of them has the least number says nothing of
+    the model, and the next run elsewhere may take the other."""
+    for name, wrapper in wrappers.items():
+        if wrapper is None:
+            continue
+        answers = recorded_answers(wrapper.agent, wrapper.decisions)
+        tied = [answer for answer in answers if answer.rule == Greedy() and answer.margin == 0.0]
+        if tied:
+            whose = f" of {name}" if name else ""
+            yield Finding(
+                "tied choice",
+                None,
+                f"in {len(tied)} of {len(answers)} decisions{whose} two offered calls are equally likely,"
+                f" such as in decision {tied[0].key[:12]}: what runs the model decides which is taken",
+                "verify with a tolerance (`--tolerance 0.001`), so that each of them may happen",
+            )

@@ -41,7 +41,7 @@ from stead_sym.logic.syntax import (
 from stead_sym.verification.findings.answered import answer_findings
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
 from stead_sym.verification.findings.finding import Finding, Kind
-from stead_sym.verification.findings.forced import forced_choices
+from stead_sym.verification.findings.forced import forced_choices, tied_choices
 from stead_sym.verification.findings.occurrences import Occurrence, Path, constant, met, occurrences, replaced
 from stead_sym.verification.findings.ranges import changed_by, relations_in
 from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
@@ -120,7 +120,7 @@ def reached_findings(
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most `_MOST`
     occurrences are replaced, each before what it contains."""
     found = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
-    found += [*forced_choices(wrappers), *answer_findings(wrappers)]
+    found += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
