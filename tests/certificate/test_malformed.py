@@ -151,6 +151,16 @@ def test_the_text_is_not_that_of_the_digest(copied):
     assert "digest" in str(checked(copied))
 
 
+def test_a_name_of_many_lines(copied):
+    data = read_json(copied / "certificate.json")
+    data["deployment"]["name"] = data["deployment"]["text"]
+    (copied / "certificate.json").write_text(json.dumps(data), encoding="utf-8")
+    said = str(checked(copied))
+    assert "is called refund, not " in said
+    assert "\n" not in said
+    assert len(said) < 300
+
+
 def test_another_format(copied):
     data = read_json(copied / "certificate.json")
     data["format"] = "stead-sym certificate 1"

@@ -49,7 +49,7 @@ def stated(certificate: Certificate, source: str) -> Statement:
     deployment = parse_deployment(certificate.deployment.text, f"{source}: the deployment")
     if deployment.name != certificate.deployment.name:
         raise InputError(
-            f"{source}: the deployment is called {deployment.name}, not {certificate.deployment.name}"
+            f"{source}: the deployment is called {deployment.name}, not {short(certificate.deployment.name)}"
         )
     if deployment.fair_actions:
         raise InputError(
