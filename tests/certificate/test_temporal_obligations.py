@@ -172,3 +172,43 @@ def test_a_lie_is_refused_by_the_obligation_that_it_breaks(tmp_path, fair, formu
     (tmp_path / "diagrams.json").write_text(json.dumps(diagrams), encoding="utf-8")
     with pytest.raises(st.certificate.CertificateRejected, match=obligation):
         st.check_certificate(tmp_path)
+
+
+STARTS = """
+deployment starts
+sort n = 0..1
+relation At(n)
+relation On(n)
+initially any On where exactly 1 x. On(x)
+init
+  At(0)
+tool rest()
+spec s {formula}
+"""
+BOTH = {"rule": "each", "parts": [{"rule": "initially"}] * 2}
+SOME = {
+    "parts that hold at different D0": ("~(EX On(0) & EX On(1))", BOTH),
+    "a disjunct that fails at another D0": ("EX On(0) | EX On(1)", BOTH),
+    "one of the D0 comes to it": ("EF On(0)", {"rule": "run", "states": [[["At", ["0"]], ["On", ["0"]]]]}),
+    "one of the D0 does not come to it": ("~EF On(0)", {"rule": "everywhere"}),
+    "what is nowhere": ("AG At(0)", {"rule": "everywhere"}),
+    "one D0 of two": ("EX On(0)", {"rule": "initially"}),
+    "one D0 of two is not outside": ("~EX On(0)", {"rule": "initially"}),
+}
+
+
+@pytest.mark.parametrize(("formula", "proof"), SOME.values(), ids=SOME)
+def test_one_of_several_d0_proves_nothing_about_all(tmp_path, formula, proof):
+    """Every verdict is turned round, and a proof that would do for another claim is refused."""
+    result = verify(parse_deployment(STARTS.format(formula=formula)), "any", findings=False)
+    st.write_certificate(result, tmp_path)
+    assert st.check_certificate(tmp_path).verdicts == {"s": "holds" if result["s"].holds else "fails"}
+    path = tmp_path / "certificate.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    [spec] = document["specs"]
+    spec |= {"verdict": "fails" if spec["verdict"] == "holds" else "holds", "proof": proof}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(
+        st.certificate.CertificateRejected, match=r"the rule fits|no state of R|every D0|some D0"
+    ):
+        st.check_certificate(tmp_path)

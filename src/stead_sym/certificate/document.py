@@ -19,7 +19,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
-FORMAT = "stead-sym certificate 2"
+FORMAT = "stead-sym certificate 3"
 DOCUMENT = "certificate.json"
 DIAGRAMS = "diagrams.json"
 
@@ -106,27 +106,28 @@ Bounds: TypeAlias = Mapping[str, Bound]
 
 
 class Initially(Struct, frozen=True, tag_field="rule", tag="initially"):
-    """Every D0 is in the lower bound of the formula (holds), or one is not in the upper bound (fails)."""
+    """The D0 are in the lower bound of a formula that is to hold, or not in the upper one of one that is to
+    fail: all of them, or one."""
 
 
 class Everywhere(Struct, frozen=True, tag_field="rule", tag="everywhere"):
-    """`AG f` holds, or `EF f` fails, since every state of R satisfies f, or none does."""
+    """`EF f` fails at every D0, since no state of R satisfies f."""
 
 
 class Run(Struct, frozen=True, tag_field="rule", tag="run"):
-    """`AG f` fails, or `EF f` holds, since these states are a run to one that shows it."""
+    """`EF f` holds at a D0, since these states are a run from there to a state of f."""
 
     states: tuple[tuple[Fact, ...], ...]
 
 
 class Each(Struct, frozen=True, tag_field="rule", tag="each"):
-    """The verdict follows from those about all parts of the formula."""
+    """A conjunction holds, since all of its parts do."""
 
     parts: tuple[Proof, ...]
 
 
 class One(Struct, frozen=True, tag_field="rule", tag="one"):
-    """The verdict follows from that about one part of the formula."""
+    """A conjunction fails, since this part of it does."""
 
     part: Number
     proof: Proof

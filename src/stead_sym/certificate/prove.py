@@ -1,14 +1,14 @@
 """The proofs of verdicts, from the sets that the symbolic engine has computed.
 
-Mirrors `certificate.checker.bounds`: the same walk over a formula, with ⟦f⟧ for both bounds of f. What the
-engine found by a fixpoint becomes a set that one preimage checks, or rings of them.
+Mirrors `certificate.checker.bounds`: the same walk over the core of a formula, with ⟦f⟧ for both bounds of f.
+What the engine found by a fixpoint becomes a set that one preimage checks, or rings of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Mapping
 
+from stead_sym.certificate.checker.bounds import Address, side_of, written
 from stead_sym.certificate.convert import Sets
 from stead_sym.certificate.document import (
     Bound,
@@ -28,26 +28,22 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.check.held_values import Pairs
 from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.encode.values import HELD, Vector
+from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.syntax import (
     TRUE,
     And,
     Count,
     Exists,
-    Forall,
     Formula,
-    Future,
     Globally,
     Iff,
-    Implies,
-    Next,
     Not,
-    Or,
+    Truth,
     Until,
     children,
+    free_variables,
     is_temporal,
-)  # fmt: skip
-
-Address: TypeAlias = tuple[int, ...]
+)
 
 
 class Prover:
@@ -58,6 +54,7 @@ class Prover:
         self.sets = sets
         self.manager = checker.manager
         self.model = checker.model
+        self._bounded: set[tuple[Core, tuple[tuple[str, Vector], ...], bool]] = set()
 
     def fair(self) -> Mapping[str, Bound]:
         """The bounds of the states from which a fair run starts."""
@@ -74,44 +71,32 @@ class Prover:
     def prove(self, formula: Formula, verdict: bool) -> tuple[Proof, Mapping[str, Bound]]:
         """A proof that the sentence holds at every D0, or fails at one."""
         bounds: dict[str, Bound] = {}
-        return self._prove(formula, verdict, (), bounds), bounds
+        self._bounded.clear()
+        return self._prove(core(formula), verdict, verdict, (), bounds), bounds
 
-    def _prove(self, formula: Formula, verdict: bool, at: Address, bounds: dict[str, Bound]) -> Proof:
-        alone, reached = self.model.has_one_initial, self.model.reached
+    def _prove(self, formula: Core, value: bool, every: bool, at: Address, bounds: dict[str, Bound]) -> Proof:
+        """A proof that the sentence has the truth value at every D0, or with ``every`` False at some."""
+        alone = self.model.has_one_initial
 
-        def part(f: Formula, number: int, word: bool) -> Proof:
-            return self._prove(f, word, (*at, number), bounds)
+        def part(f: Core, number: int) -> Proof:
+            return self._prove(f, value, every, (*at, number), bounds)
 
-        def holds(f: Formula) -> bool:
-            return self.checker.holds_initially(f)
+        def false(f: Core) -> bool:
+            return self.checker.holds_initially(Not(f)) if every else not self.checker.holds_initially(f)
 
         match formula:
-            case Not(body) if alone:
-                return One(0, part(body, 0, not verdict))
-            case And(parts) if verdict:
-                return Each(tuple(part(f, number, True) for number, f in enumerate(parts)))
-            case And(parts):
-                number = next(k for k, f in enumerate(parts) if not holds(f))
-                return One(number, part(parts[number], number, False))
-            case Or(parts) if alone and verdict:
-                number = next(k for k, f in enumerate(parts) if holds(f))
-                return One(number, part(parts[number], number, True))
-            case Or(parts) if alone:
-                return Each(tuple(part(f, number, False) for number, f in enumerate(parts)))
-            case Implies(left, right) if alone and verdict:
-                return One(1, part(right, 1, True)) if holds(right) else One(0, part(left, 0, False))
-            case Implies(left, right) if alone:
-                return Each((part(left, 0, True), part(right, 1, False)))
-            case Globally("A", body):
-                self._bounds(body, (*at, 0), {}, verdict, bounds)
-                if verdict:
-                    return Everywhere()
-                return self._run(reached & ~self.checker.sat(body, {}))
-            case Future("E", body) if alone:
-                self._bounds(body, (*at, 0), {}, verdict, bounds)
-                return self._run(self.checker.sat(body, {})) if verdict else Everywhere()
+            case Not(body):
+                return self._prove(body, not value, every, (*at, 0), bounds)
+            case And(parts) if value and (every or alone):
+                return Each(tuple(part(f, number) for number, f in enumerate(parts)))
+            case And(parts) if not value and any(map(false, parts)):
+                number = next(k for k, f in enumerate(parts) if false(f))
+                return One(number, part(parts[number], number))
+            case Until("E", Truth(True), body) if alone or every != value:
+                self._bounds(body, (*at, 1), {}, value, bounds)
+                return self._run(self.checker.sat(body, {})) if value else Everywhere()
             case _:
-                self._bounds(formula, at, {}, verdict, bounds)
+                self._bounds(formula, at, {}, value, bounds)
                 return Initially()
 
     def _run(self, target: Bdd) -> Run:
@@ -123,86 +108,47 @@ class Prover:
     # bounds of temporal nodes
 
     def _bounds(
-        self, formula: Formula, at: Address, env: Mapping[str, Vector], lower: bool, bounds: dict[str, Bound]
+        self, formula: Core, at: Address, env: Mapping[str, Vector], lower: bool, bounds: dict[str, Bound]
     ) -> None:
         """The sets for all temporal nodes of a formula."""
-        if not is_temporal(formula):
+        own = tuple((name, env[name]) for name in sorted(free_variables(formula)))
+        if not is_temporal(formula) or (formula, own, lower) in self._bounded:
             return
-        sides: Iterable[bool] = (lower,) * len(children(formula))
-        inner = env
+        self._bounded.add((formula, own, lower))
+        inner: Mapping[str, Vector] = env
+        sides: tuple[bool, ...] = (lower,)
         match formula:
             case Not():
                 sides = (not lower,)
-            case Implies():
-                sides = (not lower, lower)
-            case Iff(left, right):
-                for number, child in enumerate((left, right)):
-                    self._bounds(child, (*at, number), env, not lower, bounds)
-            case Exists() | Forall() | Count():
-                encoding = self.checker.encoding
-                vector = encoding.unused(formula.binder.sort, env.values(), HELD)
-                inner = {**env, formula.binder.name: vector}
-                if getattr(formula, "comparison", "atleast") == "atmost":
-                    sides = (not lower,)
-                elif getattr(formula, "comparison", "") == "exactly":
-                    sides = (lower,)
-                    self._bounds(formula.body, (*at, 0), inner, not lower, bounds)
+            case Iff():
+                sides = (lower, not lower)
+            case Exists(binder) | Count(_, _, binder):
+                vector = self.checker.encoding.unused(binder.sort, env.values(), HELD)
+                inner = {**env, binder.name: vector}
             case _:
                 pass
-        for number, (child, side) in enumerate(zip(children(formula), sides, strict=True)):
-            self._bounds(child, (*at, number), inner, side, bounds)
-        for operator, side, bound in self._own(formula, env, lower):
-            where = ".".join(map(str, at)) or "top"
-            bounds[f"{where} {operator} {'lower' if side else 'upper'}"] = bound
+        for side in sides:
+            for number, child in enumerate(children(formula)):
+                self._bounds(child, (*at, number), inner, side, bounds)
+        if isinstance(formula, Until | Globally):
+            operator = "EG" if isinstance(formula, Globally) else "EU"
+            bounds[written(at, operator, side_of(lower))] = self._bound(formula, env, lower)
 
-    def _own(
-        self, formula: Formula, env: Mapping[str, Vector], lower: bool
-    ) -> Iterable[tuple[str, bool, Bound]]:
-        """The sets of a temporal node itself."""
-        if not isinstance(formula, Next | Future | Globally | Until):
-            return
+    def _bound(self, formula: Until | Globally, env: Mapping[str, Vector], lower: bool) -> Bound:
+        """The set, or the sets, that bound a node itself."""
         pairs = self.checker.pairs(formula, env)
         everywhere = self.checker.operators(pairs).everywhere
+        exact = everywhere & self.checker.sat(formula, env)
 
-        def here(f: Formula) -> Bdd:
+        def here(f: Core) -> Bdd:
             return everywhere & self.checker.sat(f, env)
 
-        def without(f: Formula) -> Bdd:
-            return everywhere & ~self.checker.sat(f, env)
-
-        match formula:
-            case Next():
-                pass
-            case Future("E", body):
-                yield "EU", lower, self._until(pairs, everywhere, here(body), lower, here(formula))
-            case Future(_, body):
-                yield "EG", not lower, self._globally(pairs, without(body), not lower, without(formula))
-            case Globally("E", body):
-                yield "EG", lower, self._globally(pairs, here(body), lower, here(formula))
-            case Globally(_, body):
-                yield (
-                    "EU",
-                    not lower,
-                    self._until(pairs, everywhere, without(body), not lower, without(formula)),
-                )
-            case Until("E", left, right, weak):
-                yield "EU", lower, self._until(pairs, here(left), here(right), lower)
-                if weak:
-                    yield "EG", lower, self._globally(pairs, here(left), lower)
-            case Until(_, left, right, weak):
-                wait = without(right)
-                broken = without(left) & wait
-                exact = without(formula) if weak else None
-                yield "EU", not lower, self._until(pairs, wait, broken, not lower, exact)
-                if not weak:
-                    yield "EG", not lower, self._globally(pairs, wait, not lower)
-
-    def _until(self, pairs: Pairs, f: Bdd, g: Bdd, lower: bool, exact: Bdd | None = None) -> Bound:
-        """The set, or the rings, of E[f U g]; ``exact`` is ⟦E[f U g]⟧ where it is known."""
-        target = self.checker.fairly(g)
-        if lower:
-            return Rings(self._rings(pairs, f, target))
-        return Closed(self.sets.number(pairs.relation.reaching(target, f) if exact is None else exact))
+        if isinstance(formula, Until):
+            if not lower:
+                return Closed(self.sets.number(exact))
+            return Rings(self._rings(pairs, here(formula.left), self.checker.fairly(here(formula.right))))
+        body = here(formula.body)
+        return self._staying(pairs, body, exact) if lower else self._leaving(pairs, body)
 
     def _rings(self, pairs: Pairs, f: Bdd, target: Bdd) -> tuple[int, ...]:
         """T_i = f ∩ pre(T_{i−1}) without what was found before, from T_0 = ``target`` on."""
@@ -211,12 +157,6 @@ class Prover:
             found = found | last
             rings.append(self.sets.number(last))
         return tuple(rings)
-
-    def _globally(self, pairs: Pairs, f: Bdd, lower: bool, exact: Bdd | None = None) -> Bound:
-        if not lower:
-            return self._leaving(pairs, f)
-        stay = self.checker.operators(pairs).exists_globally(f) if exact is None else exact
-        return self._staying(pairs, f, stay)
 
     def _staying(self, pairs: Pairs, f: Bdd, stay: Bdd) -> Bound:
         """The greatest set that runs of EG f stay in, with the way from it to each constraint."""

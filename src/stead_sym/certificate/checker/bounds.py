@@ -1,9 +1,10 @@
 """Bounds of formulas from below and from above, each temporal node by a set of the certificate.
 
-`bound(f, lower)` is a set over the states of R and the assignments to the free variables of f, a part of ⟦f⟧
-if ``lower`` and one that ⟦f⟧ is a part of if not. First-order formulas are compiled; ¬ exchanges the two
-sides; the other connectives, ∃, ∀ and "at least n" are monotone. The temporal operators come down to three,
-with E = R × assignments, F the states from which a fair run starts, and F_k those of the constraints:
+`bound(f, lower)`, for a formula of the kernel (`logic.kernel`), is a set over the states of R and the
+assignments to the free variables of f, a part of ⟦f⟧ if ``lower`` and one that ⟦f⟧ is a part of if not.
+First-order formulas are compiled; ¬ exchanges the two sides, ↔ takes both, ∧, ∃ and "at least n" are
+monotone. With E = R × assignments, F the states from which a fair run starts, and F_k those of the
+constraints:
 
     EX f           from both sides   pre(f ∩ F)
     E[f U g]       from below        rings T_0 = g ∩ F, T_i ⊆ f ∩ pre(T_{i−1}):  ⋃ T_i
@@ -14,50 +15,50 @@ with E = R × assignments, F the states from which a fair run starts, and F_k th
                    from above        Z_0 = f, Z_{i+1} = Z_i ∖ S_i with S_i ∩ pre(Z_i) = ∅; or for some k and
                                      W ⊇ Z_i ∩ F_k, W ⊇ Z_i ∩ pre(W) with S_i ∩ pre(W) = ∅
 
-and AX f = ¬EX ¬f, AF f = ¬EG ¬f, AG f = ¬EF ¬f, A[f W g] = ¬E[¬g U ¬f ∧ ¬g], A[f U g] = A[f W g] ∧ AF g, E[f
-W g] = E[f U g] ∨ EG f. None of it is a fixpoint. The address of a node is its place in the formula (`0.1` is
-the second child of the first child), its operator and its side: `0.1 EU lower`.
+None of it is a fixpoint. The address of a node is its place in the core of the claim's formula (`0.1` is the
+second child of the first child), its operator and its side: `0.1 EU lower`. A node that stands in several
+places under the same vectors has the address of the first that a walk from the left comes to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from stead_sym.certificate.checker.formulas import Formulas, Scope, count_of
+from stead_sym.certificate.checker.formulas import Formulas, Scope
 from stead_sym.certificate.checker.held import Pairs, Steps
 from stead_sym.certificate.checker.ledger import Ledger
 from stead_sym.certificate.checker.space import Vector, same_dead_bit
 from stead_sym.certificate.document import Bound, Bounds, Closed, Leaving, Rings, Set, Staying
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.logic.kernel import Core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
-    Atom,
     Binder,
-    Compare,
     Count,
-    Empty,
-    Equal,
     Exists,
-    Forall,
     Formula,
-    Future,
     Globally,
     Iff,
-    Implies,
     Next,
     Not,
-    Or,
-    Same,
-    Truth,
     Until,
-    Use,
     is_temporal,
-    unexpanded,
-)  # fmt: skip
+)
 
 Address: TypeAlias = tuple[int, ...]
+"""The numbers of the children on the way from the top of a formula."""
+
+
+def written(at: Address, *about: str) -> str:
+    """`0.1 EU lower`: an address in a certificate, and what is said about it."""
+    return " ".join((".".join(map(str, at)) or "top", *about))
+
+
+def side_of(lower: bool) -> str:
+    """The word for the side of a bound."""
+    return "lower" if lower else "upper"
 
 
 class Fairness:
@@ -95,63 +96,48 @@ class Bounding:
         self.ledger = ledger
         self.space = formulas.space
         self.manager = formulas.manager
+        self._known: dict[tuple[Core, tuple[Vector, ...], bool], Bdd] = {}
 
-    def bound(self, formula: Formula, at: Address, scope: Mapping[str, Vector], lower: bool) -> Bdd:
-        """The bound of a formula at an address; ``scope`` has the vectors of the variables in scope."""
+    def bound(self, formula: Core, at: Address, scope: Mapping[str, Vector], lower: bool) -> Bdd:
+        """The bound of a formula at an address; ``scope`` has the vectors of the variables in scope. What was
+        bounded from this side at another address, under the same vectors, is not bounded again."""
         if not is_temporal(formula):
             return self.formulas(formula, scope)
+        key = formula, tuple(scope[name] for name in self.formulas.free(formula)), lower
+        if key not in self._known:
+            self._known[key] = self._bound(formula, at, scope, lower)
+        return self._known[key]
+
+    def _bound(self, formula: Core, at: Address, scope: Mapping[str, Vector], lower: bool) -> Bdd:
         m = self.manager
 
-        def child(f: Formula, number: int, side: bool = lower) -> Bdd:
+        def child(f: Core, number: int, side: bool = lower) -> Bdd:
             return self.bound(f, (*at, number), scope, side)
 
-        pairs = self.pairs(formula, scope)
         match formula:
             case Not(body):
                 return ~child(body, 0, not lower)
             case And(parts):
-                return m.conj(child(part, number) for number, part in enumerate(parts))
-            case Or(parts):
-                return m.disj(child(part, number) for number, part in enumerate(parts))
-            case Implies(left, right):
-                return ~child(left, 0, not lower) | child(right, 1)
+                return m.conj([child(part, number) for number, part in enumerate(parts)])
             case Iff(left, right):
                 both = child(left, 0) & child(right, 1)
                 return both | ~(child(left, 0, not lower) | child(right, 1, not lower))
             case Exists(binder, body):
-                vector, member = self._member(binder, body, at, scope, lower, True)
+                vector, member = self._member(binder, body, at, scope, lower)
                 return m.exist(frozenset(vector.bits.values()), member)
-            case Forall(binder, body):
-                vector, member = self._member(binder, body, at, scope, not lower, False)
-                return ~m.exist(frozenset(vector.bits.values()), member)
-            case Count(comparison, number, binder, body):
-                return self._count(comparison, number, binder, body, at, scope, lower)
-            case Next("E", body):
-                return self._next(pairs, child(body, 0), lower)
+            case Count(_, number, binder, body):
+                vector, member = self._member(binder, body, at, scope, lower)
+                codes = (self.space.code(vector, value) for value in vector.bits)
+                return m.at_least(number, [m.cofactor(member, code) for code in codes])
             case Next(_, body):
-                return ~self._next(pairs, ~child(body, 0), not lower)
-            case Future("E", body):
-                return self._until(pairs, m.true, child(body, 0), at, lower)
-            case Future(_, body):
-                return ~self._globally(pairs, ~child(body, 0), at, not lower)
-            case Globally("E", body):
-                return self._globally(pairs, child(body, 0), at, lower)
+                return self._next(self.pairs(formula, scope), child(body, 0), lower)
             case Globally(_, body):
-                return ~self._until(pairs, m.true, ~child(body, 0), at, not lower)
-            case Until("E", left, right, weak):
-                stay = child(left, 0)
-                until = self._until(pairs, stay, child(right, 1), at, lower)
-                return until | self._globally(pairs, stay, at, lower) if weak else until
-            case Until(_, left, right, weak):
-                leave, wait = ~child(left, 0), ~child(right, 1)
-                broken = self._until(pairs, wait, leave & wait, at, not lower)
-                return ~(broken if weak else broken | self._globally(pairs, wait, at, not lower))
-            case Use():
-                raise unexpanded(formula)
-            case Truth() | Equal() | Compare() | Atom() | Same() | Empty():
-                raise AssertionError(f"{formula} is not temporal")
+                return self._globally(self.pairs(formula, scope), child(body, 0), at, lower)
+            case Until(_, left, right):
+                f, g = child(left, 0), child(right, 1)
+                return self._until(self.pairs(formula, scope), f, g, at, lower)
             case _:
-                assert_never(formula)
+                raise outside_kernel(formula)
 
     def pairs(self, formula: Formula, scope: Scope) -> Pairs:
         """The pairs over the free variables of a formula."""
@@ -161,67 +147,31 @@ class Bounding:
     # quantifiers over temporal formulas
 
     def _member(
-        self,
-        binder: Binder,
-        body: Formula,
-        at: Address,
-        scope: Mapping[str, Vector],
-        lower: bool,
-        positive: bool,
+        self, binder: Binder, body: Core, at: Address, scope: Mapping[str, Vector], lower: bool
     ) -> tuple[Vector, Bdd]:
         """A vector for the bound variable, and where it names an active (for `x in s` any) value that
-        satisfies the body (or, not ``positive``, its negation). It is not dead then: no bit says that it and
-        another variable hold the same dead value."""
+        satisfies the body. It is not dead then: no bit says that it and another variable hold the same dead
+        value."""
         vector = self.space.unused(binder.sort, scope.values())
         inner = {**scope, binder.name: vector}
-        held = self.bound(body, (*at, 0), inner, lower if positive else not lower)
-        member = (held if positive else ~held) & self.pairs(body, inner).everywhere
-        if binder.name not in self.formulas.free(body):
+        member = self.bound(body, (*at, 0), inner, lower) & self.pairs(body, inner).everywhere
+        free = self.formulas.free(body)
+        if binder.declared or binder.name not in free:
             member = member & self.space.exactly_one(vector)
-        member = member & (
-            self.space.exactly_one(vector) if binder.declared else self.formulas.is_active(vector)
-        )
-        others = [t for name in self.formulas.free(body) if (t := inner[name]) is not vector]
-        mine = [other for other in others if other.mortal and other.sort == vector.sort and vector.mortal]
-        if binder.name in self.formulas.free(body):
+        if not binder.declared:
+            member = member & self.formulas.is_active(vector)
+        if binder.name in free and vector.mortal:
+            others = [inner[name] for name in free if name != binder.name]
+            mine = [other for other in others if other.mortal and other.sort == vector.sort]
             bits = {same_dead_bit(vector, other): False for other in mine}
             member = self.manager.cofactor(member, bits)
         return vector, member
 
-    def _count(
-        self,
-        comparison: str,
-        number: int,
-        binder: Binder,
-        body: Formula,
-        at: Address,
-        scope: Mapping[str, Vector],
-        lower: bool,
-    ) -> Bdd:
-        m = self.manager
-
-        def at_least(least: int, side: bool) -> Bdd:
-            vector, member = self._member(binder, body, at, scope, side, True)
-            codes = (self.space.code(vector, value) for value in vector.bits)
-            return count_of(self.formulas, "atleast", least, [m.cofactor(member, code) for code in codes])
-
-        match comparison:
-            case "atleast":
-                return at_least(number, lower)
-            case "atmost":
-                return ~at_least(number + 1, not lower)
-            case _:
-                return at_least(number, lower) & ~at_least(number + 1, not lower)
-
     # temporal operators
-
-    def _address(self, at: Address, operator: str, lower: bool) -> str:
-        where = ".".join(map(str, at)) or "top"
-        return f"{where} {operator} {'lower' if lower else 'upper'}"
 
     def _given(self, at: Address, operator: str, lower: bool) -> tuple[Bound, str]:
         """What the certificate has for a node."""
-        address = self._address(at, operator, lower)
+        address = written(at, operator, side_of(lower))
         if address not in self.bounds:
             raise CertificateRejected("the certificate has a set for this node", f"{self.place} at {address}")
         return self.bounds[address], f"{self.place} at {address}"

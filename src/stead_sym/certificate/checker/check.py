@@ -6,7 +6,7 @@
        bounds and the declared keys are kept. So R holds all reachable states, and the definition of a
        deployment is met.
     3  The sets F⁻ ⊆ F ⊆ F⁺ bound the states from which a fair run starts, and one starts in each state of R.
-    4  Each verdict follows from the sets for its formula (`checker.bounds`).
+    4  Each verdict follows from the sets for the core of its formula (`checker.bounds`).
 
 Every obligation is an inclusion between sets that are given, or that one image or preimage of such a set
 yields.
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from stead_sym.certificate.checker.bounds import Address, Bounding, Fairness
+from stead_sym.certificate.checker.bounds import Address, Bounding, Fairness, written
 from stead_sym.certificate.checker.decisions import Decisions, known_values
 from stead_sym.certificate.checker.ensured import Ensuring, Leaping
 from stead_sym.certificate.checker.formulas import Facts, Formulas
@@ -52,7 +52,8 @@ from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificat
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 from stead_sym.errors import InputError
-from stead_sym.logic.syntax import And, Formula, Future, Globally, Implies, Not, Or
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.syntax import And, Not, Truth, Until
 from stead_sym.relational.instance import Fact
 
 
@@ -146,7 +147,7 @@ class Checker:
         for claim, sentence in zip(self.certificate.claims, self.statement.claims, strict=True):
             self.ledger.claim = sentence.name
             proof = _Proof(self, f"spec {cut(sentence.name)}", claim.bounds)
-            proof.prove(sentence.formula, claim.proof, sentence.holds, ())
+            proof.prove(core(sentence.formula), claim.proof, sentence.holds, sentence.holds, ())
 
     # R
 
@@ -294,59 +295,40 @@ class _Proof:
         bits = frozenset(c.space.atoms.values())
         self.alone = self.manager.count(c.initial, bits) == 1
 
-    def prove(self, formula: Formula, proof: Proof, verdict: bool, at: Address) -> None:
-        """The sentence holds at every D0, or for ``verdict`` False fails at one. Where there are several D0 a
-        failing part of a disjunction proves nothing, so that the rules for these ask for one D0."""
+    def prove(self, formula: Core, proof: Proof, value: bool, every: bool, at: Address) -> None:
+        """The sentence has the truth value at every D0, or with ``every`` False at some."""
+        everywhere = every or self.alone
         match formula, proof:
+            case Not(body), _:
+                self.prove(body, proof, not value, every, (*at, 0))
             case _, Initially():
-                self._initially(formula, verdict, at)
-            case Not(body), One(0, inner) if self.alone:
-                self.prove(body, inner, not verdict, (*at, 0))
-            case And(parts), Each(proofs) if verdict and len(parts) == len(proofs):
-                self._all(parts, proofs, verdict, at)
-            case And(parts), One(number, inner) if not verdict and number < len(parts):
-                self.prove(parts[number], inner, verdict, (*at, number))
-            case Or(parts), One(number, inner) if verdict and self.alone and number < len(parts):
-                self.prove(parts[number], inner, verdict, (*at, number))
-            case Or(parts), Each(proofs) if not verdict and self.alone and len(parts) == len(proofs):
-                self._all(parts, proofs, verdict, at)
-            case Implies(left, _), One(0, inner) if verdict and self.alone:
-                self.prove(left, inner, False, (*at, 0))
-            case Implies(_, right), One(1, inner) if verdict:
-                self.prove(right, inner, True, (*at, 1))
-            case Implies(left, right), Each((first, second)) if not verdict and self.alone:
-                self.prove(left, first, True, (*at, 0))
-                self.prove(right, second, False, (*at, 1))
-            case Globally("A", body), Everywhere() if verdict:
+                self._initially(formula, value, every, at)
+            case And(parts), Each(proofs) if value and everywhere and len(parts) == len(proofs):
+                for number, (part, inner) in enumerate(zip(parts, proofs, strict=True)):
+                    self.prove(part, inner, True, every, (*at, number))
+            case And(parts), One(number, inner) if not value and number < len(parts):
+                self.prove(parts[number], inner, False, every, (*at, number))
+            case Until("E", Truth(True), body), Everywhere() if not value:
                 there = self.checker.reached & self.fairness.upper
-                bound = self.bounding.bound(body, (*at, 0), {}, True)
-                self.ledger.empty(there & ~bound, "every state of R satisfies the body", self.place)
-            case Future("E", body), Everywhere() if not verdict:
-                there = self.checker.reached & self.fairness.upper
-                bound = self.bounding.bound(body, (*at, 0), {}, False)
-                self.ledger.empty(there & bound, "no state of R satisfies the body", self.place)
-            case Globally("A", body), Run(states) if not verdict:
-                bound = self.bounding.bound(body, (*at, 0), {}, False)
-                self._run(states, ~bound, "the run ends where the body fails")
-            case Future("E", body), Run(states) if verdict and self.alone:
-                bound = self.bounding.bound(body, (*at, 0), {}, True)
-                self._run(states, bound, "the run ends where the body holds")
+                bound = self.bounding.bound(body, (*at, 1), {}, False)
+                self.ledger.empty(there & bound, "no state of R satisfies what is to come", self.place)
+            case Until("E", Truth(True), body), Run(states) if value and (self.alone or not every):
+                self._run(states, self.bounding.bound(body, (*at, 1), {}, True))
             case _:
                 raise CertificateRejected("the rule fits the formula and the verdict", self.place)
 
-    def _all(self, parts: tuple[Formula, ...], proofs: tuple[Proof, ...], verdict: bool, at: Address) -> None:
-        for number, (part, proof) in enumerate(zip(parts, proofs, strict=True)):
-            self.prove(part, proof, verdict, (*at, number))
-
-    def _initially(self, formula: Formula, verdict: bool, at: Address) -> None:
-        bound = self.bounding.bound(formula, at, {}, verdict)
-        if verdict:
-            self.ledger.within(self.checker.initial, bound, "every D0 satisfies the formula", self.place)
+    def _initially(self, formula: Core, value: bool, every: bool, at: Address) -> None:
+        bound = self.bounding.bound(formula, at, {}, value)
+        surely = bound if value else ~bound
+        words = "satisfies" if value else "does not satisfy"
+        what = f"{'every' if every else 'some'} D0 {words} the formula at {written(at)}"
+        if every:
+            self.ledger.within(self.checker.initial, surely, what, self.place)
         else:
-            some = self.checker.initial & ~bound != self.manager.false
-            self.ledger.true(some, "some D0 does not satisfy the formula", self.place)
+            some = self.checker.initial & surely != self.manager.false
+            self.ledger.true(some, what, self.place)
 
-    def _run(self, states: tuple[tuple[Fact, ...], ...], target: Bdd, what: str) -> None:
+    def _run(self, states: tuple[tuple[Fact, ...], ...], target: Bdd) -> None:
         """The states are a run from a D0 to a state of the target from which a fair run starts."""
         m, space, ledger = self.manager, self.checker.space, self.ledger
         codes: list[Mapping[str, bool]] = []
@@ -362,5 +344,5 @@ class _Proof:
             steps = any(m.satisfies(part, both) for part in self.checker.steps.parts)
             ledger.true(steps, f"step {number} of the run is a step", self.place)
         last = m.cube(codes[-1])
-        ledger.within(last, target, what, self.place)
+        ledger.within(last, target, "what is to come holds where the run ends", self.place)
         ledger.within(last, self.fairness.lower, "a fair run starts where the run ends", self.place)

@@ -1,4 +1,4 @@
-"""First-order formulas as diagrams: quantifiers are grounded value by value.
+"""First-order formulas as diagrams, by their cores: quantifiers are grounded value by value.
 
     ⟦∃x. f⟧ = ⋁ over the values u of  active(u) ∧ ⟦f[x := u]⟧
 
@@ -10,11 +10,12 @@ for a value, or for a vector where a temporal operator has to keep it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from stead_sym.certificate.checker.space import Leaf, Space, Vector
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import compares, declared, value_of
+from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -25,23 +26,17 @@ from stead_sym.logic.syntax import (
     Empty,
     Equal,
     Exists,
-    Forall,
     Formula,
-    Future,
     Globally,
     Iff,
-    Implies,
     Next,
     Not,
-    Or,
     Same,
     Term,
     Truth,
     Until,
-    Use,
     Var,
     free_variables,
-    unexpanded,
 )  # fmt: skip
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Schema, Value
@@ -130,13 +125,14 @@ class Formulas:
 
     def __call__(self, formula: Formula, scope: Scope) -> Bdd:
         """⟦f⟧; `ValueError` for a temporal operator."""
+        formula = core(formula)
         key = (id(formula), *(scope[name] for name in self.free(formula)))
         found = self._memo.get(key)
         if found is None:
             found = self._memo[key] = self._compile(formula, scope)
         return found
 
-    def _compile(self, formula: Formula, scope: Scope) -> Bdd:
+    def _compile(self, formula: Core, scope: Scope) -> Bdd:
         m = self.manager
         match formula:
             case Truth(value):
@@ -156,31 +152,22 @@ class Formulas:
                     if result == m.false:
                         break
                 return result
-            case Or(parts):
-                return m.disj(self(part, scope) for part in parts)
-            case Implies(left, right):
-                premise = self(left, scope)
-                return m.true if premise == m.false else ~premise | self(right, scope)
             case Iff(left, right):
                 return self(left, scope).equiv(self(right, scope))
             case Exists(binder, body):
-                return m.disj(self._instances(binder, body, scope, True))
-            case Forall(binder, body):
-                return ~m.disj(self._instances(binder, body, scope, False))
-            case Count(comparison, number, binder, body):
-                return count_of(self, comparison, number, list(self._instances(binder, body, scope, True)))
+                return m.disj(self._instances(binder, body, scope))
+            case Count(_, number, binder, body):
+                return m.at_least(number, list(self._instances(binder, body, scope)))
             case Same(relation):
                 now, after = self.facts.holding, self._after.holding
                 facts = {*self.facts.of(relation), *self._after.of(relation)}
                 return m.conj(now.get(f, m.false).equiv(after.get(f, m.false)) for f in sorted(facts))
             case Empty(relation):
                 return m.conj(~self._after.holding[fact] for fact in self._after.of(relation))
-            case Use():
-                raise unexpanded(formula)
-            case Next() | Future() | Globally() | Until():
+            case Next() | Globally() | Until():
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
-                assert_never(formula)
+                raise outside_kernel(formula)
 
     @property
     def _after(self) -> Facts:
@@ -209,64 +196,48 @@ class Formulas:
 
     # quantifiers
 
-    def _instances(self, binder: Binder, body: Formula, scope: Scope, positive: bool) -> Iterator[Bdd]:
-        """Per value u: where u is active and satisfies the body (or, if not ``positive``, does not)."""
-        for value in self.candidates(binder, body, scope, positive):
+    def _instances(self, binder: Binder, body: Core, scope: Scope) -> Iterator[Bdd]:
+        """Per value u: where u is active and satisfies the body."""
+        for value in self.candidates(binder, body, scope):
             there = self.manager.true if binder.declared else self.active(binder.sort, value)
             if there != self.manager.false:
-                held = self(body, {**scope, binder.name: value})
-                yield self.within & there & (held if positive else ~held)
+                yield self.within & there & self(body, {**scope, binder.name: value})
 
-    def candidates(
-        self, binder: Binder, body: Formula, scope: Scope, positive: bool = True
-    ) -> Iterable[Value]:
-        """The values of a variable for which the body, or its negation, may hold somewhere."""
+    def candidates(self, binder: Binder, body: Formula, scope: Scope) -> Iterable[Value]:
+        """The values of a variable for which the body may hold somewhere."""
         if binder.declared:
             return declared(self.schema, binder)
         known = {name: term for name, term in scope.items() if name != binder.name}
-        found = self._may_hold(body, binder.name, known, positive)
+        found = self._may_hold(core(body), binder.name, known, True)
         domain = self.space.domain[binder.sort]
         return domain if found is None else [value for value in domain if value in found]
 
-    def _may_hold(self, formula: Formula, name: str, scope: Scope, positive: bool) -> set[Value] | None:
+    def _may_hold(self, formula: Core, name: str, scope: Scope, positive: bool) -> set[Value] | None:
         """Values without which f (or ¬f) holds nowhere, of the variable ``name``; None where that is open."""
         match formula:
             case Truth(value):
                 return None if value == positive else set()
             case Atom(relation, args, primed) if positive:
                 return self._values_in(relation, args, name, scope, primed)
-            case Equal(left, right) if positive:
-                for one, other in ((left, right), (right, left)):
-                    if str(one) == name and _is_variable(one, name):
-                        value_ = _value(other, scope)
-                        if value_ is not None:
-                            return {value_}
-                return None
+            case Equal(left, right) if positive and Var(name) in (left, right):
+                value_ = _value(right if left == Var(name) else left, scope)
+                return None if value_ is None else {value_}
             case Not(body):
                 return self._may_hold(body, name, scope, not positive)
-            case And(parts) if positive:
-                return _meet(self._may_hold(part, name, scope, True) for part in parts)
-            case Or(parts) if not positive:
-                return _meet(self._may_hold(part, name, scope, False) for part in parts)
-            case And(parts) | Or(parts):
-                return _join(self._may_hold(part, name, scope, positive) for part in parts)
-            case Implies(left, right):
-                sides = (self._may_hold(left, name, scope, not positive),
-                         self._may_hold(right, name, scope, positive))  # fmt: skip
-                return _join(sides) if positive else _meet(sides)
+            case And(parts):
+                return (_meet if positive else _join)(
+                    self._may_hold(part, name, scope, positive) for part in parts
+                )
             case Exists(binder, body) if positive and binder.name != name:
                 inner = {known: term for known, term in scope.items() if known != binder.name}
                 return self._may_hold(body, name, inner, True)
-            case Forall(binder, body) if not positive and binder.name != name:
-                inner = {known: term for known, term in scope.items() if known != binder.name}
-                return self._may_hold(body, name, inner, False)
             case _:
                 return None
 
     def _values_in(
         self, relation: str, args: tuple[Term, ...], name: str, scope: Scope, primed: bool
     ) -> set[Value] | None:
-        places = [place for place, term in enumerate(args) if _is_variable(term, name)]
+        places = [place for place, term in enumerate(args) if term == Var(name)]
         if not places:
             return None
         facts = self._after if primed else self.facts
@@ -276,23 +247,6 @@ class Formulas:
             for fact in facts.matching(relation, pattern)
             if len({fact.args[place] for place in places}) == 1
         }
-
-
-def count_of(formulas: Formulas, comparison: str, number: int, members: list[Bdd]) -> Bdd:
-    """Where so many of the members hold as asked."""
-    at_least = formulas.manager.at_least
-    match comparison:
-        case "atleast":
-            return at_least(number, members)
-        case "atmost":
-            return ~at_least(number + 1, members)
-        case _:
-            return at_least(number, members) & ~at_least(number + 1, members)
-
-
-def _is_variable(term: Term, name: str) -> bool:
-
-    return isinstance(term, Var) and term.name == name
 
 
 def _value(term: Term, scope: Scope) -> Value | None:
