@@ -105,6 +105,9 @@ def test_every_form_of_the_report(tmp_path, capsys):
     assert "bound voucher 5 fails under generous" in out
     assert "It would hold with one decision taken otherwise" in out
     assert main(["diff", str(tmp_path / "r.json"), str(tmp_path / "r.json")]) == 0
+    assert main(["verify", *words, "--quiet", "--timeout", "100", "--evidence", str(tmp_path / "e")]) == 1
+    (shown,) = (tmp_path / "e").glob("bound-voucher-5-*.json")  # told by a process of its own, as it is found
+    assert main(["replay", str(path), str(shown), "--quiet"]) == 0
     page = report_html(st.verify(st.load(path), "generous"))
     assert "5 times more" in page
     assert page.count('class="state"') >= 8

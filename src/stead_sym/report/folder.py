@@ -66,13 +66,15 @@ def write_evidence(result: Verification | Deepening, folder: Path) -> tuple[Path
 
 
 def write_early(verdict: Verdict, moves: Moves, specs: Iterable[str], folder: Path) -> None:
-    """Write the evidence for one verdict before the run is over; ``specs`` are all that are asked."""
+    """Write the evidence for one verdict before the run is over; ``specs`` are all that are asked. The
+    verdict may be about one of them, or about a claim of the file, which nobody asks for."""
     if verdict.evidence is not None:
+        name = file_names(dict.fromkeys((*specs, verdict.spec)))[verdict.spec]
         agent = named(
             {name: ANY if made is None else made.agent.name for name, made in moves.wrappers.items()}
         )
         about = subject_of(verdict, moves.deployment, agent)
-        for path, text in _files(verdict, about, moves, folder, file_names(specs)[verdict.spec]).items():
+        for path, text in _files(verdict, about, moves, folder, name).items():
             write_file(path, text)
 
 
