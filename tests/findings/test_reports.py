@@ -94,11 +94,11 @@ def test_no_fair_run_is_unknown_whether_findings_are_asked_for_or_not(engine):
         ("refund", "approving", []),
         ("refund", "baseline", ["never selected"]),  # obtain_approval: the policy pays at once
         ("airline", "any", []),
-        # it cancels two reservations, of business class both: nothing is said about insured ones
-        ("airline", "careful", ["never selected", "never selected", "vacuous"]),
+        # it cancels two reservations, of business class both: comments accept what is not said of others
+        ("airline", "careful", []),
         # the same decision; the other reasons to permit or forbid a cancellation are not in the records
         ("airline_records", "any", ["vacuous"] * 6),
-        ("airline_records", "careful", [*["vacuous"] * 5, "never selected", "never selected"]),
+        ("airline_records", "careful", []),
         ("bank", "fast", []),
         # the bed agent is not shown the flag that its policy asks for, which is why `isolated` fails
         ("ward", "careful", ["rule never matches", "hidden relation", "hidden relation"]),

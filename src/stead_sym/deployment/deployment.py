@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from stead_sym.data.source import Loaded
+from stead_sym.deployment.accepted import Accepted
 from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Spec, View
 from stead_sym.deployment.tool import Tool
@@ -46,7 +47,7 @@ class Deployment(Displayed):
 
     ``loaded`` are the files and databases that facts of ``init`` were read from, and ``stated`` the others,
     None where nothing was read. What a deployment is, and what it prints, are its facts, wherever they came
-    from.
+    from. ``accepted`` are the comments that accept findings.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Deployment(Displayed):
     text: str | None = field(default=None, compare=False, repr=False)
     loaded: tuple[Loaded, ...] = field(default=(), compare=False, repr=False)
     stated: frozenset[Fact] | None = field(default=None, compare=False, repr=False)
+    accepted: tuple[Accepted, ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         """The deployment as a `.stead` file."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from lark import Lark, Token
 
 from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, Given, Into
+from stead_sym.deployment.accepted import accepted_in
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
@@ -91,7 +92,8 @@ def parse_deployment(text: str, source: str = "<text>", folder: str | Path | Non
     that do not fit together, and `InputError` for files and databases that cannot be read.
     """
     deployment = resolve_items(read_items(text, source), None if folder is None else Path(folder))
-    return deployment if deployment.loaded else replace(deployment, text=text)
+    all_of_it = None if deployment.loaded else text
+    return replace(deployment, text=all_of_it, accepted=accepted_in(text, source))
 
 
 def read_deployment(path: str | Path) -> Deployment:

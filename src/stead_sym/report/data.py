@@ -21,7 +21,7 @@ from stead_sym.errors import DefinitionError, SteadError
 from stead_sym.evidence.data import Json, evidence_data, text_digest
 from stead_sym.evidence.moves import Moves
 from stead_sym.relational.instance import Fact
-from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.finding import AcceptedFinding, Finding
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
@@ -57,6 +57,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         "seconds": result.seconds,
         "specs": {name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         "findings": findings_data(result.findings),
+        "accepted": accepted_data(result.accepted),
         "unexamined": result.unexamined,
         "hypotheses": hypotheses_data(result.hypotheses),
         "decisions": [
@@ -76,16 +77,22 @@ def report_data(result: Verification) -> dict[str, Json]:
 
 def findings_data(findings: Iterable[Finding]) -> list[Json]:
     """What makes a verdict say less than it seems to."""
-    return [
-        {
-            "kind": finding.kind,
-            "place": None if finding.place is None else str(finding.place),
-            "text": finding.text,
-            "remedy": finding.remedy,
-            "spec": finding.spec,
-        }
-        for finding in findings
-    ]
+    return [_finding_data(finding) for finding in findings]
+
+
+def _finding_data(finding: Finding) -> dict[str, Json]:
+    return {
+        "kind": finding.kind,
+        "place": None if finding.place is None else str(finding.place),
+        "text": finding.text,
+        "remedy": finding.remedy,
+        "spec": finding.spec,
+    }
+
+
+def accepted_data(accepted: Iterable[AcceptedFinding]) -> list[Json]:
+    """The findings that a comment of the file accepts, each with the reason that it gives."""
+    return [{**_finding_data(one.finding), "reason": one.reason} for one in accepted]
 
 
 def hypotheses_data(hypotheses: Hypotheses) -> dict[str, Json]:

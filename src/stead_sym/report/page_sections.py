@@ -82,6 +82,9 @@ def findings_section(result: Verification) -> Iterator[Html]:
         yield tag("ul", items, class_="findings")
     else:
         yield tag("p", "None.", class_="none")
+    if result.accepted:
+        yield tag("p", "Accepted by a comment of the file:")
+        yield tag("ul", (tag("li", str(one)) for one in result.accepted))
     if result.unexamined:
         parts = plural(result.unexamined, "subformula")
         yield tag("p", f"{parts} not tried for vacuity: a long specification is looked at in part.")

@@ -32,6 +32,7 @@ class _Result(NamedTuple):
     place: Span | None
     spec: str | None
     steps: tuple[str, ...] = ()
+    accepted: str | None = None
 
 
 def sarif_data(result: Verification, version: str) -> dict[str, Json]:
@@ -39,6 +40,7 @@ def sarif_data(result: Verification, version: str) -> dict[str, Json]:
     found = [
         *(_verdict(verdict, result.agent, result.place(name)) for name, verdict in result.verdicts.items()),
         *map(_finding, result.findings),
+        *(_finding(one.finding)._replace(accepted=one.reason) for one in result.accepted),
     ]
     return _log([one for one in found if one is not None], version)
 
@@ -121,6 +123,8 @@ def _result(result: _Result, rules: list[str]) -> dict[str, Json]:
         # the same result in two versions of a file, wherever its line has moved to
         "partialFingerprints": {"steadSym/v1": f"{result.rule}/{result.spec or printable(result.text)}"},
     }
+    if result.accepted is not None:
+        data["suppressions"] = [{"kind": "inSource", "justification": printable(result.accepted)}]
     if result.steps:
         locations: list[Json] = [
             {"location": {"message": {"text": printable(step)}}} for step in result.steps

@@ -51,7 +51,7 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
     for verdict in result.verdicts.values():
         if not verdict.holds:
             print_evidence(verdict, result.moves, console)
-    if result.findings or result.unexamined:
+    if result.findings or result.accepted or result.unexamined:
         console.print()
         console.print(_findings(result))
     answers = [
@@ -265,6 +265,8 @@ def _findings(result: Verification) -> RenderableType:
     for finding in result.findings:
         place = f"{finding.place}: " if finding.place else ""
         table.add_row(finding.kind, Text(f"{place}{finding.text}; {finding.remedy}"))
+    for accepted in result.accepted:
+        table.add_row(Text("accepted", "dim"), Text(str(accepted), "dim"))
     if result.unexamined:
         parts = plural(result.unexamined, "subformula")
         table.add_row("", f"{parts} not tried for vacuity: a long specification is looked at in part")

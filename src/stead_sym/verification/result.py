@@ -19,7 +19,7 @@ from stead_sym.logic.names import nearest
 from stead_sym.logic.syntax import Raw, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed, paragraph, table
-from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.finding import AcceptedFinding, Finding
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import Domain, Options
 from stead_sym.verification.verdict import Verdict
@@ -88,8 +88,8 @@ class Verification(Displayed):
     agent was asked, by its name, which is empty where there is one only; ``contexts``, ``queries``,
     ``decisions`` and ``answers`` are those of all agents together. ``moves`` says of a step who could have
     done otherwise. ``hypotheses`` are what the verdicts rest on. ``findings`` are what makes a verdict say
-    less than it seems to; ``unexamined`` is how many subformulas were not tried for vacuity, since of a long
-    specification not all are.
+    less than it seems to, and ``accepted`` those of them that a comment of the file accepts; ``unexamined``
+    is how many subformulas were not tried for vacuity, since of a long specification not all are.
     """
 
     deployment: Deployment
@@ -105,6 +105,7 @@ class Verification(Displayed):
     hypotheses: Hypotheses
     moves: Moves
     findings: tuple[Finding, ...] = ()
+    accepted: tuple[AcceptedFinding, ...] = ()
     unexamined: int = 0
     broken: DefinitionError | None = None
 

@@ -34,9 +34,9 @@ from stead_sym.verification.answers import of_broken, of_engine, refuted
 from stead_sym.verification.audit import audit
 from stead_sym.verification.early import watching
 from stead_sym.verification.explore import explored, telling_apart
-from stead_sym.verification.findings.finding import in_order
+from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.reached import Examined, nowhere_fair, reached_findings
-from stead_sym.verification.findings.static import lint
+from stead_sym.verification.findings.static import of_text
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import Domain, EngineName, Options
 from stead_sym.verification.result import AgentRun, Verification
@@ -183,6 +183,7 @@ class _Verifying:
             moves=moves,
             hypotheses=hypotheses,
             findings=examined.findings,
+            accepted=examined.accepted,
             unexamined=examined.left,
             broken=broken,
         )
@@ -205,13 +206,19 @@ class _Verifying:
     ) -> Examined:
         """The findings, those over reachable states of the specifications that hold or fail."""
         about = {None, *(spec.name for spec in self.specs)}
-        stated = [finding for finding in lint(self.deployment) if finding.spec in about]
+        stated = [finding for finding in of_text(self.deployment) if finding.spec in about]
         if engine is None:
-            return Examined(in_order(stated))
+            return self._accepting(Examined(tuple(stated)))
         if self.progress is not None:
             self.progress("findings")
         decided = [spec for spec in self.specs if verdicts[spec.name].holds is not None]
         examined = reached_findings(self.deployment, engine, decided, self.wrappers)
         unfair = nowhere_fair(self.deployment, engine)
         of_whom = (one for spec in decided for one in left_open.findings(spec, verdicts[spec.name].holds))
-        return replace(examined, findings=in_order((*stated, *unfair, *of_whom, *examined.findings)))
+        every = (*stated, *unfair, *of_whom, *examined.findings)
+        return self._accepting(replace(examined, findings=every))
+
+    def _accepting(self, examined: Examined) -> Examined:
+        agents = {AgentRun.of(one).agent for one in self.wrappers.values()}
+        standing, accepted = without_accepted(self.deployment, examined.findings, agents)
+        return replace(examined, findings=standing, accepted=accepted)

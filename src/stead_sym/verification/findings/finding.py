@@ -25,7 +25,19 @@ Kind: TypeAlias = Literal[
     "never filled", "hidden relation", "exists implies", "reaching negation", "inactive values",
     "identifiers return", "unused define", "unused variable", "shadowed constant", "known constant",
     "key at risk", "no room initially",
+    # of a comment that accepts a finding
+    "not accepted",
 ]  # fmt: skip
+
+ACCEPTABLE: frozenset[str] = frozenset(
+    {
+        "vacuous", "never offered", "never selected", "never enabled", "no change", "rule never matches",
+        "rule never selects", "endless event", "never filled", "unused define", "unused variable",
+        "shadowed constant", "known constant", "no room initially",
+    }
+)  # fmt: skip
+"""The kinds that a comment in the file can accept. Each says that a part of the file does nothing here; all
+others say that a verdict is not about what it seems to be about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,18 @@ class Finding:
     def __str__(self) -> str:
         line = f"{self.text}; {self.remedy}"
         return f"{self.place}: {line}" if self.place else line
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedFinding:
+    """A finding that a comment of the file accepts, for the ``reason`` that it gives."""
+
+    finding: Finding
+    reason: str
+
+    def __str__(self) -> str:
+        place = f"{self.finding.place}: " if self.finding.place else ""
+        return f"{place}{self.finding.kind}: {self.reason}"
 
 
 def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:

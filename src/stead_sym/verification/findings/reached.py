@@ -40,7 +40,7 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.verification.findings.answered import answer_findings
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
-from stead_sym.verification.findings.finding import Finding, Kind
+from stead_sym.verification.findings.finding import AcceptedFinding, Finding, Kind
 from stead_sym.verification.findings.forced import forced_choices, tied_choices
 from stead_sym.verification.findings.occurrences import Occurrence, Path, constant, met, occurrences, replaced
 from stead_sym.verification.findings.ranges import changed_by, relations_in
@@ -55,12 +55,13 @@ reported is the same on any machine. Each costs as much as the specification its
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found, how many occurrences were left out (`_MOST`), and the specifications that hold of
-    nothing."""
+    """What was found, how many occurrences were left out (`_MOST`), the specifications that hold of
+    nothing, and the findings that the file accepts."""
 
     findings: tuple[Finding, ...] = ()
     left: int = 0
     emptied: frozenset[str] = frozenset()
+    accepted: tuple[AcceptedFinding, ...] = ()
 
 
 def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:

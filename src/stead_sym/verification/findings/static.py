@@ -32,6 +32,7 @@ from stead_sym.logic.syntax import (
     subformulas,
     terms,
 )
+from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.events import endless_events, keys_at_risk, no_room_initially
 from stead_sym.verification.findings.filled import never_filled
 from stead_sym.verification.findings.finding import Finding, in_order
@@ -57,6 +58,11 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
     - an insertion into a relation with a key that may add a second fact with the same one (`events`);
     - `initially any` of a relation over a sort whose bound is 0 (`events`).
     """
+    return without_accepted(deployment, of_text(deployment))[0]
+
+
+def of_text(deployment: Deployment) -> tuple[Finding, ...]:
+    """The same with those that a comment of the file accepts."""
     return in_order(
         (
             *_unused_definitions(deployment),

@@ -1,0 +1,46 @@
+"""Comments that accept a finding: `# accepted vacuous: why`, on the line of the finding or above it.
+
+An author who has looked at a finding and leaves the file as it is says so beside the place, so that a strict
+run can pass and the next reader knows why. With `# accepted vacuous under careful: why` it is accepted where
+the agent `careful` decides only. Like every comment it changes nothing of what the file means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stead_sym.errors import Span
+
+_COMMENT = re.compile(
+    r"#\s*accepted\s+(?P<kind>[a-z][a-z ]*?)(?:\s+under\s+(?P<agent>[^:]+?))?\s*:\s*(?P<reason>\S.*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """One comment: findings of this ``kind`` are accepted at ``line``, for this ``reason``, where this
+    ``agent`` decides (None: whoever decides). ``place`` is the comment's own."""
+
+    kind: str
+    agent: str | None
+    reason: str
+    line: int
+    place: Span
+
+
+def accepted_in(text: str, source: str) -> tuple[Accepted, ...]:
+    """The comments of the text that accept a finding. One that stands on lines of its own speaks of the next
+    line that is not a comment."""
+    return tuple(_accepted(text.split("\n"), source))
+
+
+def _accepted(lines: list[str], source: str) -> Iterator[Accepted]:
+    for number, line in enumerate(lines, 1):
+        if comment := _COMMENT.search(line):
+            target = number
+            while target < len(lines) and lines[target - 1].lstrip().startswith("#"):
+                target += 1
+            place = Span(source, number, comment.start() + 1)
+            yield Accepted(comment["kind"], comment["agent"], comment["reason"].rstrip(), target, place)
