@@ -1531,8 +1531,8 @@ MUTATIONS = (
     Mutation(
         "a decision's key is of the first offered call",
         "/models/walk.py",
-        "_spelled_call(offered.text, offered.tokens) for offered in self.calls)",
-        "_spelled_call(offered.text, offered.tokens) for offered in self.calls[:1])",
+        "_spelled_call(offered.text, offered.tokens) for offered in calls]",
+        "_spelled_call(offered.text, offered.tokens) for offered in calls[:1]]",
     ),
     Mutation(
         "unknown verdicts cover decisions",

@@ -1,21 +1,18 @@
 """One decision in progress: its prompt as tokens, its calls as a trie, and the keys of what is asked.
 
-The decision: a key is the digest of everything that determines an answer. All keys of one decision begin with
-the same text, of which the prompt's tokens are most; it is spelled and hashed once.
+The decision: a key is the digest of everything that determines an answer.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.prompt import Message, Prompt
 from stead_sym.agents.records.answer import Offered
-from stead_sym.agents.records.digest import digest, spelled, spelled_tokens
+from stead_sym.agents.records.digest import digest, digest_text, joined, spelled, spelled_tokens
 from stead_sym.agents.records.possible import Rule, Tokens, rule_data
 from stead_sym.agents.records.trie import Decoder, Trie, trie
 from stead_sym.deployment.tool import Call
@@ -55,7 +52,7 @@ class Walks:
         self._prompt = prompt
         self._rule = rule
         self._identity = dict(backend.identity)
-        self._around = Around.of(self._identity, rule)
+        self._spelled = spelled(self._identity)
         self._shared: dict[Message, Message] = {}
         self._offered = lru_cache(maxsize=1 << 14)(self._offer)
         self.text = lru_cache(maxsize=1 << 14)(prompt.call_text)
@@ -77,7 +74,7 @@ class Walks:
         """
         prompt = self._backend.tokenizer.prompt(draft.messages)
         calls = tuple(map(self._offered, draft.calls))
-        keys = Keys(self._around, prompt, calls)
+        keys = Keys(self._spelled, self._rule, prompt, calls)
         walk = Walk(draft, prompt, calls, Decoder(self._trie(calls), self._rule), keys)
         self._fits(walk)
         return walk
@@ -115,70 +112,33 @@ class Walks:
             )
 
 
-class Around(NamedTuple):
-    """What stands around the calls and the prompt in the spelling of what a decision follows from: the model,
-    the rule, and the version of what makes contexts canonical; and the spelling of the ``model``."""
-
-    before: str
-    between: str
-    after: str
-    model: str
-
-    @classmethod
-    def of(cls, identity: Mapping[str, str], rule: Rule) -> Around:
-        """That of a model and a rule."""
-        named = {"model": identity, "canonical": FORM_VERSION, **rule_data(rule)}
-        parts = {name: spelled(part) for name, part in named.items()} | {"calls": "", "prompt": ""}
-        whole = [(f'"{name}":', parts[name]) for name in sorted(parts)]
-        texts = ["{"]
-        for number, (name, part) in enumerate(whole):
-            texts[-1] += f"{',' if number else ''}{name}{part}"
-            if not part:
-                texts.append("")
-        before, between, after = texts
-        return cls(before, between, f"{after}}}", parts["model"])
-
-
 @lru_cache(maxsize=1 << 14)
 def _spelled_call(text: str, tokens: Tokens) -> str:
     return spelled([text, tokens])
 
 
-@dataclass(eq=False)
 class Keys:
-    """The keys of one decision: digests as of `digest`, of which the long parts are spelled once."""
+    """The keys of one decision: digests as of `digest`, for which the prompt's tokens are spelled once."""
 
-    around: Around
-    prompt: Tokens
-    calls: Sequence[Offered]
-
-    @cached_property
-    def prompt_digest(self) -> str:
-        """`digest(prompt)`."""
-        return hashlib.sha256(self._spelled.encode()).hexdigest()
-
-    @cached_property
-    def decision(self) -> str:
-        """The digest of model, prompt, calls, rule and the version of what makes contexts canonical."""
-        before, between, after, _ = self.around
-        calls = ",".join(_spelled_call(offered.text, offered.tokens) for offered in self.calls)
-        return hashlib.sha256(f"{before}[{calls}]{between}{self._spelled}{after}".encode()).hexdigest()
+    def __init__(self, identity: str, rule: Rule, prompt: Tokens, calls: Sequence[Offered]) -> None:
+        """``identity`` is that of the model, as `spelled`."""
+        self._identity = identity
+        self._prompt = spelled_tokens(prompt)
+        self.prompt_digest = digest_text(self._prompt)
+        followed_from = {
+            "model": identity,
+            "canonical": spelled(FORM_VERSION),
+            "prompt": self._prompt,
+            "calls": joined([_spelled_call(offered.text, offered.tokens) for offered in calls]),
+            **{name: spelled(part) for name, part in rule_data(rule).items()},
+        }
+        self.decision = digest_text(joined(followed_from))
 
     @cached_property
     def question(self) -> str:
         """What a worker claims: the model and the prompt, whatever is offered and by whichever rule."""
-        return self._beginning.copy().hexdigest()
+        return digest_text(f"[{self._identity},{self._prompt}")
 
     def node(self, path: Tokens, allowed: Tokens) -> str:
         """`digest([identity, prompt, path, allowed])`."""
-        whole = self._beginning.copy()
-        whole.update(f",{spelled(path)},{spelled(allowed)}]".encode())
-        return whole.hexdigest()
-
-    @cached_property
-    def _spelled(self) -> str:
-        return spelled_tokens(self.prompt)
-
-    @cached_property
-    def _beginning(self) -> hashlib._Hash:
-        return hashlib.sha256(f"[{self.around.model},{self._spelled}".encode())
+        return digest_text(joined([self._identity, self._prompt, spelled(path), spelled(allowed)]))

@@ -17,7 +17,7 @@ from msgspec import Struct, ValidationError, convert
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.prompt import Message
-from stead_sym.agents.records.digest import digest, spelled
+from stead_sym.agents.records.digest import digest, joined, spelled
 from stead_sym.agents.records.possible import Branching, Greedy, Rule, Tokens, rule_data, rule_from_data
 from stead_sym.agents.records.said import SAMPLES, Decoding, Given, Said, Samples, Unforced
 from stead_sym.agents.records.trie import Decoder, trie
@@ -133,18 +133,9 @@ class Answer:
 
     def spelled(self) -> str:
         """`digest.spelled(data())`, in which a call that many contexts offer is spelled once."""
-        parts = {
-            "calls": f"[{','.join(map(_spelled_call, self.calls))}]",
-            "key": spelled(self.key),
-            "model": spelled(dict(self.model)),
-            "prompt": spelled(self.prompt),
-            "prompt_digest": spelled(self.prompt_digest),
-            "said": spelled(_said_data(self.said)),
-            "selected": spelled([_call_data(call) for call in sorted(self.selected)]),
-            "time": spelled(self.time),
-            "versions": spelled(dict(self.versions)),
-        }
-        return f"{{{','.join(f'{spelled(name)}:{text}' for name, text in parts.items())}}}"
+        data = self.data()
+        calls = joined([*map(_spelled_call, self.calls)])
+        return joined({name: calls if name == "calls" else spelled(part) for name, part in data.items()})
 
     @classmethod
     def from_data(cls, data: Any) -> Answer:

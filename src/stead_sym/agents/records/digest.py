@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,9 +28,21 @@ def spelled_tokens(tokens: tuple[int, ...]) -> str:
     return spelled(tokens)
 
 
+def joined(parts: Mapping[str, str] | Sequence[str]) -> str:
+    """`spelled` of a dictionary or a list whose parts are spelled already."""
+    if isinstance(parts, Mapping):
+        return "{" + ",".join([f"{spelled(name)}:{parts[name]}" for name in sorted(parts)]) + "}"
+    return f"[{','.join(parts)}]"
+
+
 def digest(data: object) -> str:
     """SHA-256 of `spelled(data)`, in hexadecimal."""
-    return hashlib.sha256(spelled(data).encode()).hexdigest()
+    return digest_text(spelled(data))
+
+
+def digest_text(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest_files(paths: Iterable[Path]) -> str:

@@ -9,7 +9,6 @@ carries the digest of its contents, and every read checks it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 from stead_sym.agents.records.answer import Answer, given_data, given_from_data
-from stead_sym.agents.records.digest import spelled
+from stead_sym.agents.records.digest import digest_text, joined, spelled
 from stead_sym.agents.records.said import Given, is_logprob
 from stead_sym.errors import StoreError
 
@@ -237,7 +236,7 @@ def _row(key: str, text: str) -> dict[str, str]:
 
 def _digest(key: str, text: str) -> str:
     """`digest([key, body])`, where ``text`` is `spelled(body)`, without spelling it once more."""
-    return hashlib.sha256(f"[{spelled(key)},{text}]".encode()).hexdigest()
+    return digest_text(joined([spelled(key), text]))
 
 
 def _calls(answer: Answer) -> str:
