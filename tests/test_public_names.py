@@ -44,7 +44,7 @@ export
 logic
     AF AG AU AW AX And Atom Binder Compare Const Count Definition EF EG EU EW EX Empty Equal Exists FALSE
     Forall Formula Future Globally Iff Implies Name Next Not Or Same TRUE Term Truth Until Use Var
-    Wildcard atleast atmost atom compare empty equal exactly exists forall holds iff parse_formula
+    Wildcard atleast atmost atom compare empty equal exactly exists forall holds iff leads_to parse_formula
     print_formula same
 relational
     CanonicalForm Fact Instance Relation Schema Sort Value isomorphic orbit

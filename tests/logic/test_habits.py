@@ -24,6 +24,7 @@ SLIPS = [
     ("spec s AG forall c, d. c =@= d", "equality is one `=`"),
     ("spec s Seen(_, _) &@& Seen(_, _)", "write one `&`, or `and`"),
     ("spec s Seen(_, _) |@| Seen(_, _)", "write one `|`, or `or`"),
+    ("spec s true ~> false @~> true", "`f ~> g ~> h` reads in two ways: put one of them in parentheses"),
     ("@// the rest", "a comment begins with `#`"),
     ("spec s true\n@-- the rest", "a comment begins with `#`"),
     ("sort n = 0..3 relation N(n) spec s forall x. N(x @+ 1)",

@@ -25,6 +25,7 @@ from stead_sym.logic.compose import (
     exists,
     forall,
     iff,
+    leads_to,
     same,
 )
 from stead_sym.logic.parser import MAX_DEPTH, parse_binders, parse_formula
@@ -43,6 +44,9 @@ P, Q, N = atom("P", "x"), atom("Q", "x"), atom("N")
         ("P(x) -> Q(x) -> N()", P >> (Q >> N)),
         ("P(x) <-> Q(x) <-> N()", iff(iff(P, Q), N)),
         ("P(x) -> Q(x) <-> N() | P(x)", iff(P >> Q, N | P)),
+        ("P(x) <-> Q(x) ~> N() -> P(x)", leads_to(iff(P, Q), N >> P)),
+        ("~P(x)~>~Q(x)", leads_to(~P, ~Q)),
+        ("forall x. P(x) ~> Q(x)", forall("x", leads_to(P, Q))),
         ("~P(x) & Q(x)", ~P & Q),
         ("not P(x) and !Q(x) or N", (~P & ~Q) | N),
         ("~AX ~P(x)", ~AX(~P)),
@@ -112,7 +116,11 @@ def test_places():
         ("atleast x. P(x)", 'f:1:9: unexpected "x"; expected a number'),
         ("atleast -1 x. P(x)", 'f:1:9: unexpected "-"; expected a number'),
         ("x =", "f:1:4: unexpected end; expected a name or a number"),
-        ("A[P(x)]", 'f:1:7: unexpected "]"; expected a connective (& | -> <->) or `U` or `W`'),
+        ("A[P(x)]", 'f:1:7: unexpected "]"; expected `U` or `W`'),
+        (
+            "N ~> N ~> N",
+            'f:1:8: unexpected "~>"; `f ~> g ~> h` reads in two ways: put one of them in parentheses',
+        ),
         ("P(x) & $y", 'f:1:8: unexpected "$"; expected a formula'),
         ("atleast 12345678901 x. P(x)", "f:1:9: a number of 11 digits; write one of 9 at most"),
     ],

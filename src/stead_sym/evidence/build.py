@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, assert_never
+from typing import Protocol, TypeAlias
 
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.tree import Evaluated, Node, Parts, Reason, Run, Unshown, Values, negation
@@ -17,12 +17,8 @@ from stead_sym.logic.evaluate import holds as evaluated
 from stead_sym.logic.syntax import (
     TRUE,
     And,
-    Atom,
     Binder,
-    Compare,
     Count,
-    Empty,
-    Equal,
     Exists,
     Expanded,
     Forall,
@@ -35,10 +31,8 @@ from stead_sym.logic.syntax import (
     Not,
     Or,
     Quantified,
-    Same,
-    Truth,
+    Temporal,
     Until,
-    Use,
     free_variables,
     is_temporal,
 )
@@ -145,8 +139,6 @@ class _At:
         if not is_temporal(formula) and not _decided_by_one(formula, truth):
             return Evaluated()
         match formula:
-            case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
-                return Evaluated()
             case Not(body):
                 return Parts(((0, self._here(body, not truth)),))
             case And(parts):
@@ -181,10 +173,10 @@ class _At:
                     return self._lasso(right, False)
                 never = (right, False)
                 return self._until(negation(right), broken, (never,), (never, (left, False)))
-            case Next() | Future() | Globally() | Until():
+            case _ if isinstance(formula, Temporal):
                 return Unshown()
             case _:
-                assert_never(formula)
+                raise AssertionError(f"{formula} is seen in the state")
 
     def _here(self, formula: Formula, truth: bool) -> Node:
         return self.walk.node(formula, self.state, self.sigma, truth)

@@ -20,12 +20,8 @@ from stead_sym.logic.evaluate import declared
 from stead_sym.logic.evaluate import holds as evaluated
 from stead_sym.logic.syntax import (
     And,
-    Atom,
     Binder,
-    Compare,
     Count,
-    Empty,
-    Equal,
     Exists,
     Expanded,
     Forall,
@@ -37,10 +33,8 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
-    Same,
-    Truth,
+    Temporal,
     Until,
-    Use,
     free_variables,
     is_temporal,
 )
@@ -103,8 +97,6 @@ class _Prefix:
             state = self._states[at]
             return seen(formula, state, sigma, truth) if evaluated(formula, state, sigma) == truth else None
         match formula:
-            case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
-                raise AssertionError(f"{formula} is no claim about runs")
             case Not(body):
                 return self._parts(formula, at, sigma, truth, {0: (body, not truth)}, every=True)
             case And(parts):
@@ -138,10 +130,10 @@ class _Prefix:
                 return self._first(formula, truth, at, sigma, {left: True}, ((right, True),))
             case Until("A", left, right) if not truth:
                 return self._first(formula, truth, at, sigma, {right: False}, ((right, False), (left, False)))
-            case Next() | Future() | Globally() | Until():
+            case _ if isinstance(formula, Temporal):
                 return None
             case _:
-                assert_never(formula)
+                raise AssertionError(f"{formula} is no claim about runs")
 
     def _parts(
         self,

@@ -21,6 +21,7 @@ from .compose import (
     exists,
     forall,
     iff,
+    leads_to,
     same,
 )
 from .evaluate import holds
@@ -112,6 +113,7 @@ __all__ = [  # noqa: RUF022 - in groups
     "exists",
     "forall",
     "iff",
+    "leads_to",
     "same",
     "holds",
 ]

@@ -8,7 +8,6 @@ formula is refused with a `TypeError` where it is put in.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import get_args
 
 from stead_sym.logic.parser import parse_binders
@@ -18,6 +17,7 @@ from stead_sym.logic.syntax import (
     Compare,
     Comparison,
     Count,
+    Derived,
     Empty,
     Equal,
     Exists,
@@ -35,6 +35,7 @@ from stead_sym.logic.syntax import (
     Until,
     Var,
     map_children,
+    map_terms,
 )
 
 
@@ -59,6 +60,11 @@ def compare(left: str, ordering: Ordering, right: str) -> Compare:
 def iff(left: Formula, right: Formula) -> Iff:
     """`f <-> g`."""
     return Iff(as_formula(left), as_formula(right))
+
+
+def leads_to(left: Formula, right: Formula) -> Derived:
+    """`f ~> g`."""
+    return Derived("~>", (as_formula(left), as_formula(right)))
 
 
 def same(relation: str) -> Same:
@@ -188,12 +194,6 @@ def _bound(formula: Formula, name: str) -> Formula:
     def term(t: Term) -> Term:
         return Var(name) if isinstance(t, Name) and t.text == name else t
 
-    match formula:
-        case Atom(_, args):
-            return replace(formula, args=tuple(map(term, args)))
-        case Equal(left, right) | Compare(_, left, right):
-            return replace(formula, left=term(left), right=term(right))
-        case _ if isinstance(formula, Quantified) and formula.binder.name == name:
-            return formula
-        case _:
-            return map_children(lambda f: _bound(f, name), formula)
+    if isinstance(formula, Quantified) and formula.binder.name == name:
+        return formula
+    return map_children(lambda f: _bound(f, name), map_terms(term, formula))

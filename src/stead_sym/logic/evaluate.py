@@ -19,6 +19,7 @@ from stead_sym.logic.syntax import (
     Compare,
     Const,
     Count,
+    Derived,
     Empty,
     Equal,
     Exists,
@@ -99,7 +100,7 @@ def _holds(
             return compares(formula, value_of(left, sigma), value_of(right, sigma), state.schema)
         case Atom():
             return fact_of(formula, sigma, state.schema) in (_primed(after) if formula.primed else state)
-        case Use():
+        case Use() | Derived():
             raise unexpanded(formula)
         case Not(body):
             return not here(body)

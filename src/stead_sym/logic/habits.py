@@ -52,6 +52,7 @@ _HABITS = (
     _Habit("equality is one `=`", r"=", before="="),
     _Habit("write one `&`, or `and`", r"&", before="&"),
     _Habit("write one `|`, or `or`", r"\|", before=r"\|"),
+    _Habit("`f ~> g ~> h` reads in two ways: put one of them in parentheses", r"~>", before=r"~>.*"),
     _Habit("a comment begins with `#`", r"//|/\*|--"),
     _Habit(
         "there is no arithmetic: `succ(x, y)` says that y is the next after x",

@@ -38,6 +38,7 @@ from stead_sym.logic.syntax import (
     TRUE,
     And,
     Count,
+    Derived,
     Exists,
     Expanded,
     Forall,
@@ -101,7 +102,7 @@ def core(formula: Expanded) -> Core:
             formula = defined
         elif isinstance(formula, Not):
             formula, negated = formula.body, not negated
-    if isinstance(formula, Use):
+    if isinstance(formula, Use | Derived):
         raise unexpanded(formula)
     if any(core(child) is not child for child in children(formula)):
         formula = map_children(core, formula)

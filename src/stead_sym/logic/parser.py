@@ -27,6 +27,7 @@ from stead_sym.logic.syntax import (
     Compare,
     Comparison,
     Count,
+    Derived,
     Empty,
     Equal,
     Exists,
@@ -61,6 +62,7 @@ PHRASES: Mapping[str, str] = {
     "_NOT": "a formula",
     "_AND": "a connective (& | -> <->)",
     "_IFF": "a connective (& | -> <->)",
+    "DERIVED": "a connective (& | -> <->)",
     "NAME": "a name",
     "INT": "a number",
     "U": "`U` or `W`",
@@ -82,8 +84,9 @@ PHRASES: Mapping[str, str] = {
 def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
     """The formula that the text is.
 
-    `<->` associates to the left, `->` to the right; `a & b & c` is one conjunction of three parts, and
-    parentheses are kept as nesting. A relation without arguments may stand without `()`. Raises `ParseError`.
+    `<->` associates to the left, `->` to the right, `~>` to neither; `a & b & c` is one conjunction of three
+    parts, and parentheses are kept as nesting. A relation without arguments may stand without `()`. Raises
+    `ParseError`.
     """
     return FormulaReader(source).formula(parse_tree(_parser(), text, "formula", source, PHRASES))
 
@@ -178,7 +181,7 @@ def _short(text: str) -> str:
 
 
 def _alternatives(terminals: set[str], phrases: Mapping[str, str]) -> str:
-    if terminals & {"_NOT", "_AND", "_IFF"}:
+    if terminals & {"_NOT", "_AND", "_IFF", "DERIVED"}:
         terminals -= {"_LPAR"}
     if "_NOT" in terminals:
         terminals -= {"NAME", "INT"}
@@ -289,6 +292,8 @@ class FormulaReader:
                 return Implies(*parts, span=span)
             case "iff":
                 return Iff(*parts, span=span)
+            case "derived":
+                return Derived(str(tokens[0]), parts, span=span)
             case "next":
                 return Next(path, *parts, span=span)
             case "future":

@@ -6,7 +6,6 @@ quantifier (`~exists x. (f & g)`), where leaving them out is right and misleads.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import IntEnum
 from typing import assert_never
 
@@ -16,6 +15,7 @@ from stead_sym.logic.syntax import (
     Binder,
     Compare,
     Count,
+    Derived,
     Empty,
     Equal,
     Exists,
@@ -30,7 +30,6 @@ from stead_sym.logic.syntax import (
     Or,
     Quantified,
     Same,
-    Term,
     Truth,
     Until,
     Use,
@@ -38,6 +37,7 @@ from stead_sym.logic.syntax import (
     Wildcard,
     conjunction,
     disjunction,
+    map_terms,
     terms,
 )
 
@@ -46,10 +46,11 @@ class _Level(IntEnum):
     """How tightly the places of a formula bind; a formula of a looser level needs parentheses there."""
 
     FORMULA = 0
-    IMPLICATION = 1
-    DISJUNCTION = 2
-    CONJUNCTION = 3
-    UNARY = 4
+    EQUIVALENCE = 1
+    IMPLICATION = 2
+    DISJUNCTION = 3
+    CONJUNCTION = 4
+    UNARY = 5
 
 
 def print_formula(formula: Formula) -> str:
@@ -110,21 +111,21 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
         case And(parts):
             if len(parts) < 2:
                 return _text(conjunction(parts), place, followed=followed)
-            return _joined(" & ", parts, _Level.CONJUNCTION, place, followed)
+            return _joined("&", parts, _Level.CONJUNCTION, (_Level.UNARY, _Level.UNARY), place, followed)
         case Or(parts):
             if len(parts) < 2:
                 return _text(disjunction(parts), place, followed=followed)
-            return _joined(" | ", parts, _Level.DISJUNCTION, place, followed)
+            tighter = _Level.CONJUNCTION, _Level.CONJUNCTION
+            return _joined("|", parts, _Level.DISJUNCTION, tighter, place, followed)
         case Implies(left, right):
-            wrap = place > _Level.IMPLICATION
-            start = _text(left, _Level.DISJUNCTION, followed=True)
-            end = _text(right, _Level.IMPLICATION, followed=followed and not wrap)
-            return _wrapped(f"{start} -> {end}", wrap)
+            sides = _Level.DISJUNCTION, _Level.IMPLICATION
+            return _joined("->", (left, right), _Level.IMPLICATION, sides, place, followed)
         case Iff(left, right):
-            wrap = place > _Level.FORMULA
-            start = _text(left, _Level.FORMULA, followed=True)
-            end = _text(right, _Level.IMPLICATION, followed=followed and not wrap)
-            return _wrapped(f"{start} <-> {end}", wrap)
+            sides = _Level.EQUIVALENCE, _Level.IMPLICATION
+            return _joined("<->", (left, right), _Level.EQUIVALENCE, sides, place, followed)
+        case Derived(operator, operands):
+            sides = _Level.EQUIVALENCE, _Level.EQUIVALENCE
+            return _joined(operator, operands, _Level.FORMULA, sides, place, followed)
         case _:
             assert_never(formula)
 
@@ -137,33 +138,31 @@ def _with_wildcards(formula: Formula) -> Formula | None:
     while isinstance(formula, Exists) and formula.binder.wild:
         wild[formula.binder.name] = Wildcard(formula.binder.sort)
         formula = formula.body
-    if not isinstance(formula, Atom | Compare):
+    if not isinstance(formula, Atom) and not (isinstance(formula, Compare) and formula.ordering == "succ"):
         return None
     if [str(term) for term in terms(formula) if str(term) in wild] != list(wild):
         return None
 
-    def shown(term: Term) -> Term:
-        return wild.get(term.name, term) if isinstance(term, Var) else term
-
-    match formula:
-        case Atom(_, args):
-            return replace(formula, args=tuple(map(shown, args)))
-        case Compare("succ", left, right):
-            return replace(formula, left=shown(left), right=shown(right))
-        case _:
-            return None
+    return map_terms(lambda term: wild.get(str(term), term) if isinstance(term, Var) else term, formula)
 
 
 def _wrapped(text: str, wrap: bool) -> str:
     return f"({text})" if wrap else text
 
 
-def _joined(symbol: str, parts: tuple[Formula, ...], own: _Level, place: _Level, followed: bool) -> str:
+def _joined(
+    symbol: str,
+    parts: tuple[Formula, ...],
+    own: _Level,
+    sides: tuple[_Level, _Level],
+    place: _Level,
+    followed: bool,
+) -> str:
+    """The parts with the symbol between them, at places that ask for ``sides``, the second being the last."""
     wrap = place > own
-    tighter = _Level(own + 1)
-    texts = [_text(part, tighter, followed=True) for part in parts[:-1]]
-    texts.append(_text(parts[-1], tighter, followed=followed and not wrap))
-    return _wrapped(symbol.join(texts), wrap)
+    texts = [_text(part, sides[0], followed=True) for part in parts[:-1]]
+    texts.append(_text(parts[-1], sides[1], followed=followed and not wrap))
+    return _wrapped(f" {symbol} ".join(texts), wrap)
 
 
 def _negated(body: Formula, *, followed: bool) -> str:
@@ -171,7 +170,7 @@ def _negated(body: Formula, *, followed: bool) -> str:
         body = atom
     if isinstance(body, Quantified):
         prefix, inner = _prefix(body)
-        connective = isinstance(inner, And | Or | Implies | Iff)
+        connective = isinstance(inner, And | Or | Implies | Iff | Derived)
         text = f"{prefix}. {_wrapped(_text(inner, _Level.FORMULA, followed=False), connective)}"
         return _wrapped(text, followed)
     if isinstance(body, Not) and isinstance(body.body, Equal):

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.derived import meaning
 from stead_sym.logic.names import WORDS, Names, check_name, nearest
 from stead_sym.logic.substitution import expand, substitute
 from stead_sym.logic.syntax import (
@@ -24,27 +25,22 @@ from stead_sym.logic.syntax import (
     Compare,
     Const,
     Count,
+    Derived,
     Empty,
     Equal,
     Exists,
     Expanded,
     Forall,
     Formula,
-    Future,
-    Globally,
     Iff,
-    Implies,
     Name,
-    Next,
-    Not,
     Or,
     Quantified,
     Raw,
     Resolved,
     Same,
+    Temporal,
     Term,
-    Truth,
-    Until,
     Use,
     Var,
     Wildcard,
@@ -122,22 +118,17 @@ class _Inference:
     known: dict[int, tuple[str, Span | None]] = field(default_factory=dict)  # root -> sort, where it is from
 
     def formula(self, formula: Formula, scope: Mapping[str, _Type]) -> Formula:
+        outermost = meaning(formula) if isinstance(formula, Derived) else formula
+        if isinstance(outermost, Temporal) and not self.temporal:
+            raise DeclarationError(
+                "a temporal operator stands in a first-order formula; only `spec` may hold them",
+                formula.span,
+            )
         match formula:
-            case Truth():
-                return formula
-            case Not() | Implies() | Iff():
-                return map_children(lambda f: self.formula(f, scope), formula)
             case And(parts):
                 return self._joined(formula, conjunction(tuple(self.formula(f, scope) for f in parts)))
             case Or(parts):
                 return self._joined(formula, disjunction(tuple(self.formula(f, scope) for f in parts)))
-            case Next() | Future() | Globally() | Until():
-                if not self.temporal:
-                    raise DeclarationError(
-                        "a temporal operator stands in a first-order formula; only `spec` may hold them",
-                        formula.span,
-                    )
-                return map_children(lambda f: self.formula(f, scope), formula)
             case Equal():
                 return self._equal(formula, scope)
             case Compare():
@@ -156,7 +147,7 @@ class _Inference:
             case Exists() | Forall() | Count():
                 return self._quantified(formula, scope)
             case _:
-                assert_never(formula)
+                return map_children(lambda f: self.formula(f, scope), formula)
 
     @staticmethod
     def _joined(formula: And | Or, joined: Formula) -> Formula:

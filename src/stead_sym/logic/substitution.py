@@ -1,6 +1,7 @@
 """Substitution, and the step from resolved to expanded formulas; both avoid capture.
 
-Expanding puts the bodies of definitions where they are used, and a quantifier where a `_` stands.
+Expanding puts the bodies of definitions where they are used, the meaning of an operator that is defined by
+others in its place, and a quantifier where a `_` stands.
 
 One decision: a bound variable is renamed (`x` to `x_1`, `x_2`, …) only when a name that comes in
 would be captured. A constant counts as such a name: text says by its binders alone what a name is, so
@@ -15,6 +16,7 @@ from functools import cached_property
 from itertools import count
 
 from stead_sym.errors import DeclarationError
+from stead_sym.logic.derived import meaning
 from stead_sym.logic.names import constants
 from stead_sym.logic.syntax import (
     MAX_DEPTH,
@@ -24,7 +26,7 @@ from stead_sym.logic.syntax import (
     Compare,
     Count,
     Definition,
-    Equal,
+    Derived,
     Exists,
     Expanded,
     Forall,
@@ -37,6 +39,7 @@ from stead_sym.logic.syntax import (
     Wildcard,
     free_variables,
     map_children,
+    map_terms,
     subformulas,
     terms,
     unexpanded,
@@ -47,20 +50,15 @@ def substitute(formula: Formula, images: Mapping[str, Term]) -> Formula:
     """φ[x := t]: every free occurrence of the variables replaced, all at once."""
     if not images:
         return formula
-    match formula:
-        case Atom() | Use():
-            return replace(formula, args=tuple(_term(t, images) for t in formula.args))
-        case Equal() | Compare():
-            return replace(formula, left=_term(formula.left, images), right=_term(formula.right, images))
-        case Exists() | Forall() | Count():
-            return _under_binder(formula, images)
-        case _:
-            return map_children(lambda f: substitute(f, images), formula)
+    if isinstance(formula, Quantified):
+        return _under_binder(formula, images)
+    return map_children(lambda f: substitute(f, images), map_terms(lambda t: _term(t, images), formula))
 
 
 def expand(formula: Resolved, definitions: Mapping[str, Definition]) -> Expanded:
     """φ with every use of a definition replaced by its body, in which the arguments stand for the parameters,
-    and each atom with a `_` by `exists x. …` over it, x a variable that stands nowhere else.
+    each operator of `logic.derived` by its meaning, and each atom with a `_` by `exists x. …` over it, x a
+    variable that stands nowhere else.
 
     A definition may use others, declared before or after it; ``definitions`` are resolved. Raises
     `DeclarationError` for one that leads back to itself.
@@ -97,6 +95,8 @@ class _Expansion:
                 definition = self.definitions[name]
                 body = self.expanded(definition.body, (*path, name), depth)
                 return substitute(body, {p.name: t for p, t in zip(definition.params, args, strict=True)})
+            case Derived():
+                return self.expanded(meaning(formula), path, depth)
             case Exists() | Forall() | Count():
                 body = self.expanded(formula.body, path, depth + 1)
                 return _rebound(formula, body, constants(body))
@@ -106,13 +106,8 @@ class _Expansion:
     def _quantified(self, formula: Atom | Use | Compare, path: tuple[str, ...], depth: int) -> Formula:
         """`P(c, _)` as `exists x. P(c, x)`."""
         named, binders = without_wildcards(terms(formula), self._names)
-        plain: Formula
-        if isinstance(formula, Compare):
-            left, right = named
-            plain = replace(formula, left=left, right=right)
-        else:
-            plain = replace(formula, args=named)
-        plain = self.expanded(plain, path, depth)
+        replacing = iter(named)
+        plain = self.expanded(map_terms(lambda _: next(replacing), formula), path, depth)
         for binder in reversed(binders):
             plain = Exists(binder, plain, span=formula.span)
         return plain

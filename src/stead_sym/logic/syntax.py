@@ -1,8 +1,8 @@
 """First-order CTL: terms and formulas as a closed union of small frozen classes.
 
 `Formula` lists the constructors; traverse them with ``match`` and close with ``assert_never``.
-`children` and `map_children` are the one place that knows the shape of each class. Spans (where a
-node stood in its source) never take part in equality.
+`children`, `terms` and what maps over them read the shape of a class off its fields. Spans (where a node
+stood in its source) never take part in equality.
 
 Formulas compose with Python's operators: ``f & g``, ``f | g``, ``~f`` and ``f >> g`` (implies). Each computes
 its hash once: results are kept by formula in many places.
@@ -13,9 +13,9 @@ A formula goes through three phases, and each step leaves fewer constructors:
   a `Name`, a binder may lack its sort, and an `Atom` may stand for the use of a definition;
 - *resolved* by `logic.sorts.resolve`: terms are `Var`, `Const` or `Wildcard`, binders and comparisons have
   their sorts, and the use of a definition is a `Use`. This is what prints back as it was written;
-- *expanded* by `logic.substitution.expand`: no `Use` is left, and no `Wildcard`. Truth, runs, diagrams and
-the counting of
-  variables are defined for expanded formulas, and raise `TypeError` where they meet anything earlier.
+- *expanded* by `logic.substitution.expand`: no `Use` is left, no `Derived` and no `Wildcard`. Truth, runs,
+  diagrams and the counting of variables are defined for expanded formulas, and raise `TypeError` where they
+  meet anything earlier.
 
 An expanded formula is also a resolved one and a resolved one also raw: each step leaves what is past it as
 it is. `Deployment` takes both. The aliases `Raw`, `Resolved` and `Expanded` of `Formula` say in a signature
@@ -24,10 +24,10 @@ which phase is meant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any, Literal, NoReturn, TypeAlias, assert_never, get_args
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, get_args
 
 from stead_sym.errors import Span
 from stead_sym.support.html import Displayed
@@ -332,15 +332,26 @@ class Empty(_Composable):
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Derived(_Composable):
+    """An operator that is defined by others (`logic.derived`), in a raw or resolved formula; an expanded one
+    has none."""
+
+    operator: str
+    operands: tuple[Formula, ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
 Formula: TypeAlias = (
     Truth | Equal | Compare | Atom | Use | Not | And | Or | Implies | Iff | Exists | Forall | Count
-    | Next | Future | Globally | Until | Same | Empty
+    | Next | Future | Globally | Until | Same | Empty | Derived
 )  # fmt: skip
 Raw: TypeAlias = Formula
 Resolved: TypeAlias = Formula
 Expanded: TypeAlias = Formula
 Quantified: TypeAlias = Exists | Forall | Count
 Temporal: TypeAlias = Next | Future | Globally | Until
+F = TypeVar("F", bound=Formula)
 
 
 def _hash_once(constructor: Any) -> None:
@@ -374,36 +385,55 @@ class Definition:
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
+_FORMULAS = ("Formula", "tuple[Formula, ...]")
+_TERMS = ("Term", "tuple[Term, ...]")
+
+
+def _fields(kinds: tuple[str, ...]) -> Mapping[type, tuple[str, ...]]:
+    """Per constructor the names of its fields that are declared as one of these."""
+    return {
+        constructor: tuple(each.name for each in fields(constructor) if each.type in kinds)
+        for constructor in get_args(Formula)
+    }
+
+
+_CHILDREN, _OWN_TERMS = _fields(_FORMULAS), _fields(_TERMS)
+
+
+def _of(fields_: Mapping[type, tuple[str, ...]], formula: Formula) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = ()
+    for name in fields_[type(formula)]:
+        value = getattr(formula, name)
+        found += value if isinstance(value, tuple) else (value,)
+    return found
+
+
+def _mapped(fields_: Mapping[type, tuple[str, ...]], transform: Callable[[Any], Any], formula: F) -> F:
+    changed: dict[str, Any] = {}
+    for name in fields_[type(formula)]:
+        value = getattr(formula, name)
+        changed[name] = tuple(map(transform, value)) if isinstance(value, tuple) else transform(value)
+    return replace(formula, **changed) if changed else formula
+
+
 def children(formula: Formula) -> tuple[Formula, ...]:
     """The immediate subformulas, in the order written."""
-    match formula:
-        case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
-            return ()
-        case Not(body) | Next(_, body) | Future(_, body) | Globally(_, body):
-            return (body,)
-        case Exists(_, body) | Forall(_, body) | Count(_, _, _, body):
-            return (body,)
-        case And(parts) | Or(parts):
-            return parts
-        case Implies(left, right) | Iff(left, right) | Until(_, left, right):
-            return (left, right)
-        case _:
-            assert_never(formula)
+    return _of(_CHILDREN, formula)
 
 
-def map_children(transform: Callable[[Formula], Formula], formula: Formula) -> Formula:
+def map_children(transform: Callable[[Formula], Formula], formula: F) -> F:
     """The same constructor over the transformed immediate subformulas."""
-    match formula:
-        case Truth() | Equal() | Compare() | Atom() | Use() | Same() | Empty():
-            return formula
-        case Not() | Next() | Future() | Globally() | Exists() | Forall() | Count():
-            return replace(formula, body=transform(formula.body))
-        case And(parts) | Or(parts):
-            return replace(formula, parts=tuple(transform(part) for part in parts))
-        case Implies() | Iff() | Until():
-            return replace(formula, left=transform(formula.left), right=transform(formula.right))
-        case _:
-            assert_never(formula)
+    return _mapped(_CHILDREN, transform, formula)
+
+
+def terms(formula: Formula) -> tuple[Term, ...]:
+    """The terms that the formula itself holds, without those of its subformulas."""
+    return _of(_OWN_TERMS, formula)
+
+
+def map_terms(transform: Callable[[Term], Term], formula: F) -> F:
+    """The same constructor over the transformed terms that the formula itself holds."""
+    return _mapped(_OWN_TERMS, transform, formula)
 
 
 def subformulas(formula: Formula) -> Iterator[Formula]:
@@ -417,17 +447,6 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
 def is_temporal(formula: Formula) -> bool:
     """Whether a temporal operator occurs anywhere in the formula."""
     return isinstance(formula, Temporal) or any(map(is_temporal, children(formula)))
-
-
-def terms(formula: Formula) -> tuple[Term, ...]:
-    """The terms that the formula itself holds, without those of its subformulas."""
-    match formula:
-        case Atom(_, args) | Use(_, args):
-            return args
-        case Equal(left, right) | Compare(_, left, right):
-            return (left, right)
-        case _:
-            return ()
 
 
 @lru_cache(maxsize=1 << 16)
@@ -471,6 +490,7 @@ def unquantified(wildcard: Wildcard) -> TypeError:
     return TypeError(f"a `{wildcard}` of sort {wildcard.sort} is not quantified; {RESOLVE_FIRST}")
 
 
-def unexpanded(use: Use) -> TypeError:
-    """What to raise for the use of a definition whose body is not at hand."""
-    return TypeError(f"{use} uses the definition {use.definition}, which is not expanded; {RESOLVE_FIRST}")
+def unexpanded(formula: Use | Derived) -> TypeError:
+    """What to raise for what `expand` was to replace."""
+    what = f"definition {formula.definition}" if isinstance(formula, Use) else f"operator {formula.operator}"
+    return TypeError(f"{formula} uses the {what}, which is not expanded; {RESOLVE_FIRST}")

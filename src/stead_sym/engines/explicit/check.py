@@ -31,6 +31,7 @@ from stead_sym.logic.syntax import (
     Binder,
     Compare,
     Count,
+    Derived,
     Empty,
     Equal,
     Exists,
@@ -204,7 +205,7 @@ class Labelling:
             case Until(_, left, right, weak):  # A[f W g] = ¬E[¬g U ¬f ∧ ¬g], A[f U g] = A[f W g] ∧ AF g
                 f, g = self._not(sat(left)), self._not(sat(right))
                 return self._not(self._eu(g, f & g) | (0 if weak else self._eg(g)))
-            case Use():
+            case Use() | Derived():
                 raise unexpanded(formula)
             case Same() | Empty() | Atom():
                 raise ValueError(f"a formula about the next state outside `ensure`: {formula}")

@@ -7,16 +7,15 @@ is decided by reading every atom that mentions it as false, and equalities as ei
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool
+from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import (
     WILDCARD,
     And,
     Atom,
-    Compare,
     Count,
     Empty,
     Equal,
@@ -25,21 +24,13 @@ from stead_sym.logic.syntax import (
     Formula,
     Future,
     Globally,
-    Iff,
-    Implies,
-    Next,
     Not,
-    Or,
     Quantified,
-    Same,
     Truth,
-    Until,
-    Use,
     Var,
     children,
     free_variables,
     subformulas,
-    unexpanded,
 )
 from stead_sym.verification.findings.finding import Finding
 
@@ -58,7 +49,7 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
             declared = deployment.schema.sort(sort).values
             missing = [value for value in declared or () if value not in always]
             wanted = isinstance(part, Exists)  # the truth value that an inactive value would bring in
-            if missing and wanted in _truths(part.body, part.binder.name):
+            if missing and wanted in _truths(core(part.body), part.binder.name):
                 word = "exists" if wanted else "forall"
                 wild = part.binder.wild
                 shown = WILDCARD if wild else f"{word} {part.binder.name}"
@@ -107,7 +98,7 @@ def deleting(effect: Effect) -> Iterator[str]:
 _EITHER = frozenset([True, False])
 
 
-def _truths(formula: Formula, name: str) -> frozenset[bool]:
+def _truths(formula: Core, name: str) -> frozenset[bool]:
     """The truth values that the formula can have where the variable stands for a value that is not active:
     atoms that mention it are false, everything else may be either. Under a temporal operator the value
     may have become active."""
@@ -116,44 +107,20 @@ def _truths(formula: Formula, name: str) -> frozenset[bool]:
     match formula:
         case Atom():
             return frozenset([False])
-        case Equal(left, right):
-            return frozenset([True]) if left == right else _EITHER
-        case Compare():
-            return _EITHER
+        case Equal(left, right) if left == right:
+            return frozenset([True])
         case Not(body):
-            return frozenset(not t for t in _truths(body, name))
+            return frozenset(not truth for truth in _truths(body, name))
         case And(parts):
-            return _combined(all, [_truths(part, name) for part in parts])
-        case Or(parts):
-            return _combined(any, [_truths(part, name) for part in parts])
-        case Implies(left, right):
-            return _combined(any, [frozenset(not t for t in _truths(left, name)), _truths(right, name)])
-        case Exists(_, body) | Forall(_, body):
-            # over nothing `exists` is false and `forall` true
-            return _truths(body, name) | {isinstance(formula, Forall)}
-        case Count(comparison, number, binder, body) if binder.name != name:
-            if _truths(body, name) != {False}:
-                return _EITHER
-            return frozenset([number == 0 if comparison != "atmost" else True])  # none satisfies the body
-        case Iff() | Count() | Next() | Future() | Globally() | Until():
-            return _EITHER
-        case Truth() | Same() | Empty():
-            return _EITHER
-        case Use():
-            raise unexpanded(formula)
+            every = [_truths(part, name) for part in parts]
+            false, true = any(False in truths for truths in every), all(True in truths for truths in every)
+            return frozenset([False] * false + [True] * true)
+        case Exists(_, body):
+            return _truths(body, name) | {False}  # over nothing `exists` is false
+        case Count(_, number, binder, body) if binder.name != name and _truths(body, name) == {False}:
+            return frozenset([number == 0])  # none satisfies the body
         case _:
-            assert_never(formula)
-
-
-def _combined(junction: object, parts: list[frozenset[bool]]) -> frozenset[bool]:
-    """The values of a conjunction (`all`) or disjunction (`any`) of parts with these values."""
-    decisive = junction is any
-    found = set()
-    if any(decisive in part for part in parts):
-        found.add(decisive)
-    if all((not decisive) in part for part in parts):
-        found.add(not decisive)
-    return frozenset(found)
+            return _EITHER
 
 
 # identifiers that come back
