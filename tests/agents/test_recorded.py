@@ -753,7 +753,7 @@ def test_an_exit_in_a_function_in_flight_ends_the_asking():
     async def leaving(context):
         raise SystemExit(3)
 
-    with pytest.raises(SystemExit):
+    with pytest.raises(st.AgentError, match="raises SystemExit: 3"):
         recorded(leaving).select(MANY)
     assert not threads()
 

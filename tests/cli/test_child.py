@@ -388,6 +388,29 @@ def test_what_an_agent_had_done_by_then_fails_with_its_evidence(tmp_path, then, 
     assert main(["replay", str(tmp_path / "paid.stead"), str(tmp_path / "shown" / "unpaid.json")]) == 0
 
 
+@pytest.mark.gate
+@pytest.mark.parametrize(
+    ("module", "status", "why"),
+    [
+        ("import sys\ndef pays(context): sys.exit(0)", 2, "agent pays raises SystemExit: 0"),
+        ("import os\ndef pays(context): os._exit(0)", 3, "the process was ended from within"),
+        ("import sys\ndef pays(context): ...\nsys.exit(0)", 2, "the module cannot be imported: SystemExit"),
+        (
+            "import sys\nclass A:\n  name = 'a'\n  select = lambda *_: sys.exit(0)\npays = A()",
+            2,
+            "an agent, or what it calls, exits with 0",
+        ),
+    ],
+)
+def test_an_agent_that_exits_has_answered_nothing(tmp_path, module, status, why) -> None:
+    tmp_path.joinpath("agent.py").write_text(module)
+    tmp_path.joinpath("paid.stead").write_text(PAID)
+    words = ["verify", "paid.stead", "--agent", "python:agent:pays", "--quiet"]
+    ended = subprocess.run([*COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (status, "")
+    assert why in ended.stderr
+
+
 @linux
 def test_where_memory_runs_out_what_was_established_is_reported(mixed: str) -> None:
     """The system refuses more memory: CUDD calls exit(1), or `dd` raises an error that says nothing, or

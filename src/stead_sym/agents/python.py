@@ -156,7 +156,7 @@ class _Function:
                 answer = self._called(context)
                 if self._is_async and inspect.isawaitable(answer):
                     answer = _listed(await answer)
-        except Exception as error:  # whatever the user's function raises: it is told, and kept as the cause
+        except (Exception, SystemExit) as error:  # whatever the user's function raises: it is told, and kept
             what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
             failure = AgentError(f"agent {self.name} raises {what}; mend it: it was asked about {context}")
             failure.__cause__ = error

@@ -130,6 +130,8 @@ def watched(
         if watch.has_begun:  # whoever calls exit(1) there is not Python
             return watch.stopped(_OUT_OF_MEMORY)
         raise RuntimeError("the child process has ended before it had an answer")
+    if status == 0 and not watch.answered:  # 0 would say that every specification holds
+        return watch.stopped("the process was ended from within, perhaps by code of an agent (`os._exit`)")
     return status
 
 

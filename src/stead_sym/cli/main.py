@@ -26,7 +26,7 @@ from stead_sym import __version__
 from stead_sym.cli.child import Watcher
 from stead_sym.cli.examples_of_help import add_examples_to_help
 from stead_sym.cli.supervised import supervised
-from stead_sym.errors import InputError, SteadError
+from stead_sym.errors import AgentError, InputError, SteadError
 
 _BUG = 4
 _INTERRUPTED = 130  # as of a process that SIGINT has ended
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
         if isinstance(ended, int):
             return ended
         options = _parser(words[:1]).parse_args(words, call)
-        status: int = options.run(options) if ended is None else options.stopped(options, ended)
+        status = _run(options) if ended is None else options.stopped(options, ended)
         sys.stdout.flush()
     except SteadError as error:
         from stead_sym.report.failures import print_error
@@ -81,6 +81,16 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
         except OSError:  # what could not be written would be tried again at the end, with a status of its own
             _let_go_of_stdout()
         return _BUG
+    return status
+
+
+def _run(options: argparse.Namespace) -> int:
+    """The status of the command. Code of the user's, such as that of an agent, that exits has answered
+    nothing: its status would be read as ours. Raises `AgentError` then."""
+    try:
+        status: int = options.run(options)
+    except SystemExit as end:
+        raise AgentError(f"an agent, or what it calls, exits with {end.code!r}; let it answer") from end
     return status
 
 

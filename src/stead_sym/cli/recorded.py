@@ -132,7 +132,7 @@ def _object(word: str) -> Any:
         raise InputError(
             f"{word}: there is no module {error.name} in this folder or installed; name one"
         ) from None
-    except Exception as error:  # whatever the user's module raises: it is told, and kept as the cause
+    except (Exception, SystemExit) as error:  # whatever the user's module raises: it is told, and kept
         raise _unloadable(word, error) from error
     try:
         return reduce(getattr, path.split("."), loaded)
@@ -141,6 +141,6 @@ def _object(word: str) -> Any:
         raise InputError(f"{word}: the module {module} has no {path}; {hint}") from None
 
 
-def _unloadable(word: str, error: Exception) -> InputError:
+def _unloadable(word: str, error: BaseException) -> InputError:
     what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
     return InputError(f"{word}: the module cannot be imported: {what}; mend it")

@@ -17,13 +17,14 @@ from stead_sym.support.progress import Progress
 
 EXPLORING = frozenset({"blame", "bounds", "export", "graph", "symmetry", "verify"})
 """The commands that explore."""
+_HELP = frozenset({"-h", "--help"})
 
 
 def supervised(words: Sequence[str], *, as_command: bool) -> int | Stopped | None:
     """Run the command in a child where it explores, and is given as a command or has limits: its exit status,
     or how it ended before it had one. None where it is to be run here. Raises `InputError` for limits where
     there can be none."""
-    if not words or words[0] not in EXPLORING:
+    if not words or words[0] not in EXPLORING or not _HELP.isdisjoint(words):
         return None
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--timeout", type=seconds)
