@@ -23,7 +23,7 @@ Anything else that escapes is a bug of this package: it keeps its stack trace, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stead_sym.support.printable import printable
@@ -46,6 +46,13 @@ class Span:
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Located:
+    """What was written somewhere: ``span`` says where, if that is known, and takes no part in equality."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 class SteadError(Exception):

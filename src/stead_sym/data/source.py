@@ -6,10 +6,10 @@ SQL, so that a misspelt column can never pass for a new constant.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from stead_sym.errors import Span
+from stead_sym.errors import Located
 from stead_sym.logic.names import is_name
 from stead_sym.relational.schema import escaped
 
@@ -45,12 +45,11 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(Located):
     """The cell of this column. With ``optional``, a row in which it is empty makes no fact."""
 
     name: str
     optional: bool = False
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         name = self.name if is_name(self.name) else f'"{escaped(self.name)}"'
@@ -72,24 +71,22 @@ Argument: TypeAlias = Column | Given
 
 
 @dataclass(frozen=True, slots=True)
-class Into:
+class Into(Located):
     """One fact of each row: the relation, and what stands in its places."""
 
     relation: str
     arguments: tuple[Argument, ...]
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"{self.relation}({', '.join(map(str, self.arguments))})"
 
 
 @dataclass(frozen=True, slots=True)
-class FactsFrom:
+class FactsFrom(Located):
     """`init from SOURCE into P(a, b), Q(a)`: the facts of all rows."""
 
     source: File | Database
     into: tuple[Into, ...]
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"init from {self.source} into {', '.join(map(str, self.into))}"

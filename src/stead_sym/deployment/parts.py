@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from stead_sym.deployment.tool import Tool
-from stead_sym.errors import Span
+from stead_sym.errors import Located
 from stead_sym.logic.names import constants, constants_among
 from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Term
 from stead_sym.relational.schema import Value
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(Located):
     """`view P(x, y) where f`: of P, the agent is shown the tuples satisfying f."""
 
     relation: str
     params: tuple[Binder, ...]
     where: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Located):
     """`call w(x) when f`: one line of a policy. ``args`` are matched against a call's arguments:
     a variable takes the value there (the same one wherever it stands), a constant must be it."""
 
     tool: str
     args: tuple[Term, ...] = ()
     when: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Located):
     """`policy NAME`: the first rule that matches some offered call selects all its matches."""
 
     name: str
     rules: tuple[Rule, ...]
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def constants(self) -> frozenset[Value]:
@@ -51,14 +48,13 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Located):
     """`spec NAME for WHOM f`: an FO-CTL sentence to be checked at the initial state; only for ``whom``, which
     are names of policies, all of which some agent runs, or `any`, which every agent is. Of all if empty."""
 
     name: str
     formula: Formula
     whom: tuple[str, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def is_for(self, deciding: Mapping[str, str]) -> bool:
         """Whether it is asked where these decide, each a policy, `any`, or neither (empty), by agent."""
@@ -76,7 +72,7 @@ ANY = "any"
 
 
 @dataclass(frozen=True, slots=True)
-class FairAction:
+class FairAction(Located):
     """`fair event NAME`, `fair tool NAME`, `fair agent`, `fair agent NAME`: fairness of actions.
 
     Of an event or a tool there is one constraint for each tuple u of arguments: where its calls ω(u) may
@@ -90,7 +86,6 @@ class FairAction:
     name: str | None = None
     strong: bool = False
     params: tuple[str, ...] | None = None
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         """What stands after the word `fair`."""
@@ -100,7 +95,7 @@ class FairAction:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentRole:
+class AgentRole(Located):
     """`agent NAME`: one of several agents, with the names of its tools, and views, policies and texts of its
     own.
 
@@ -113,17 +108,15 @@ class AgentRole:
     policies: tuple[Policy, ...] = ()
     system: str | None = None
     instructions: str | None = None
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Initially:
+class Initially(Located):
     """`initially any P, Q where f`: D0 is any instance of the facts of `init` and any facts of these
     relations that satisfies the sentence f, keeps the bounds and the keys."""
 
     relations: tuple[str, ...]
     where: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

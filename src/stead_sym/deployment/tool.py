@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from stead_sym.errors import Span
+from stead_sym.errors import Located
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Formula
 from stead_sym.relational.schema import Value
 
@@ -26,34 +26,31 @@ class Call(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Located):
     """`choose x: s where f`: any value of s in ad(D) or C that satisfies f."""
 
     binder: Binder
     where: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
+class Fresh(Located):
     """`fresh x: s`: any value of s outside ad(D) and C; two fresh values of an effect differ."""
 
     binder: Binder
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Insert:
+class Insert(Located):
     """`insert P(t) for x, … where f`: add P(t) for all active x satisfying f (read in D)."""
 
     atom: Atom
     binders: tuple[Binder, ...] = ()
     where: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Located):
     """`delete P(t) for x, … where f`: remove P(t) for all active x satisfying f (read in D).
 
     As written, a `_` among t stands for every value; `deployment.desugar` makes a variable of it.
@@ -62,11 +59,10 @@ class Delete:
     atom: Atom
     binders: tuple[Binder, ...] = ()
     where: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Located):
     """`set P(t) for x, … where f`, for a relation with keys: remove the facts of P with the same keys as
     P(t), add P(t). Stands in what is written only: `deployment.desugar` makes a `Delete` and an `Insert` of
     it."""
@@ -74,30 +70,27 @@ class Assign:
     atom: Atom
     binders: tuple[Binder, ...] = ()
     where: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Clear:
+class Clear(Located):
     """`clear P, Q`: remove all facts of these relations."""
 
     relations: tuple[str, ...]
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Ensure:
+class Ensure(Located):
     """`ensure f`: every D' with D ⊕ D' ⊨ f is a successor; quantifiers range over ad(D ⊕ D')."""
 
     formula: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 Statement: TypeAlias = Choose | Fresh | Insert | Delete | Assign | Clear | Ensure
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Located):
     """One `effect` block. The blocks of a tool are alternatives; one is enabled where ``when`` holds.
 
     Either all statements are `ensure` (their conjunction relates D and D'), or none is: then
@@ -107,7 +100,6 @@ class Effect:
 
     statements: tuple[Statement, ...] = ()
     when: Formula = TRUE
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def is_ensure(self) -> bool:
@@ -120,7 +112,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Located):
     """A tool schema ω with its first-order guard and the alternatives of its effect.
 
     A tool written without an `effect` block has one empty alternative: it changes nothing. An ``event`` has
@@ -133,4 +125,3 @@ class Tool:
     guard: Formula = TRUE
     effects: tuple[Effect, ...] = (Effect(),)
     event: bool = False
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)

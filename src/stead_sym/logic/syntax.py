@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, get_args
 
-from stead_sym.errors import Span
+from stead_sym.errors import Located
 from stead_sym.support.html import Displayed
 
 MAX_DEPTH = 200
@@ -42,45 +42,41 @@ Ordering: TypeAlias = Literal["<", "<=", ">", ">=", "succ"]
 
 
 @dataclass(frozen=True, slots=True)
-class Var:
+class Var(Located):
     """A variable; a binder, a parameter or the formula's scope says its sort."""
 
     name: str
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return self.name
 
 
 @dataclass(frozen=True, slots=True)
-class Const:
+class Const(Located):
     """A constant: a value that stands for itself."""
 
     value: str
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return self.value
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Name(Located):
     """A name in a raw formula: a variable where something around the formula declares it, else a constant."""
 
     text: str
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return self.text
 
 
 @dataclass(frozen=True, slots=True)
-class Wildcard:
+class Wildcard(Located):
     """`_` in a resolved formula: some active value of the sort that its position has, quantified right at the
     atom. An expanded formula has none."""
 
     sort: str
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return WILDCARD
@@ -93,7 +89,7 @@ Term: TypeAlias = Var | Const | Name | Wildcard
 
 
 @dataclass(frozen=True, slots=True)
-class Binder:
+class Binder(Located):
     """A declared variable.
 
     ``known_sort`` is its sort as far as it is known: in a raw formula None where it was not written.
@@ -108,7 +104,6 @@ class Binder:
     default: str | None = field(default=None, compare=False, repr=False)
     declared: bool = False
     wild: bool = field(default=False, compare=False, repr=False)
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def sort(self) -> str:
@@ -123,7 +118,7 @@ class Binder:
         return self.name if self.known_sort is None else f"{self.name}: {self.known_sort}"
 
 
-class _Composable(Displayed):
+class _Composable(Located, Displayed):
     """Operators and printing, shared by all formulas."""
 
     __slots__ = ("_hash",)
@@ -157,7 +152,6 @@ class Truth(_Composable):
     """`true` or `false`."""
 
     value: bool
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +160,6 @@ class Equal(_Composable):
 
     left: Term
     right: Term
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +174,6 @@ class Compare(_Composable):
     left: Term
     right: Term
     known_sort: str | None = None
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def sort(self) -> str:
@@ -201,7 +193,6 @@ class Atom(_Composable):
     relation: str
     args: tuple[Term, ...] = ()
     primed: bool = False
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,13 +201,11 @@ class Use(_Composable):
 
     definition: str
     args: tuple[Term, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Not(_Composable):
     body: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +213,6 @@ class And(_Composable):
     """`f & g & …`, two parts or more, in the order written."""
 
     parts: tuple[Formula, ...]
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,21 +220,18 @@ class Or(_Composable):
     """`f | g | …`, two parts or more, in the order written."""
 
     parts: tuple[Formula, ...]
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Implies(_Composable):
     left: Formula
     right: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Iff(_Composable):
     left: Formula
     right: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +240,6 @@ class Exists(_Composable):
 
     binder: Binder
     body: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +248,6 @@ class Forall(_Composable):
 
     binder: Binder
     body: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +258,6 @@ class Count(_Composable):
     number: int
     binder: Binder
     body: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +266,6 @@ class Next(_Composable):
 
     path: Path
     body: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +274,6 @@ class Future(_Composable):
 
     path: Path
     body: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +282,6 @@ class Globally(_Composable):
 
     path: Path
     body: Formula
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +292,6 @@ class Until(_Composable):
     left: Formula
     right: Formula
     weak: bool = False
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +299,6 @@ class Same(_Composable):
     """`same(P)`, only in `ensure`: P'(x) <-> P(x) for all x."""
 
     relation: str
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +306,6 @@ class Empty(_Composable):
     """`empty(P)`, only in `ensure`: P'(x) for no x."""
 
     relation: str
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +315,6 @@ class Derived(_Composable):
 
     operator: str
     operands: tuple[Formula, ...]
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 Formula: TypeAlias = (
@@ -376,13 +351,12 @@ FALSE = Truth(False)
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Located):
     """`define P(x: s) = f`: a named first-order formula."""
 
     name: str
     params: tuple[Binder, ...]
     body: Raw | Resolved
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 _FORMULAS = ("Formula", "tuple[Formula, ...]")

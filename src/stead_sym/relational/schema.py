@@ -11,11 +11,11 @@ touches them, and formulas never compare values of two sorts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from stead_sym.errors import DeclarationError, Span
+from stead_sym.errors import DeclarationError, Located, Span
 
 Value: TypeAlias = str
 
@@ -25,7 +25,7 @@ MOST_NUMBERS = 10_000
 
 
 @dataclass(frozen=True)
-class Sort:
+class Sort(Located):
     """A sort S with its domain U_S.
 
     ``values is None``: U_S is infinite. Otherwise U_S is the finite set ``values``, whose members
@@ -37,7 +37,6 @@ class Sort:
     values: tuple[Value, ...] | None = None
     rigid: bool = False
     ordered: bool = False
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.values is None:
@@ -99,7 +98,7 @@ class Sort:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Located):
     """A relation symbol P with its sort signature σ ∈ S^q; q = 0 is allowed.
 
     ``keys`` are the columns (from 0, ascending) that determine the others: no reachable state may hold two
@@ -109,7 +108,6 @@ class Relation:
     name: str
     sorts: tuple[str, ...]
     keys: tuple[int, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def arity(self) -> int:
@@ -125,13 +123,12 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class TextValue:
+class TextValue(Located):
     """A constant in B that stands for a text, which a prompt shows in its place."""
 
     value: Value
     sort: str
     text: str
-    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         """`text m1: message = "…"`: on one line, or between three quotes where the text has several."""
