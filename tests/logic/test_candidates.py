@@ -13,7 +13,7 @@ from strategies import NAMES, POOL, SCHEMA, states, well_sorted
 from engine_pairs import examples
 from stead_sym.logic import candidates as candidates_module
 from stead_sym.logic import evaluate as evaluate_module
-from stead_sym.logic.candidates import candidates, worth_trying
+from stead_sym.logic.candidates import candidates, facts_of, worth_trying
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
@@ -25,7 +25,7 @@ SCOPE = {"v": "a", "w": "a", "u": "k"}
 @given(well_sorted(SCOPE), states(), st.booleans(), st.booleans())
 def test_no_value_is_left_out_that_some_assignment_needs(formula, state, truth, known):
     sigma = {"w": "c1"} if known else {}
-    found = candidates(formula, "v", state, sigma, truth)
+    found = candidates(formula, "v", facts_of(state), sigma, truth)
     others = [("c1",) if known else POOL["a"], POOL["k"]]
     for value, w, u in product(POOL["a"], *others):
         if holds(formula, state, {"v": value, "w": w, "u": u}) == truth:
@@ -76,7 +76,7 @@ def test_nor_for_any_quantifier(quantifier, body, state, value):
 def test_what_is_left(text, sigma, truth, found):
     state = Instance.of(SCHEMA, [("P", ("c0",)), ("Q", ("c0", "n")), ("Q", ("n", "m"))])
     formula = resolve(parse_formula(text), NAMES, {"x": "a", "y": "a", "n": "a"})
-    assert candidates(formula, "x", state, sigma, truth) == found
+    assert candidates(formula, "x", facts_of(state), sigma, truth) == found
 
 
 def test_of_few_values_none_is_left_out_and_of_many_all_that_cannot_be():
@@ -92,7 +92,10 @@ def test_the_tuples_that_have_a_value_at_a_place(state, relation, place):
     tuples = state.tuples(relation)
     if place < SCHEMA.relation(relation).arity:
         for value in {args[place] for args in tuples} | {"nobody"}:
-            found = state.having(relation, place, value)
+            found = state.matching(
+                relation,
+                [value if at == place else None for at in range(len(SCHEMA.relation(relation).sorts))],
+            )
             assert sorted(found) == sorted(args for args in tuples if args[place] == value)
 
 
@@ -102,14 +105,14 @@ def test_only_the_tuples_of_the_known_value_are_looked_at(number, monkeypatch):
     facts = [Fact("Q", (f"a{i}", f"a{i}.{j}")) for i in range(number) for j in range(3)]
     state = Instance(SCHEMA, frozenset(facts))
     looked_at = []
-    having = Instance.having
+    having = Instance._having
 
     def counting(self, *args):
         found = having(self, *args)
         looked_at.extend(found)
         return found
 
-    monkeypatch.setattr(Instance, "having", counting)
+    monkeypatch.setattr(Instance, "_having", counting)
     formula = resolve(parse_formula("exists y. Q(v, y) & P(y)"), NAMES, {"v": "a"})
     assert not holds(formula, state, {"v": "a7"})
     assert 0 < len(looked_at) <= 6

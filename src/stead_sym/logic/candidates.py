@@ -6,7 +6,8 @@ One decision: this only leaves values out, for those who try every value. Whethe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TypeAlias
 
 from stead_sym.logic.syntax import (
     And,
@@ -25,6 +26,11 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
+Pattern: TypeAlias = tuple[Value | None, ...]
+"""Arguments of which those that are None may be any."""
+Matching: TypeAlias = Callable[[Atom, Pattern], Iterable[tuple[Value, ...]] | None]
+"""The tuples of the facts that an atom can be, of those that fit a pattern; None where it is not known."""
+
 MANY = 16
 """From so many values on it pays to look which are worth trying."""
 
@@ -42,34 +48,38 @@ def worth_trying(
     if len(values) < MANY:
         return values
     known = {other: value for other, value in assignment.items() if other != name}
-    found = candidates(formula, name, state, known, truth)
+    found = candidates(formula, name, facts_of(state), known, truth)
     if found is None:
         return values
     return found & values if isinstance(values, frozenset) else [value for value in values if value in found]
 
 
+def facts_of(state: Instance) -> Matching:
+    """The tuples of an instance; primed symbols, and what it has no relation of, are not known."""
+
+    def matching(atom: Atom, pattern: Pattern) -> Iterable[tuple[Value, ...]] | None:
+        known = not atom.primed and state.schema.has_relation(atom.relation)
+        return state.matching(atom.relation, pattern) if known else None
+
+    return matching
+
+
 def candidates(
-    formula: Formula, name: str, state: Instance, assignment: Mapping[str, Value], truth: bool = True
+    formula: Formula, name: str, matching: Matching, assignment: Mapping[str, Value], truth: bool = True
 ) -> frozenset[Value] | None:
     """A set with every u for which (D, σ[x ↦ u]) ⊨ f for some values of what other variables σ lacks, where x
     is ``name``; for ⊭ with ``truth`` False. None for a formula that leaves nothing out."""
 
     def of(part: Formula, wanted: bool = truth) -> frozenset[Value] | None:
-        return candidates(part, name, state, assignment, wanted)
+        return candidates(part, name, matching, assignment, wanted)
 
     match formula:
         case Truth(value):
             return None if value == truth else frozenset()
-        case Atom(relation, terms, primed=False) if truth and state.schema.has_relation(relation):
-            places = [place for place, term in enumerate(terms) if term == Var(name)]
-            given = [(place, _value(term, assignment)) for place, term in enumerate(terms)]
-            fixed = [(place, value) for place, value in given if value is not None]
-            if not places:
-                return None
-            narrowed = [state.having(relation, place, value) for place, value in fixed]
-            tuples = min(narrowed, key=len) if narrowed else state.by_relation.get(relation, ())
-            matching = (args for args in tuples if all(args[place] == value for place, value in fixed))
-            return frozenset(args[places[0]] for args in matching)
+        case Atom(_, terms) if truth and Var(name) in terms:
+            place = terms.index(Var(name))
+            tuples = matching(formula, tuple(_value(term, assignment) for term in terms))
+            return None if tuples is None else frozenset(args[place] for args in tuples)
         case Equal(left, right) if truth and Var(name) in (left, right):
             same = _value(right if left == Var(name) else left, assignment)
             return None if same is None else frozenset({same})
@@ -82,7 +92,7 @@ def candidates(
             return _some(sides) if truth else _all(sides)
         case Exists(binder, body) if truth and binder.name != name:
             rest = {other: value for other, value in assignment.items() if other != binder.name}
-            return candidates(body, name, state, rest)
+            return candidates(body, name, matching, rest)
         case _:
             return None
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -88,7 +88,14 @@ class Instance(Displayed):
             found.setdefault(fact.relation, set()).add(fact.args)
         return {relation: frozenset(tuples) for relation, tuples in found.items()}
 
-    def having(self, relation: str, place: int, value: Value) -> Collection[tuple[Value, ...]]:
+    def matching(self, relation: str, pattern: Sequence[Value | None]) -> Iterator[tuple[Value, ...]]:
+        """The tuples of D(P) with the values of the pattern, None standing for any."""
+        fixed = [(place, value) for place, value in enumerate(pattern) if value is not None]
+        narrowed = [self._having(relation, place, value) for place, value in fixed]
+        tuples = min(narrowed, key=len) if narrowed else self.by_relation.get(relation, ())
+        return (args for args in tuples if all(args[place] == value for place, value in fixed))
+
+    def _having(self, relation: str, place: int, value: Value) -> Collection[tuple[Value, ...]]:
         """The tuples of D(P) with this value at a place, from 0. The index is made when it is first used."""
         index = self._columns.get((relation, place))
         if index is None:

@@ -3,8 +3,8 @@
     ⟦∃x. f⟧ = ⋁ over the values u of  active(u) ∧ ⟦f[x := u]⟧
 
 One decision: of the values only those are tried for which an atom that f cannot do without is no constant
-falsehood (`_may_hold`), so that a quantified conjunction is evaluated as a join. A variable in scope stands
-for a value, or for a vector where a temporal operator has to keep it.
+falsehood (`logic.candidates`), so that a quantified conjunction is evaluated as a join. A variable in scope
+stands for a value, or for a vector where a temporal operator has to keep it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from stead_sym.certificate.checker.space import Leaf, Space, Vector
 from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.logic.candidates import Pattern, candidates
 from stead_sym.logic.evaluate import compares, declared, value_of
 from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
@@ -21,7 +22,6 @@ from stead_sym.logic.syntax import (
     Atom,
     Binder,
     Compare,
-    Const,
     Count,
     Empty,
     Equal,
@@ -32,10 +32,8 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Same,
-    Term,
     Truth,
     Until,
-    Var,
     free_variables,
 )  # fmt: skip
 from stead_sym.relational.instance import Fact
@@ -64,7 +62,7 @@ class Facts:
         """The facts of a relation."""
         return self._of.get(relation, [])
 
-    def matching(self, relation: str, args: tuple[Value | None, ...]) -> Iterator[Fact]:
+    def matching(self, relation: str, args: Pattern) -> Iterator[Fact]:
         """The facts of a relation with these arguments, None standing for any."""
         known = [
             self._at.get((relation, place, value), [])
@@ -207,66 +205,11 @@ class Formulas:
         """The values of a variable for which the body may hold somewhere."""
         if binder.declared:
             return declared(self.schema, binder)
-        known = {name: term for name, term in scope.items() if name != binder.name}
-        found = self._may_hold(core(body), binder.name, known, True)
+        known = {x: u for x, u in scope.items() if x != binder.name and isinstance(u, str)}
+        found = candidates(core(body), binder.name, self._matching, known)
         domain = self.space.domain[binder.sort]
         return domain if found is None else [value for value in domain if value in found]
 
-    def _may_hold(self, formula: Core, name: str, scope: Scope, positive: bool) -> set[Value] | None:
-        """Values without which f (or ¬f) holds nowhere, of the variable ``name``; None where that is open."""
-        match formula:
-            case Truth(value):
-                return None if value == positive else set()
-            case Atom(relation, args, primed) if positive:
-                return self._values_in(relation, args, name, scope, primed)
-            case Equal(left, right) if positive and Var(name) in (left, right):
-                value_ = _value(right if left == Var(name) else left, scope)
-                return None if value_ is None else {value_}
-            case Not(body):
-                return self._may_hold(body, name, scope, not positive)
-            case And(parts):
-                return (_meet if positive else _join)(
-                    self._may_hold(part, name, scope, positive) for part in parts
-                )
-            case Exists(binder, body) if positive and binder.name != name:
-                inner = {known: term for known, term in scope.items() if known != binder.name}
-                return self._may_hold(body, name, inner, True)
-            case _:
-                return None
-
-    def _values_in(
-        self, relation: str, args: tuple[Term, ...], name: str, scope: Scope, primed: bool
-    ) -> set[Value] | None:
-        places = [place for place, term in enumerate(args) if term == Var(name)]
-        if not places:
-            return None
-        facts = self._after if primed else self.facts
-        pattern = tuple(_value(term, scope) for term in args)
-        return {
-            fact.args[places[0]]
-            for fact in facts.matching(relation, pattern)
-            if len({fact.args[place] for place in places}) == 1
-        }
-
-
-def _value(term: Term, scope: Scope) -> Value | None:
-    """The value that a term stands for, if it stands for one."""
-
-    if isinstance(term, Const):
-        return term.value
-    found = scope.get(term.name) if isinstance(term, Var) else None
-    return found if isinstance(found, str) else None
-
-
-def _meet(sets: Iterable[set[Value] | None]) -> set[Value] | None:
-    known = [values for values in sets if values is not None]
-    return set.intersection(*known) if known else None
-
-
-def _join(sets: Iterable[set[Value] | None]) -> set[Value] | None:
-    result: set[Value] = set()
-    for values in sets:
-        if values is None:
-            return None
-        result |= values
-    return result
+    def _matching(self, atom: Atom, pattern: Pattern) -> Iterator[tuple[Value, ...]]:
+        facts = self._after if atom.primed else self.facts
+        return (fact.args for fact in facts.matching(atom.relation, pattern))
