@@ -410,6 +410,22 @@ def map_terms(transform: Callable[[Term], Term], formula: F) -> F:
     return _mapped(_OWN_TERMS, transform, formula)
 
 
+def signs(formula: Formula) -> tuple[int, ...]:
+    """How its truth goes with that of each immediate subformula: 1 where it can only become truer as that one
+    does, -1 where it can only become falser, 0 where neither is sure."""
+    match formula:
+        case Not():
+            return (-1,)
+        case Implies():
+            return (-1, 1)
+        case Iff():
+            return (0, 0)
+        case Count(comparison):
+            return ({"atleast": 1, "atmost": -1, "exactly": 0}[comparison],)
+        case _:
+            return (1,) * len(children(formula))
+
+
 def subformulas(formula: Formula) -> Iterator[Formula]:
     """The formula and everything below it, outermost first."""
     yield formula

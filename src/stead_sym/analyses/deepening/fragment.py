@@ -55,7 +55,6 @@ from stead_sym.logic.syntax import (
     Count,
     Exists,
     Expanded,
-    Forall,
     Formula,
     Future,
     Globally,
@@ -68,6 +67,8 @@ from stead_sym.logic.syntax import (
     Var,
     disjunction,
     is_temporal,
+    map_children,
+    signs,
 )
 from stead_sym.relational.schema import Relation
 
@@ -268,37 +269,24 @@ class _Reading:
         if not is_temporal(f):
             return f
         match f:
-            case Not(body):
-                return replace(f, body=self.read(body, not certain))
-            case And(parts) | Or(parts):
-                return replace(f, parts=tuple(self.read(part, certain) for part in parts))
-            case Implies(left, right):
-                return replace(f, left=self.read(left, not certain), right=self.read(right, certain))
             case Iff(left, right):
-                return And(
-                    (self.read(Implies(left, right), certain), self.read(Implies(right, left), certain))
-                )
-            case Exists(_, body) | Forall(_, body) | Count("atleast", _, _, body):
-                return replace(f, body=self.read(body, certain))
-            case Count("atmost", _, _, body):
-                return replace(f, body=self.read(body, not certain))
+                return self.read(And((Implies(left, right), Implies(right, left))), certain)
             case Count("exactly"):
                 both = replace(f, comparison="atleast"), replace(f, comparison="atmost")
-                return And(tuple(self.read(part, certain) for part in both))
-            case Next(path, body):
-                return replace(f, body=self._met(body, path, certain, ends=True))
-            case Future(path, body):
-                return replace(f, body=self._met(body, path, certain, ends=path == "E"))
-            case Globally(path, body):
-                return replace(f, body=self._met(body, path, certain, ends=path == "A"))
-            case Until(path, left, right):
-                return replace(
-                    f,
-                    left=self._met(left, path, certain, ends=path == "A"),
-                    right=self._met(right, path, certain, ends=path == "E"),
-                )
+                return self.read(And(both), certain)
+            case Next(path):
+                ends: tuple[bool, ...] = (True,)
+            case Future(path):
+                ends = (path == "E",)
+            case Globally(path):
+                ends = (path == "A",)
+            case Until(path):
+                ends = (path == "A", path == "E")
             case _:
-                raise TypeError(f"{f} is no expanded formula")
+                sides = iter(signs(f))
+                return map_children(lambda part: self.read(part, certain == (next(sides) > 0)), f)
+        here = iter(ends)
+        return map_children(lambda body: self._met(body, path, certain, ends=next(here)), f)
 
     def _met(self, body: Formula, path: str, certain: bool, *, ends: bool) -> Formula:
         """What a path operator asks of a state that it comes to: within the bounds and surely so, or past

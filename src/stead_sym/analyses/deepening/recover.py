@@ -13,20 +13,13 @@ from dataclasses import replace
 from stead_sym.evidence.build import seen
 from stead_sym.evidence.tree import Evidence, Node, Parts, Reason, Run, Unshown, Values
 from stead_sym.logic.syntax import (
-    And,
     Count,
     Exists,
     Expanded,
     Forall,
     Formula,
-    Future,
-    Globally,
     Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Until,
+    children,
     free_variables,
     is_temporal,
 )
@@ -65,12 +58,6 @@ class _Walk:
                         place = j if k == 0 else 1 - j
                         sides[place] = self.node(part, (left, right)[place])
                 return Parts(tuple(sorted(sides.items())))
-            case Not(body), Parts(((_, below),)):
-                return Parts(((0, self.node(below, body)),))
-            case And(parts) | Or(parts), Parts(nodes):
-                return Parts(tuple((k, self.node(part, parts[k])) for k, part in nodes))
-            case Implies(left, right), Parts(nodes):
-                return Parts(tuple((k, self.node(part, (left, right)[k])) for k, part in nodes))
             case Count("exactly", _, _, body), Parts(nodes):
                 known: dict[Value, Node] = {}
                 for _, count in nodes:
@@ -78,11 +65,13 @@ class _Walk:
                 return Values(tuple(sorted(known.items())))
             case Count(_, _, _, body), Values():
                 return Values(tuple((u, self.node(below, body)) for u, below in _sure(shown)))
+            case _, Parts(nodes):
+                return Parts(tuple((k, self.node(part, children(f)[k])) for k, part in nodes))
             case Exists(_, body) | Forall(_, body), Values(nodes):
                 return Values(tuple((u, self.node(below, body)) for u, below in nodes))
-            case Next() | Future() | Globally() | Until(), Unshown():
+            case _, Unshown():
                 return Unshown()
-            case Next() | Future() | Globally() | Until(), Run() as run:
+            case _, Run() as run:
                 return self._run(shown, run, f)
             case _:
                 raise AssertionError(f"{shown.reason} is no reason for a reading of {f}")
@@ -129,13 +118,8 @@ def _sure(count: Node) -> Iterator[tuple[Value, Node]]:
 
 def _operand(reading: Formula, claimed: Formula, f: Formula) -> Formula:
     """The operand of f that a claim on the run is about."""
-    match f, reading:
-        case Next(_, body) | Future(_, body) | Globally(_, body), _:
-            return body
-        case Until(_, left, right), Until(_, read, _):
-            return left if claimed == read else right
-        case _:
-            raise AssertionError(f"{reading} is no reading of {f}")
+    first, *_ = children(reading)
+    return children(f)[0 if claimed == first else -1]
 
 
 def _onward(claim: Node) -> Run | None:

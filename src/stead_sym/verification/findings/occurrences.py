@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias
 from stead_sym.errors import Span
 from stead_sym.logic.syntax import (
     And,
-    Count,
     Exists,
     Forall,
     Formula,
@@ -30,6 +29,7 @@ from stead_sym.logic.syntax import (
     Until,
     children,
     map_children,
+    signs,
 )
 
 Path: TypeAlias = tuple[int, ...]
@@ -60,8 +60,8 @@ class Occurrence:
         """The occurrences of its immediate subformulas."""
         f, above = self.formula, (*self.above, self.formula)
         return tuple(
-            Occurrence(child, (*self.path, k), above, self.polarity * _sign(f, k))
-            for k, child in enumerate(children(f))
+            Occurrence(child, (*self.path, k), above, self.polarity * sign)
+            for k, (child, sign) in enumerate(zip(children(f), signs(f), strict=True))
         )
 
 
@@ -83,21 +83,6 @@ def quantifies(formula: Formula, path: Literal["A", "E"]) -> bool:
         for one in occurrences(formula)
         if isinstance(one.formula, Temporal)
     )
-
-
-def _sign(formula: Formula, child: int) -> int:
-    """How the truth of a formula goes with that of its child."""
-    match formula:
-        case Not():
-            return -1
-        case Implies():
-            return -1 if child == 0 else 1
-        case Iff():
-            return 0
-        case Count(comparison):
-            return {"atleast": 1, "atmost": -1, "exactly": 0}[comparison]
-        case _:
-            return 1
 
 
 def replaced(formula: Formula, path: Path, by: Formula) -> Formula:
