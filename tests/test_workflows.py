@@ -106,10 +106,10 @@ def assert_same_literally(deployment, explicit, symbolic):
     assert answers(symbolic) == answers(explicit)
     for tool in deployment.tools_and_events:
         for selected in (False, True):
-            expected = explicit.engine.calling(tool.name, TRUE, selected=selected)
-            found = symbolic.engine.calling(tool.name, TRUE, selected=selected)
-            assert found.count == expected.count, (tool.name, selected)
-            assert all(state in found for state in expected.states), (tool.name, selected)
+            for condition in (TRUE, tool.guard, Not(tool.guard)):
+                expected = explicit.engine.is_called(tool.name, condition, selected=selected)
+                found = symbolic.engine.is_called(tool.name, condition, selected=selected)
+                assert found == expected, (tool.name, condition, selected)
     for spec in deployment.specs:
         for formula, scope in scoped_subformulas(spec.formula):
             for sigma in assignments(scope, explicit.restriction.values):

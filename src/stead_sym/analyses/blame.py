@@ -264,7 +264,7 @@ def _is_idle(result: Verification) -> bool:
         for name in role.tools
     }
     return not any(
-        result.engine.calling(tool.name, TRUE, selected=True).count
+        result.engine.is_called(tool.name, TRUE, selected=True)
         for tool in result.deployment.tools
         if tool.name in decided and any(effect.statements for effect in tool.effects)
     )

@@ -49,8 +49,9 @@ class Shown(Displayed):
 
 
 class StateSet(Protocol):
-    """A set of reachable states: its exact size, membership, and some members."""
+    """A set of reachable states: whether it has any, its exact size, membership, and some members."""
 
+    def __bool__(self) -> bool: ...
     @property
     def count(self) -> int: ...
     def __contains__(self, state: Instance, /) -> bool: ...
@@ -191,9 +192,9 @@ class Engine(Protocol):
         ...
 
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet: ...
-    def calling(self, tool: str, condition: Formula, *, selected: bool) -> StateSet:
-        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered in D }, or with ``selected`` for one that an
-        agent may make there. An event is offered and selected wherever it is enabled. ``condition`` is
+    def is_called(self, tool: str, condition: Formula, *, selected: bool) -> bool:
+        """Whether some call ω(u) with (D, u) ⊨ f is offered in some D ∈ R, or with ``selected`` may be made
+        there by an agent. An event is offered and selected wherever it is enabled. ``condition`` is
         first-order over the parameters of the tool."""
         ...
 

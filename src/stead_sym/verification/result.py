@@ -84,7 +84,7 @@ class Verification(Displayed):
     that run refutes it, and is unknown otherwise. How many states and transitions there are is not known, and
     ``explored`` is None.
 
-    ``options`` are those of `verify`. ``initial`` is the number of initial states. ``agents`` has what each
+    ``options`` are those of `verify`. ``seconds`` is how long it took by the clock. ``agents`` has what each
     agent was asked, by its name, which is empty where there is one only; ``contexts``, ``queries``,
     ``decisions`` and ``answers`` are those of all agents together. ``moves`` says of a step who could have
     done otherwise. ``hypotheses`` are what the verdicts rest on. ``findings`` are what makes a verdict say
@@ -97,9 +97,6 @@ class Verification(Displayed):
     restriction: Restriction
     options: Options
     verdicts: Mapping[str, Verdict]
-    initial: int | None
-    states: int | None
-    transitions: int | None
     seconds: float
     explored: Engine | None
     hypotheses: Hypotheses
@@ -125,6 +122,22 @@ class Verification(Displayed):
             assert self.broken is not None, "nothing else ends an exploration with a result"
             raise self.broken.with_traceback(None)
         return self.explored
+
+    @property
+    def initial(self) -> int | None:
+        """How many initial states there are; None where a broken claim ended the exploration."""
+        return None if self.explored is None else self.explored.initial
+
+    @property
+    def states(self) -> int | None:
+        """|R|, how many states are reachable; None as above."""
+        return None if self.explored is None else self.explored.states
+
+    @property
+    def transitions(self) -> int | None:
+        """How many pairs D → D' in R there are, counted when this is asked for, which can take longer than
+        the verification; None as above."""
+        return None if self.explored is None else self.explored.transitions
 
     @property
     def statistics(self) -> Mapping[str, int]:

@@ -169,10 +169,10 @@ def leeway(
 
 def _chooses(deployment: Deployment, engine: Engine, role: AgentRole) -> bool:
     """Whether two calls of the agent are offered in some reachable state."""
-    tools = [t for t in deployment.tools_of(role) if engine.calling(t.name, TRUE, selected=False).count]
+    tools = [t for t in deployment.tools_of(role) if engine.is_called(t.name, TRUE, selected=False)]
     pairs = ((one, _offered(deployment, other)) for one, other in combinations(tools, 2))
     twice = ((tool, _another(deployment, tool)) for tool in tools if tool.params)
-    return any(engine.calling(tool.name, f, selected=False).count for tool, f in (*twice, *pairs))
+    return any(engine.is_called(tool.name, f, selected=False) for tool, f in (*twice, *pairs))
 
 
 def _offered(deployment: Deployment, tool: Tool) -> Formula:

@@ -166,7 +166,6 @@ class _Verifying:
             verdicts[answer.spec] = hypotheses.concluded(answer, by_run=by_run)
             if self.established is not None:
                 self.established(verdicts[answer.spec], moves)
-        seconds = time.perf_counter() - started
         examined = self._examined(engine, verdicts, left_open) if self.options.findings else Examined()
         verdicts |= {name: replace(verdicts[name], empty=True) for name in examined.emptied}
         return Verification(
@@ -175,10 +174,7 @@ class _Verifying:
             restriction=restriction,
             options=self.options,
             verdicts=MappingProxyType(verdicts),
-            initial=None if engine is None else engine.initial,
-            states=None if engine is None else engine.states,
-            transitions=None if engine is None else engine.transitions,
-            seconds=seconds,
+            seconds=time.perf_counter() - started,
             explored=engine,
             moves=moves,
             hypotheses=hypotheses,

@@ -130,20 +130,19 @@ class Labelling:
         states = self.graph.states[: self.graph.initial]
         return tuple(state for state in states if self.holds(formula, state))
 
-    def calling(self, tool: str, condition: Expanded, *, selected: bool) -> frozenset[Instance]:
-        """The reachable states with a call of the tool, offered or selected, for which f holds; an event is
-        selected wherever it is enabled."""
+    def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
+        """Whether some reachable state has a call of the tool, offered or selected, for which f holds; an
+        event is selected wherever it is enabled."""
         params = self.graph.deployment.tool(tool).params
         where: dict[Call, list[int]] = {}
         for i, calls in enumerate(self.graph.actors if selected else self.graph.offered):
             for call in calls:
                 if call.tool == tool:
                     where.setdefault(call, []).append(i)
-        return frozenset(
-            self.graph.states[i]
+        return any(
+            self._bits(indices) & self._sat(condition, sigma)
             for call, indices in where.items()
             for sigma in [{param.name: u for param, u in zip(params, call.args, strict=True)}]
-            for i in _indices(self._bits(indices) & self._sat(condition, sigma))
         )
 
     # The clauses of satisfaction, as sets of states

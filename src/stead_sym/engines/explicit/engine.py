@@ -121,9 +121,9 @@ class ExplicitEngine:
         """{ D ∈ R : (D, σ) ⊨ f }"""
         return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
 
-    def calling(self, tool: str, condition: Expanded, *, selected: bool) -> ExplicitStateSet:
-        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
-        return ExplicitStateSet(self._labelling.calling(tool, condition, selected=selected))
+    def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
+        """Whether some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
+        return self._labelling.is_called(tool, condition, selected=selected)
 
     def starts(self) -> Iterator[Instance]:
         """The initial states."""
@@ -208,6 +208,9 @@ class ExplicitStateSet(Shown):
     """A set of reachable states, listed."""
 
     states: frozenset[Instance]
+
+    def __bool__(self) -> bool:
+        return bool(self.states)
 
     @property
     def count(self) -> int:

@@ -173,9 +173,9 @@ class SymbolicEngine:
         return SymbolicStateSet(self._model, self._deployed.witness.states(formula, assignment))
 
     @at_work()
-    def calling(self, tool: str, condition: Formula, *, selected: bool) -> SymbolicStateSet:
-        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) offered, or selected, in D }"""
-        return SymbolicStateSet(self._model, self._model.calling(tool, condition, selected=selected))
+    def is_called(self, tool: str, condition: Formula, *, selected: bool) -> bool:
+        """Whether some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
+        return self._model.is_called(tool, condition, selected=selected)
 
     def starts(self) -> Iterator[Instance]:
         """The initial states; with representatives some of each isomorphism class."""
@@ -285,6 +285,10 @@ class SymbolicStateSet(Shown):
         assert model.encoding.are_states(states)
         self._model = model
         self._states = states
+
+    @at_work()
+    def __bool__(self) -> bool:
+        return self._states != self._model.manager.false
 
     @property
     @at_work()

@@ -1,7 +1,8 @@
 """When an alternative of an effect is enabled, and when it changes something: formulas over the parameters.
 
-One decision: a `choose` is asked over active values first; its constants, which need not be active, are
-written out one by one only where few ways to choose come of it.
+One decision: a `choose` over a finite sort is asked over the declared values. One over another sort is asked
+over active values first; its constants, which need not be active, are written out one by one only where few
+ways to choose come of it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _WAYS = 64
 """So many choices of constants are written out at most."""
 
 Constants = Mapping[str, Sequence[Value]]
-"""C, per sort."""
+"""C, per sort that is not finite."""
 
 
 def can_write_out(effect: Effect, constants: Constants) -> bool:
@@ -43,12 +44,12 @@ def can_write_out(effect: Effect, constants: Constants) -> bool:
     number = 1
     for statement in effect.statements:
         if isinstance(statement, Choose):
-            number *= 1 + len(constants[statement.binder.sort])
+            number *= 1 + len(constants.get(statement.binder.sort, ()))
     return number <= _WAYS
 
 
 def enabled(effect: Effect, constants: Constants) -> Formula:
-    """`when`, and a value for every `choose`: an active one, or one of ``constants``."""
+    """`when`, and a value for every `choose`: a declared one, an active one, or one of ``constants``."""
     return conjunction((effect.when, _chosen(effect.statements, TRUE, constants)))
 
 
@@ -93,6 +94,8 @@ def _chosen(statements: Sequence[Statement], goal: Formula, constants: Constants
     match first:
         case Choose(binder, where):
             body = conjunction((where, inner))
+            if binder.sort not in constants:
+                return Exists(replace(binder, declared=True), body)
             named = (substitute(body, {binder.name: Const(u)}) for u in constants[binder.sort])
             return disjunction((Exists(binder, body), *named))
         case Fresh(binder):

@@ -78,7 +78,7 @@ def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
             "correct it, or remove it",
         )
         for written, constraint in zip(deployment.fair, constraints, strict=True)
-        if not engine.satisfying(constraint, {}).count
+        if not engine.satisfying(constraint, {})
     ]
     start = "any" if engine.initial > 1 else "the"
     each = "the fairness constraint" if len(constraints) == 1 else "all of the fairness constraints"
@@ -205,7 +205,7 @@ class _Vacuity:
         else:
             word = "exists" if isinstance(quantified, Exists) else "forall"
         shown = WILDCARD if binder.wild else f"{word} {binder.name}"
-        ever = self.engine.satisfying(Exists(binder, TRUE), {}).count
+        ever = bool(self.engine.satisfying(Exists(binder, TRUE), {}))
         nothing = isinstance(quantified, Forall) or (
             isinstance(quantified, Count) and (quantified.number == 0 or quantified.comparison == "atmost")
         )
@@ -314,13 +314,12 @@ class _Vacuity:
 
 def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
     offers = {
-        tool.name: engine.calling(tool.name, TRUE, selected=False).count
-        for tool in deployment.tools_and_events
+        tool.name: engine.is_called(tool.name, TRUE, selected=False) for tool in deployment.tools_and_events
     }
     avoided = [
         tool
         for tool in deployment.tools
-        if offers[tool.name] and not engine.calling(tool.name, TRUE, selected=True).count
+        if offers[tool.name] and not engine.is_called(tool.name, TRUE, selected=True)
     ]
     for tool in deployment.tools_and_events:
         callers = [wrappers[role.name] for role in deployment.agents if tool.name in role.tools]
@@ -359,16 +358,17 @@ def _alternative(
     """An alternative that never applies, or that leaves every state as it is. One without statements is
     meant to; of an `ensure` only whether it applies is asked."""
     name = tool.name if len(tool.effects) == 1 else f"alternative {number} of {tool.name}"
-    constants = deployment.constants
+    unbounded = (sort.name for sort in deployment.schema.sorts if sort.values is None)
+    constants = {sort: deployment.constants[sort] for sort in unbounded}
     nobody = dict.fromkeys(constants, ())
     place = effect.span or tool.span
 
     def happens(active: Formula, everything: Formula) -> bool:
-        if engine.calling(tool.name, active, selected=True).count:
+        if engine.is_called(tool.name, active, selected=True):
             return True
         if not can_write_out(effect, constants):
             return True  # not known
-        return active != everything and bool(engine.calling(tool.name, everything, selected=True).count)
+        return active != everything and engine.is_called(tool.name, everything, selected=True)
 
     if not happens(enabled(effect, nobody), enabled(effect, constants)):
         yield Finding(

@@ -360,12 +360,12 @@ class ReachableStates:
         """Π(D, Offer(D)): what may happen in a state, each call with the agent that may make it."""
         return selection(self.deployment, self.wrappers, state)
 
-    def calling(self, tool: str, condition: Expanded, *, selected: bool) -> Bdd:
-        """{ D ∈ R : (D, u) ⊨ f for some call ω(u) of the tool offered in D }, over the state bits; with
-        ``selected`` for one that the agent may make there."""
+    def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
+        """Whether some call ω(u) of the tool with (D, u) ⊨ f is offered in some D ∈ R; with ``selected``
+        whether an agent may make one. The states in which one is are not computed: which of many records it
+        is about can make their set far larger than the two that it comes from."""
         calls = self.transitions.selected[tool] if selected else self.offers.calls[tool]
-        such = self.offers.condition(tool, condition)
-        return self.manager.and_exist(self.offers.selectors(tool), self.reached & calls, such)
+        return not self.manager.implies(self.reached & calls, ~self.offers.condition(tool, condition))
 
     # counts and sets
 

@@ -51,7 +51,8 @@ class Compiler:
     """Compiles formulas over one encoding; results are kept.
 
     ``role`` is that of bound variables' vectors (`Values.vector`). ``single``: relations that hold one fact
-    at most in every state that matters. Results are right on `Encoding.care`, in such states.
+    at most in every state that matters. Results are right on `Encoding.care`, in such states, where one-hot
+    vectors have a value.
     """
 
     def __init__(self, encoding: Encoding, role: str = "var", single: Set[str] = frozenset()) -> None:
@@ -122,14 +123,22 @@ class Compiler:
         """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
         vector = self.bound_vector(binder, env)
         inner = self._compiled(body, {**env, binder.name: vector}, joint)
-        among = self.ranging(binder, vector, body, joint=joint) & self.encoding.care
+        among = self.ranging(binder, vector, body, joint=joint) & self.encoding.care & self._some(body, env)
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
     def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """active(x) ∧ ⟦body⟧ for at least so many values of the variable x that is bound."""
         vector = self.bound_vector(binder, env)
         inner = self._compiled(body, {**env, binder.name: vector}, joint)
-        return self.so_many(number, vector, inner & self.ranging(binder, vector, body, joint=joint))
+        among = self.ranging(binder, vector, body, joint=joint) & self._some(body, env)
+        return self.so_many(number, vector, inner & among)
+
+    def _some(self, body: Core, env: Environment) -> Bdd:
+        """The one-hot vectors that the formula reads have a value. A code with several bits set stands for
+        none, and over all such codes a quantified function can have exponentially many nodes."""
+        terms = dict.fromkeys(env[name] for name in sorted(free_variables(body)) if name in env)
+        one_hot = (term for term in terms if isinstance(term, Vector) and term.one_hot)
+        return self.manager.conj(map(self.encoding.valid, one_hot))
 
     def ranging(self, binder: Binder, vector: Vector, body: Core, *, joint: bool = False) -> Bdd:
         """A function whose conjunction with ⟦body⟧ is active(x) ∧ ⟦body⟧ for the variable x that is bound,
