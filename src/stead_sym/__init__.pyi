@@ -1,163 +1,79 @@
 """The public names of `stead_sym` for checkers of types, and where each comes from when it is first used."""
 
-from . import (
-    agents,
-    analyses,
-    certificate,
-    deployment,
-    engines,
-    errors,
-    evidence,
-    export,
-    logic,
-    relational,
-    report,
-    support,
-    verification,
-)
-from .agents.base import DecisionContext
-from .agents.prompts.prompt import Prompt
-from .agents.python import agent
-from .agents.records.possible import Sampling
-from .agents.records.said import Given
-from .agents.records.store import Store
-from .agents.records.weight import weight
-from .agents.wrapper import CanonicalWrapper
-from .analyses.blame import blame
-from .analyses.bounds import least_bounds
-from .analyses.deepening.deepen import deepen
-from .analyses.production import NotVerified, VerifiedAgent
-from .analyses.sweeps.run import Run
-from .analyses.sweeps.sweep import sweep
-from .analyses.symmetry import symmetry
-from .certificate.checker.check import check_certificate
-from .certificate.write import write_certificate
-from .deployment.build import build_deployment, event, facts_from, initially_any, ordered, rigid, role, tool
-from .deployment.counter_machine import counter_machine
-from .deployment.deployment import Deployment
-from .deployment.files import load
-from .deployment.language import parse_deployment
-from .deployment.restriction import theorem_restriction
-from .deployment.semantics import offer, successors, view
-from .deployment.tool import Call
-from .engines.symbolic.plan.explain import explain
-from .errors import AgentError, InputError, SteadError
-from .evidence.replay import replay
-from .export.model import exported
-from .export.promela import to_promela
-from .export.smv import to_smv
-from .export.storm import to_storm
-from .logic.evaluate import holds
-from .models.agent import ModelAgent
-from .models.backends import open_backend
-from .models.chat import chat_agent
-from .relational.canonical import canonical_form
-from .relational.instance import Instance
-from .report.folder import write_evidence
-from .report.frames import decisions_frame, verdicts_frame
-from .report.graphs import draw_decisions, draw_states
-from .report.page import report_html, write_report
-from .verification.findings.static import lint
-from .verification.isolated import verify_apart
-from .verification.result import Verification
-from .verification.verdict import Verdict
-from .verification.verify import verify
+from . import agents as agents
+from . import analyses as analyses
+from . import certificate as certificate
+from . import deployment as deployment
+from . import engines as engines
+from . import errors as errors
+from . import evidence as evidence
+from . import export as export
+from . import logic as logic
+from . import relational as relational
+from . import report as report
+from . import support as support
+from . import verification as verification
+from .agents.base import DecisionContext as DecisionContext
+from .agents.prompts.prompt import Prompt as Prompt
+from .agents.python import agent as agent
+from .agents.records.possible import Sampling as Sampling
+from .agents.records.said import Given as Given
+from .agents.records.store import Store as Store
+from .agents.records.weight import weight as weight
+from .agents.wrapper import CanonicalWrapper as CanonicalWrapper
+from .analyses.blame import blame as blame
+from .analyses.bounds import least_bounds as least_bounds
+from .analyses.deepening.deepen import deepen as deepen
+from .analyses.production import NotVerified as NotVerified
+from .analyses.production import VerifiedAgent as VerifiedAgent
+from .analyses.sweeps.run import Run as Run
+from .analyses.sweeps.sweep import sweep as sweep
+from .analyses.symmetry import symmetry as symmetry
+from .certificate.checker.check import check_certificate as check_certificate
+from .certificate.write import write_certificate as write_certificate
+from .deployment.build import build_deployment as build_deployment
+from .deployment.build import event as event
+from .deployment.build import facts_from as facts_from
+from .deployment.build import initially_any as initially_any
+from .deployment.build import ordered as ordered
+from .deployment.build import rigid as rigid
+from .deployment.build import role as role
+from .deployment.build import tool as tool
+from .deployment.counter_machine import counter_machine as counter_machine
+from .deployment.deployment import Deployment as Deployment
+from .deployment.files import load as load
+from .deployment.language import parse_deployment as parse_deployment
+from .deployment.restriction import theorem_restriction as theorem_restriction
+from .deployment.semantics import offer as offer
+from .deployment.semantics import successors as successors
+from .deployment.semantics import view as view
+from .deployment.tool import Call as Call
+from .engines.symbolic.plan.explain import explain as explain
+from .errors import AgentError as AgentError
+from .errors import InputError as InputError
+from .errors import SteadError as SteadError
+from .evidence.replay import replay as replay
+from .export.model import exported as exported
+from .export.promela import to_promela as to_promela
+from .export.smv import to_smv as to_smv
+from .export.storm import to_storm as to_storm
+from .logic.evaluate import holds as holds
+from .models.agent import ModelAgent as ModelAgent
+from .models.backends import open_backend as open_backend
+from .models.chat import chat_agent as chat_agent
+from .relational.canonical import canonical_form as canonical_form
+from .relational.instance import Instance as Instance
+from .report.folder import write_evidence as write_evidence
+from .report.frames import decisions_frame as decisions_frame
+from .report.frames import verdicts_frame as verdicts_frame
+from .report.graphs import draw_decisions as draw_decisions
+from .report.graphs import draw_states as draw_states
+from .report.page import report_html as report_html
+from .report.page import write_report as write_report
+from .verification.findings.static import lint as lint
+from .verification.isolated import verify_apart as verify_apart
+from .verification.result import Verification as Verification
+from .verification.verdict import Verdict as Verdict
+from .verification.verify import verify as verify
 
 __version__: str
-
-__all__ = [  # noqa: RUF022 - in groups
-    # formula: text, composition, truth in an instance
-    "holds",
-    # instance
-    "Instance",
-    # canonical form
-    "canonical_form",
-    # deployment
-    "Call",
-    "Deployment",
-    "build_deployment",
-    "event",
-    "facts_from",
-    "initially_any",
-    "lint",
-    "load",
-    "ordered",
-    "parse_deployment",
-    "rigid",
-    "role",
-    "tool",
-    # semantics
-    "offer",
-    "successors",
-    "view",
-    # wrapper
-    "CanonicalWrapper",
-    "DecisionContext",
-    # recorded agents: of any kind, and language models
-    "Given",
-    "ModelAgent",
-    "Prompt",
-    "Sampling",
-    "Store",
-    "agent",
-    "chat_agent",
-    "open_backend",
-    "weight",
-    # restriction
-    "theorem_restriction",
-    # engine
-    "explain",
-    # verdicts
-    "Verdict",
-    "Verification",
-    "blame",
-    "decisions_frame",
-    "draw_decisions",
-    "draw_states",
-    "replay",
-    "report_html",
-    "symmetry",
-    "verdicts_frame",
-    "verify",
-    "verify_apart",
-    "write_evidence",
-    "write_report",
-    # sweeps
-    "Run",
-    "sweep",
-    # production
-    "VerifiedAgent",
-    # other checkers
-    "exported",
-    "to_promela",
-    "to_smv",
-    "to_storm",
-    # where no bound is established
-    "deepen",
-    # families
-    "counter_machine",
-    # what verdicts rest on
-    "least_bounds",
-    # certificates
-    "check_certificate",
-    "write_certificate",
-    # errors
-    "AgentError",
-    "InputError",
-    "NotVerified",
-    "SteadError",
-    # the rest, by room
-    "agents",
-    "analyses",
-    "certificate",
-    "deployment",
-    "engines",
-    "errors",
-    "evidence",
-    "export",
-    "logic",
-    "relational",
-    "report",
-    "support",
-    "verification",
-]

@@ -1,44 +1,30 @@
 """The public names of `stead_sym.deployment`, and where each comes from when it is first used."""
 
-from .files import packaged_examples
-from .language import read_deployment
-from .parts import AgentRole, Initially, Parts, Policy, Rule, Spec, View
-from .printer import print_deployment
-from .restriction import Derivation, Restriction, normal_restriction
-from .semantics import Successors, enabled
-from .tool import Assign, Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement, Tool
-from .trace import Step, Trace
-
-__all__ = [  # noqa: RUF022 - in groups
-    # deployment
-    "AgentRole",
-    "Assign",
-    "Call",
-    "Choose",
-    "Clear",
-    "Delete",
-    "Effect",
-    "Ensure",
-    "Fresh",
-    "Initially",
-    "Insert",
-    "Parts",
-    "Policy",
-    "Rule",
-    "Spec",
-    "Statement",
-    "Tool",
-    "View",
-    "packaged_examples",
-    "print_deployment",
-    "read_deployment",
-    # semantics
-    "Step",
-    "Successors",
-    "Trace",
-    "enabled",
-    # restriction
-    "Derivation",
-    "Restriction",
-    "normal_restriction",
-]
+from .files import packaged_examples as packaged_examples
+from .language import read_deployment as read_deployment
+from .parts import AgentRole as AgentRole
+from .parts import Initially as Initially
+from .parts import Parts as Parts
+from .parts import Policy as Policy
+from .parts import Rule as Rule
+from .parts import Spec as Spec
+from .parts import View as View
+from .printer import print_deployment as print_deployment
+from .restriction import Derivation as Derivation
+from .restriction import Restriction as Restriction
+from .restriction import normal_restriction as normal_restriction
+from .semantics import Successors as Successors
+from .semantics import enabled as enabled
+from .tool import Assign as Assign
+from .tool import Call as Call
+from .tool import Choose as Choose
+from .tool import Clear as Clear
+from .tool import Delete as Delete
+from .tool import Effect as Effect
+from .tool import Ensure as Ensure
+from .tool import Fresh as Fresh
+from .tool import Insert as Insert
+from .tool import Statement as Statement
+from .tool import Tool as Tool
+from .trace import Step as Step
+from .trace import Trace as Trace

@@ -1,11 +1,5 @@
 """The public names of `stead_sym.engines`, and where each comes from when it is first used."""
 
-from .protocol import Engine, StateSet
-from .symbolic.plan.explain import Explanation
-
-__all__ = [
-    # engine
-    "Engine",
-    "Explanation",
-    "StateSet",
-]
+from .protocol import Engine as Engine
+from .protocol import StateSet as StateSet
+from .symbolic.plan.explain import Explanation as Explanation

@@ -1,10 +1,4 @@
 """The public names of `stead_sym.evidence`, and where each comes from when it is first used."""
 
-from .replay import Replayed
-from .tree import Evidence
-
-__all__ = [
-    # verdicts
-    "Evidence",
-    "Replayed",
-]
+from .replay import Replayed as Replayed
+from .tree import Evidence as Evidence

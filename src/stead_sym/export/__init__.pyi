@@ -1,8 +1,3 @@
 """The public names of `stead_sym.export`, and where each comes from when it is first used."""
 
-from .model import Export
-
-__all__ = [
-    # other checkers
-    "Export",
-]
+from .model import Export as Export

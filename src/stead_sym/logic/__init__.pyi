@@ -1,119 +1,56 @@
 """The public names of `stead_sym.logic`, and where each comes from when it is first used."""
 
-from .compose import (
-    AF,
-    AG,
-    AU,
-    AW,
-    AX,
-    EF,
-    EG,
-    EU,
-    EW,
-    EX,
-    atleast,
-    atmost,
-    atom,
-    compare,
-    empty,
-    equal,
-    exactly,
-    exists,
-    forall,
-    iff,
-    leads_to,
-    same,
-)
-from .evaluate import holds
-from .parser import parse_formula
-from .printer import print_formula
-from .syntax import (
-    FALSE,
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Count,
-    Definition,
-    Empty,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Name,
-    Next,
-    Not,
-    Or,
-    Same,
-    Term,
-    Truth,
-    Until,
-    Use,
-    Var,
-    Wildcard,
-)
-
-__all__ = [  # noqa: RUF022 - in groups
-    # formula: syntax
-    "FALSE",
-    "TRUE",
-    "And",
-    "Atom",
-    "Binder",
-    "Compare",
-    "Const",
-    "Count",
-    "Definition",
-    "Empty",
-    "Equal",
-    "Exists",
-    "Forall",
-    "Formula",
-    "Future",
-    "Globally",
-    "Iff",
-    "Implies",
-    "Name",
-    "Next",
-    "Not",
-    "Or",
-    "Same",
-    "Term",
-    "Truth",
-    "Until",
-    "Use",
-    "Var",
-    "Wildcard",
-    # formula: text, composition, truth in an instance
-    "parse_formula",
-    "print_formula",
-    "AF",
-    "AG",
-    "AU",
-    "AW",
-    "AX",
-    "EF",
-    "EG",
-    "EU",
-    "EW",
-    "EX",
-    "atleast",
-    "atmost",
-    "atom",
-    "compare",
-    "empty",
-    "equal",
-    "exactly",
-    "exists",
-    "forall",
-    "iff",
-    "leads_to",
-    "same",
-    "holds",
-]
+from .compose import AF as AF
+from .compose import AG as AG
+from .compose import AU as AU
+from .compose import AW as AW
+from .compose import AX as AX
+from .compose import EF as EF
+from .compose import EG as EG
+from .compose import EU as EU
+from .compose import EW as EW
+from .compose import EX as EX
+from .compose import atleast as atleast
+from .compose import atmost as atmost
+from .compose import atom as atom
+from .compose import compare as compare
+from .compose import empty as empty
+from .compose import equal as equal
+from .compose import exactly as exactly
+from .compose import exists as exists
+from .compose import forall as forall
+from .compose import iff as iff
+from .compose import leads_to as leads_to
+from .compose import same as same
+from .evaluate import holds as holds
+from .parser import parse_formula as parse_formula
+from .printer import print_formula as print_formula
+from .syntax import FALSE as FALSE
+from .syntax import TRUE as TRUE
+from .syntax import And as And
+from .syntax import Atom as Atom
+from .syntax import Binder as Binder
+from .syntax import Compare as Compare
+from .syntax import Const as Const
+from .syntax import Count as Count
+from .syntax import Definition as Definition
+from .syntax import Empty as Empty
+from .syntax import Equal as Equal
+from .syntax import Exists as Exists
+from .syntax import Forall as Forall
+from .syntax import Formula as Formula
+from .syntax import Future as Future
+from .syntax import Globally as Globally
+from .syntax import Iff as Iff
+from .syntax import Implies as Implies
+from .syntax import Name as Name
+from .syntax import Next as Next
+from .syntax import Not as Not
+from .syntax import Or as Or
+from .syntax import Same as Same
+from .syntax import Term as Term
+from .syntax import Truth as Truth
+from .syntax import Until as Until
+from .syntax import Use as Use
+from .syntax import Var as Var
+from .syntax import Wildcard as Wildcard

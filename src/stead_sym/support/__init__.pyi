@@ -1,8 +1,3 @@
 """The public names of `stead_sym.support`, and where each comes from when it is first used."""
 
-from .progress import Progress
-
-__all__ = [
-    # engine
-    "Progress",
-]
+from .progress import Progress as Progress
