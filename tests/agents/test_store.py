@@ -520,6 +520,7 @@ ODD = (
     {"tolerance": 10**400},
     "",
     "x",
+    "\ud800",  # as JSON may spell it: half a character
     [],
     [[]],
     ["x", "y"],

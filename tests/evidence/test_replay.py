@@ -256,3 +256,35 @@ def test_evidence_of_wildcards_in_definitions_replays_from_json(claim, around):
         evidence = result["s"].evidence
         assert evidence is not None
         assert_replays(deployment, result.moves.wrappers, result.restriction, evidence)
+
+
+ODD = (None, True, -1, 10**30, 1.5, "", "x", "\ud800", [], {}, [[]])
+
+
+def with_odd_parts(data, change=lambda inner: inner):
+    """The data with any one part of it replaced by something odd."""
+    yield from map(change, ODD)
+    for key, part in (
+        data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    ):
+
+        def placed(inner, key=key):
+            copied = data.copy()
+            copied[key] = inner
+            return change(copied)
+
+        yield from with_odd_parts(part, placed)
+
+
+def test_no_odd_evidence_is_a_bug():
+    """It is read, or refused in one line."""
+    deployment = st.parse_deployment(FAIR)
+    result = st.verify(deployment, findings=False)
+    data = json.loads(json.dumps(evidence_data("nested", "EG true", result["nested"].evidence, result.moves)))
+    refused = Counter()
+    for other in with_odd_parts(data):
+        try:
+            read_evidence(deployment, other, "the evidence")
+        except InputError as error:
+            refused["\n" not in str(error) and str(error).startswith("the evidence")] += 1
+    assert set(refused) == {True}

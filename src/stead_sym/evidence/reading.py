@@ -65,7 +65,7 @@ class _Reader:
             if convert(data, _Headed).format != FORMAT:
                 raise self._fault("format", f"is not {FORMAT!r}; write the evidence again")
             top = convert(data, _Evidence)
-        except ValidationError as error:
+        except (ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
             raise InputError(f"{self._source}: {ascii(str(error))[1:-1]}; restore the file") from None
         for name in top.agents:
             if name not in {role.name for role in self._deployment.agents}:

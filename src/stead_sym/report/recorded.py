@@ -129,7 +129,7 @@ def read_report(data: object, source: str) -> Recorded:
         raise InputError(f"{source}: no report of a verification; give what `stead-sym verify --json` prints")
     try:
         report = convert({name: part for name, part in data.items() if part is not None}, _Report)
-    except ValidationError as error:
+    except (ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
         what = ascii(str(error))[1:-1]
         raise InputError(f"{source}: {what}; give what `stead-sym verify --json` prints") from None
     counts = ((name, getattr(report, name)) for name in COUNTS)

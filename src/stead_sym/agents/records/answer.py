@@ -340,7 +340,7 @@ _P = TypeVar("_P", bound=_Part)
 def _read(data: Any, kind: type[_P]) -> _P:
     try:
         return convert(data, kind)
-    except ValidationError:
+    except (ValidationError, UnicodeEncodeError):  # half a surrogate pair is no text
         raise StoreError(
             "not a decision: a part is missing, or is of another kind than it should be"
         ) from None

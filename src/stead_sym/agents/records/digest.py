@@ -41,8 +41,9 @@ def digest(data: object) -> str:
 
 
 def digest_text(text: str) -> str:
-    """SHA-256 of a text, in hexadecimal."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    """SHA-256 of a text, in hexadecimal: of its UTF-8, where halves of surrogate pairs, which JSON may spell,
+    are encoded like other characters."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def digest_files(paths: Iterable[Path]) -> str:
