@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from stead_sym.agents.rules import RuleAgent
@@ -35,6 +34,7 @@ from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.syntax import Resolved, Truth
+from stead_sym.support.extras import own_version
 from stead_sym.verification.audit import leaps_in_words
 from stead_sym.verification.result import Verification
 
@@ -80,7 +80,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     converter = Converter(model.encoding, model.restriction.members)
     diagrams = converter.diagrams(sets, model.reached, model.encoding.care)
     certificate = Certificate(
-        package=_version(),
+        package=own_version(),
         deployment=Source.of(deployment.name, _source(written)),
         mode=result.mode,
         domain=dict(model.restriction.values),
@@ -147,13 +147,6 @@ def prepare(directory: str | Path) -> Path:
         if file.exists() and not (file.is_file() and file.read_bytes().startswith(start)):
             raise InputError(f"{file}: is there and no part of a certificate; give another directory")
     return path
-
-
-def _version() -> str:
-    try:
-        return version("stead-sym")
-    except PackageNotFoundError:  # it is run from where it is written, without being installed
-        return "unknown"
 
 
 def _without_questions(deployment: Deployment) -> Deployment:

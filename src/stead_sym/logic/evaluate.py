@@ -7,7 +7,8 @@ decide it (`candidates`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+import operator
+from collections.abc import Callable, Collection, Mapping, Set
 from typing import TypeVar, assert_never
 
 from stead_sym.logic.candidates import MANY, worth_trying
@@ -33,6 +34,7 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
+    Ordering,
     Same,
     Term,
     Truth,
@@ -141,20 +143,16 @@ def declared(schema: Schema, binder: Binder) -> tuple[Value, ...]:
 def compares(comparison: Compare, left: Value, right: Value, schema: Schema) -> bool:
     """Whether the comparison holds between two values of its sort."""
     rank = schema.sort(comparison.sort).rank
-    i, j = rank[left], rank[right]
-    match comparison.ordering:
-        case "<":
-            return i < j
-        case "<=":
-            return i <= j
-        case ">":
-            return i > j
-        case ">=":
-            return i >= j
-        case "succ":
-            return i + 1 == j
-        case _:
-            assert_never(comparison.ordering)
+    return _ORDERINGS[comparison.ordering](rank[left], rank[right])
+
+
+_ORDERINGS: Mapping[Ordering, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "succ": lambda i, j: i + 1 == j,
+}
 
 
 def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:

@@ -1,4 +1,4 @@
-"""How what an extra of this package needs is installed.
+"""What is installed of this package: its version, and how what an extra needs is added.
 
 One decision: the libraries themselves are named, as the package's metadata lists them, so that the command
 works wherever the package came from: a registry, a wheel, a folder.
@@ -7,9 +7,17 @@ works wherever the package came from: a registry, a wheel, a folder.
 from __future__ import annotations
 
 import re
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import PackageNotFoundError, requires, version
 
 _OF_EXTRA = re.compile(r"""(?P<library>[^;]+?)\s*;\s*extra\s*==\s*["'](?P<extra>[^"']+)["']""")
+
+
+def own_version() -> str:
+    """The version of this package, "unknown" where it runs from its folder and is not installed."""
+    try:
+        return version("stead-sym")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def install(extra: str) -> str:

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -24,6 +23,7 @@ from stead_sym.deployment.files import load
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
+from stead_sym.support.extras import own_version
 from stead_sym.verification.isolated import agent_words
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -85,7 +85,7 @@ class Run:
     def key(self) -> str:
         """What identifies the run. Raises `InputError` where the deployment cannot be read."""
         whole = hashlib.sha256(print_deployment(self.built).encode())
-        for part in ("\0".join(self.words), "\0".join(self._fingerprints()), _version()):
+        for part in ("\0".join(self.words), "\0".join(self._fingerprints()), own_version()):
             whole.update(b"\0\0" + part.encode())
         return whole.hexdigest()
 
@@ -179,14 +179,6 @@ def variable_of(store: str) -> str | None:
 @cache
 def _loaded(file: str) -> Deployment:
     return load(file)
-
-
-@cache
-def _version() -> str:
-    try:
-        return version("stead-sym")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _listed(agents: Mapping[str, str]) -> str:

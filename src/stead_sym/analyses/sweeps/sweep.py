@@ -105,7 +105,7 @@ def sweep(
                 _tell(told, done[key], len(done), len(by_key))
         waiting = [run for key, run in by_key.items() if key not in done]
         if waiting:
-            with _Workers(executor, workers).open() as pool:
+            with _workers(executor, workers) as pool:
                 for row in _carried_out(waiting, pool, store, tries):
                     done[row.run.key] = row
                     kept.add(row.run, row.result)
@@ -125,45 +125,33 @@ def _tell(told: Told | None, row: Row, number: int, of: int) -> None:
         told(row, number, of)
 
 
+@dataclass
 class _Workers:
-    """The executor, and another one where the first has broken."""
+    """An executor, and what makes another one where it has broken; None where it was given."""
 
-    def __init__(self, executor: Executor | Callable[[], Executor] | None, workers: int | None) -> None:
-        self._make: Callable[[], Executor] | None = None
-        self._given: Executor | None = None
-        if executor is None:
-            self._make = lambda: local(workers)
-        elif callable(executor):
-            self._make = executor
-        else:
-            self._given = executor
-        self._own: Executor | None = None
-
-    @contextmanager
-    def open(self) -> Iterator[_Workers]:
-        try:
-            yield self
-        finally:
-            if self._own is not None:
-                self._own.shutdown(wait=True, cancel_futures=True)
-
-    @property
-    def executor(self) -> Executor:
-        if self._given is not None:
-            return self._given
-        if self._own is None:
-            assert self._make is not None
-            self._own = self._make()
-        return self._own
+    executor: Executor
+    make: Callable[[], Executor] | None
 
     def renew(self) -> bool:
         """Have another executor in the place of one that is broken; False where none can be made."""
-        if self._make is None:
-            return False
-        if self._own is not None:
-            self._own.shutdown(wait=False, cancel_futures=True)
-            self._own = None
-        return True
+        if self.make is not None:
+            self.executor.shutdown(wait=False, cancel_futures=True)
+            self.executor = self.make()
+        return self.make is not None
+
+
+@contextmanager
+def _workers(executor: Executor | Callable[[], Executor] | None, workers: int | None) -> Iterator[_Workers]:
+    """The executor that is given, or made; one that was made here is shut down at the end."""
+    if executor is not None and not callable(executor):  # whatever has `submit`
+        yield _Workers(executor, None)
+        return
+    make = executor or (lambda: local(workers))
+    pool = _Workers(make(), make)
+    try:
+        yield pool
+    finally:
+        pool.executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _carried_out(runs: list[Run], pool: _Workers, store: str | None, tries: int) -> Iterator[Row]:
@@ -191,7 +179,7 @@ def _carried_out(runs: list[Run], pool: _Workers, store: str | None, tries: int)
                 waiting.append(run)
             else:
                 yield Row(run, result)
-        if broken and not going:
+        if broken and waiting and not going:
             pool.renew()
 
 

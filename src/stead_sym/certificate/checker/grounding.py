@@ -80,24 +80,35 @@ class Grounding:
     def calls(self, tool: Tool) -> Mapping[Call, Bdd]:
         """The calls of a tool that some state of R offers, each with where it is offered."""
         found: dict[Call, Bdd] = {}
-        for sigma, where in self._arguments(tool, tool.params, {}, self.space.manager.true):
+        everywhere = self.space.manager.true
+        for sigma, where in self._assigned(tool.params, tool.guard, {}, everywhere, offered=True):
             offered = where & self.formulas(tool.guard, sigma)
             if self.possible(offered):
                 found[Call(tool.name, tuple(sigma[p.name] for p in tool.params))] = offered
         return found
 
-    def _arguments(
-        self, tool: Tool, params: Sequence[Binder], sigma: Sigma, where: Bdd
+    def _assigned(
+        self,
+        binders: Sequence[Binder],
+        condition: Formula,
+        sigma: Sigma,
+        where: Bdd,
+        *,
+        offered: bool = False,
     ) -> Iterator[tuple[Sigma, Bdd]]:
-        if not params:
+        """Active values for these variables, each choice with where it can be made; those of a call that is
+        ``offered`` take every value of a finite sort."""
+        if not binders:
             yield sigma, where
             return
-        first, rest = params[0], params[1:]
-        finite = self.deployment.schema.sort(first.sort).values is not None
-        for value in self.formulas.candidates(first, tool.guard, sigma):
+        first, rest = binders[0], binders[1:]
+        hidden = {name: value for name, value in sigma.items() if name not in {b.name for b in binders}}
+        finite = offered and self.deployment.schema.sort(first.sort).values is not None
+        for value in self.formulas.candidates(first, condition, hidden):
             here = where if finite else where & self.formulas.active(first.sort, value)
             if here != self._none:
-                yield from self._arguments(tool, rest, {**sigma, first.name: value}, here)
+                chosen = {**sigma, first.name: value}
+                yield from self._assigned(rest, condition, chosen, here, offered=offered)
 
     # alternatives
 
@@ -231,24 +242,10 @@ class Grounding:
         sigma: Sigma,
     ) -> Iterator[tuple[Fact, Bdd]]:
         """The facts that an insertion adds, each with where it does."""
-        for values, active in self._bound(binders, condition, sigma, self.space.manager.true):
+        for values, active in self._assigned(binders, condition, sigma, self.space.manager.true):
             when = active & self.formulas(condition, values)
             if when != self._none:
                 yield Fact(relation, tuple(value_of(term, values) for term in args)), when
-
-    def _bound(
-        self, binders: Sequence[Binder], condition: Formula, sigma: Sigma, where: Bdd
-    ) -> Iterator[tuple[Sigma, Bdd]]:
-        """The active values of the variables of a `for`."""
-        if not binders:
-            yield sigma, where
-            return
-        first, rest = binders[0], binders[1:]
-        hidden = {name: value for name, value in sigma.items() if name not in {b.name for b in binders}}
-        for value in self.formulas.candidates(first, condition, hidden):
-            here = where & self.formulas.active(first.sort, value)
-            if here != self._none:
-                yield from self._bound(rest, condition, {**sigma, first.name: value}, here)
 
     def _deleted(
         self,
@@ -277,7 +274,7 @@ class Grounding:
                 rest = [binder for name, binder in bound.items() if name not in values]
                 when = self.space.manager.disj(
                     active & self.formulas(condition, inner)
-                    for inner, active in self._bound(rest, condition, values, self.space.manager.true)
+                    for inner, active in self._assigned(rest, condition, values, self.space.manager.true)
                 )
                 if when != self._none:
                     yield fact, when

@@ -108,9 +108,3 @@ def _hinted(space: Space, certificate: Certificate) -> Iterator[str]:
             record = []
         record += [hint] if hint in facts else beside.get(hint, ())
     yield from reversed(record)
-
-
-def _turned(record: list[str], facts: set[str]) -> Iterator[str]:
-    """The bits of a record: those for values backwards, then those of facts backwards."""
-    yield from reversed([bit for bit in record if bit not in facts])
-    yield from reversed([bit for bit in record if bit in facts])
