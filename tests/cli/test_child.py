@@ -1,6 +1,7 @@
 """Limits and Ctrl-C: a verification ends when it should, says why, and leaves no process behind."""
 
 import fcntl
+import html
 import json
 import os
 import re
@@ -21,6 +22,7 @@ import pytest
 import stead_sym as st
 from processes import hear_ctrl_c
 from stead_sym.cli.main import main
+from stead_sym.report.page import MARKER
 
 WRONG = "wrong fails: some agent could break this, which says nothing of a given agent"
 
@@ -376,8 +378,11 @@ def test_what_an_agent_had_done_by_then_fails_with_its_evidence(tmp_path, then, 
         "--json",
         "--evidence",
         "shown",
+        "--report",
+        "page.html",
         *options,
     ]
+    tmp_path.joinpath("page.html").write_text(f"{MARKER}\n<p>waits holds</p>")  # of an earlier run
     ended = subprocess.run([*COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     report: Any = json.loads(ended.stdout)
     jsonschema.validate(report, st.report.report_schema())
@@ -386,6 +391,10 @@ def test_what_an_agent_had_done_by_then_fails_with_its_evidence(tmp_path, then, 
     assert report["specs"]["waits"]["verdict"] == "unknown"
     assert report["specs"]["waits"]["reason"].startswith(f"not reached: {why}")
     assert main(["replay", str(tmp_path / "paid.stead"), str(tmp_path / "shown" / "unpaid.json")]) == 0
+    page = tmp_path.joinpath("page.html").read_text(encoding="utf-8")
+    assert "waits holds" not in page
+    for said in ("unpaid fails", "waits unknown: not reached", "+ Paid()", html.escape(why)):
+        assert said in page
 
 
 @pytest.mark.gate

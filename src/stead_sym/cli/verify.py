@@ -32,7 +32,7 @@ from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import findings_data, report_data
 from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_early, write_evidence
-from stead_sym.report.page import prepare_report, write_report
+from stead_sym.report.page import prepare_report, write_report, write_stopped
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
@@ -202,6 +202,8 @@ def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
     if not options.json and any(known.established for known in verdicts):
         print_known(verdicts, console_on(sys.stdout), quiet=options.quiet)
     sys.stdout.flush()
+    if options.report is not None and not ended.printing:
+        write_stopped(options.file, ended.reason, verdicts, options.report)
     if ended.interrupted and not options.json:
         raise KeyboardInterrupt
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
@@ -231,7 +233,7 @@ def _teller(
     if options.watcher is None:
         return None
     parent: Watcher = options.watcher
-    console = None if options.json else console_on(sys.stdout)
+    console = None if options.json and options.report is None else console_on(sys.stdout)
     asking, chosen = deployment.asked(asked, deciding(deployment, agents))
     if options.findings == "on":
         about = {None, *(spec.name for spec in chosen)}

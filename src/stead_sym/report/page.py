@@ -9,9 +9,12 @@ style and the one script that came with the package, by their digests, and nothi
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+
+from rich.text import Text
 
 from stead_sym.report.decision_graph import decision_graph
 from stead_sym.report.diagram import STYLE
@@ -26,11 +29,12 @@ from stead_sym.report.page_sections import (
     statistics_section,
     verdicts_section,
 )
+from stead_sym.report.partial import KnownVerdict
 from stead_sym.report.terminal import domain_text, plural, reached
 from stead_sym.report.written import prepare_file, write_file
 from stead_sym.support.html import Content, Html, tag
 from stead_sym.verification.result import Verification
-from stead_sym.verification.verdict import OF_NOTHING
+from stead_sym.verification.verdict import OF_NOTHING, verdict_line
 
 MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
 """How a report begins."""
@@ -39,7 +43,6 @@ _WORST_FIRST = ("fails", "unknown", OF_NOTHING, "holds")
 
 def report_html(result: Verification) -> str:
     """The page."""
-    style, script = _packaged("page.css") + STYLE, _packaged("page.js")
     budget = Budget()
     decisions = [
         decisions_of(result, k, name, decision_graph(result, name), budget)
@@ -55,20 +58,46 @@ def report_html(result: Verification) -> str:
         _section("statistics", "Statistics", statistics_section(result)),
         _section("deployment", "The deployment", deployment_section(result)),
     ]
-    title = f"{result.deployment.name} under {result.agent}"
+    title = f"{result.deployment.name} under {result.agent}: {_answer(result)}"
+    return _page(title, _header(result), sections)
+
+
+def stopped_html(source: str, why: str, verdicts: Sequence[KnownVerdict]) -> str:
+    """The page of a run that ended early, for the reason ``why``: what was established, and what is open."""
+    rows = (
+        tag(
+            "li",
+            tag("p", verdict_line(known.spec, known.word, known.remarks)),
+            tag("pre", Text.from_ansi(known.evidence).plain) if known.evidence else None,
+            class_=f"verdict {known.word}",
+        )
+        for known in verdicts
+    )
+    header = tag(
+        "header",
+        tag("p", "stead-sym report", class_="eyebrow"),
+        tag("h1", source),
+        tag("p", f"The run has ended before its report: {why}.", class_="answer unknown"),
+    )
+    section = _section("verdicts", "What was known by then", tag("ol", rows, class_="verdicts"))
+    return _page(f"{source}: ended early", header, [section])
+
+
+def _page(title: str, header: Html, sections: Sequence[tuple[str, str, Html]]) -> str:
+    style, script = _packaged("page.css") + STYLE, _packaged("page.js")
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"{title}: {_answer(result)}"),
+        tag("title", title),
         tag("style", Html(style)),
     )
     body = tag(
         "body",
         tag("a", "To the verdicts", class_="skip", href="#verdicts"),
-        _header(result),
+        header,
         tag(
             "nav",
             tag("ul", (tag("li", tag("a", name, href=f"#{anchor}")) for anchor, name, _ in sections)),
@@ -96,6 +125,14 @@ def write_report(result: Verification, path: str | Path) -> Path:
     prepare_report(path)
     write_file(path, report_html(result))
     return path
+
+
+def write_stopped(source: str, why: str, verdicts: Sequence[KnownVerdict], path: str | Path) -> None:
+    """Write `stopped_html` to a file, as `write_report` does: what an earlier run has left there would be
+    taken for the report of this one."""
+    path = Path(path)
+    prepare_report(path)
+    write_file(path, stopped_html(source, why, verdicts))
 
 
 def _packaged(name: str) -> str:
