@@ -400,8 +400,20 @@ MUTATIONS = (
     Mutation(
         "counts range over all values",
         "step/formulas.py",
-        "inner & self.ranging(binder, vector, body, joint=joint))",
-        "inner)",
+        "self.ranging(binder, vector, body, joint=joint) & self._some(body, env)\n        return",
+        "self._some(body, env)\n        return",
+    ),
+    Mutation(
+        "actions that disagree on a variable share what a bulk statement does with it",
+        "step/effects.py",
+        "agreeing if prod(sizes[name] for name in agreeing) <= _KINDS else frozenset()",
+        "frozenset()",
+    ),
+    Mutation(
+        "what a bulk statement does is that of another group of actions",
+        "step/effects.py",
+        "dict(kind[1])",
+        "dict(min(shared, default=kind)[1])",
     ),
     Mutation(
         "quantifiers of an `ensure` range over the old state",

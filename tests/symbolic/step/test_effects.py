@@ -48,6 +48,12 @@ _SHARED = (
     "insert Here(r0)",
     "delete Here(y) for y: rec where K(y, ta)",
 )
+_TAGGED = (
+    "delete M(y) for y: rec where q = ta",
+    "insert Here(y) for y: rec where q = tb & N(y)",
+    "delete K(y, q) for y: rec",
+    "insert K(y, q) for y: rec where M(y) & ~K(y, _)",
+)
 _OVERLAP = """
 deployment overlap
 sort rec
@@ -75,11 +81,14 @@ tool flip()
 
 @st.composite
 def overlapping(draw):
-    """Tools of which some statements mention the parameter and some do not, about the same facts."""
+    """Tools of which some statements mention the parameter, some nothing, and some a value of a finite sort,
+    about the same facts."""
     tools = []
     for number in range(draw(st.integers(1, 2))):
         lines = [line.format("p") for line in draw(st.lists(st.sampled_from(_OWN), min_size=1, max_size=2))]
         lines += draw(st.lists(st.sampled_from(_SHARED), min_size=1, max_size=2))
+        tagged = draw(st.lists(st.sampled_from(_TAGGED), max_size=2, unique=True))
+        chosen = bool(tagged) and draw(st.booleans())
         guard = draw(
             st.sampled_from(
                 [
@@ -93,8 +102,9 @@ def overlapping(draw):
                 ]
             )
         )
-        body = "\n    ".join(draw(st.permutations(lines)))
-        tools.append(f"tool t{number}(p: rec)\n  guard {guard}\n  effect\n    {body}")
+        body = "\n    ".join(["choose q: tag"] * chosen + draw(st.permutations(lines + tagged)))
+        params = "p: rec, q: tag" if tagged and not chosen else "p: rec"
+        tools.append(f"tool t{number}({params})\n  guard {guard}\n  effect\n    {body}")
     return parse_deployment(_OVERLAP.format(tools="\n".join(tools)))
 
 

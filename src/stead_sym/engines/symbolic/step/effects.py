@@ -20,9 +20,11 @@ and `frame_conditions` makes the disjunction in one pass over the order of the b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import count
+from math import prod
+from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
@@ -36,13 +38,24 @@ from stead_sym.engines.symbolic.step.formulas import Compiler, Environment
 from stead_sym.engines.symbolic.step.frame_conditions import Action, framed
 from stead_sym.engines.symbolic.step.parameters import Parameters
 from stead_sym.engines.symbolic.step.room import Room
-from stead_sym.engines.symbolic.step.updates import Shared, Write, Writer, mentioned_variables
+from stead_sym.engines.symbolic.step.updates import (
+    Shared,
+    Write,
+    Writer,
+    mentioned_variables,
+    shared_variables,
+)
 from stead_sym.logic.syntax import conjunction
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Report
 
 _FEW = 64  # calls that are turned into selectors at once
 _TIMES = 4  # so many calls per value are gone through
+_KINDS = 64  # so many groups of actions share what bulk statements do
+
+_Kind: TypeAlias = tuple[frozenset[str], tuple[tuple[str, Value], ...]]
+"""What actions have in common that share what bulk statements do: the relations of which each tells what fact
+it clears, and the values of some variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,20 +173,21 @@ class EffectCompiler:
         ``offering`` hold. ``said`` is called after each."""
         m, conditions = self.manager, self.conditions.conditions(place, effect, params.scope)
         common, possible = self._split(params, conditions, offering)
-        actions, exceeding, overflow = dict[frozenset[str], list[Action]](), m.false, m.false
+        actions, exceeding, overflow = dict[_Kind, list[Action]](), m.false, m.false
         broken, breaking = set[Key](), list[tuple[frozenset[Key], Bdd]]()
         if (room := self.room.before(effect)) is not None:
             exceeding = params.selected(m.exist(conditions.local, possible & ~room), {})
             possible = possible & room
         fresh = {n: vector for n, vector in _written_vectors(effect, conditions).items() if vector.one_hot}
         drawn = frozenset(bits_of(fresh.values()))
-        shared: dict[frozenset[str], Shared] = {}
+        agreeing = sorted(self._agreeing(effect, conditions))
+        shared: dict[_Kind, Shared] = {}
         for values, case in self._ground(params, conditions, possible, effect):
             terms: Environment = {**values, **fresh}
             told = self.writer.told(effect, case)
-            kind = frozenset(told)
+            kind = frozenset(told), tuple((name, values[name]) for name in agreeing)
             if kind not in shared:
-                shared[kind] = self.writer.shared(effect, common, kind)
+                shared[kind] = self.writer.shared(effect, common, kind[0], dict(kind[1]))
                 breaking += shared[kind].write.breaking.items()
             written = self.writer.write(effect, terms, case, shared[kind], told)
             broken |= written.broken
@@ -212,6 +226,17 @@ class EffectCompiler:
             },
             broken=frozenset(broken),
         )
+
+    def _agreeing(self, effect: Effect, conditions: Conditions) -> Set[str]:
+        """The variables by whose values actions are told apart that share what bulk statements do: those of
+        finite sorts, unless they can have too many values together."""
+        sizes = {
+            name: len(self.encoding.values[vector.sort])
+            for name, vector in _written_vectors(effect, conditions).items()
+            if self.encoding.schema.sort(vector.sort).values is not None and not vector.one_hot
+        }
+        agreeing = shared_variables(effect, sizes.keys())
+        return agreeing if prod(sizes[name] for name in agreeing) <= _KINDS else frozenset()
 
     def _split(self, params: Parameters, conditions: Conditions, offering: Sequence[Bdd]) -> tuple[Bdd, Bdd]:
         """Two sets whose intersection is where an alternative is possible: what is asked of the state alone,

@@ -6,8 +6,9 @@ these come the new values of the bits of its field, and which keys that the enco
 effect may break (`step.invariants`).
 
 One decision: a statement that mentions none of the variables of its alternative (`clear P`, or a bulk
-statement over all facts) does the same whatever the call is about. With d_b the new value that such
-statements give to a bit b, and d_b = b for a bit that they do not write, an action with the values u is
+statement over all facts), or only some that have few values (`delete P(x) for x where answer = no`), does the
+same in all actions that agree on these. With d_b the new value that such statements give to a bit b, and
+d_b = b for a bit that they do not write, an action with the values u is
 
     b' ≡ f_{u,b} for the few bits that a statement about u writes, and b' ≡ d_b for all others:
 
@@ -66,9 +67,10 @@ class _Facts:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What all actions of an alternative do, each in some of the states of ``common``: the new values d_b of
-    ``write``, and the ``facts`` that it comes from."""
+    """What all actions of an alternative do that give the variables ``of`` the same values, each in some of
+    the states of ``common``: the new values d_b of ``write``, and the ``facts`` that it comes from."""
 
+    of: Set[str]
     common: Bdd
     facts: _Facts
     write: Write
@@ -89,10 +91,16 @@ class Writer:
         self._held: dict[tuple[str, Bdd], Bdd] = {}
         self._broken: set[Key] = set()
 
-    def shared(self, effect: Effect, common: Bdd, told: Set[str] = frozenset()) -> Shared:
-        """What the statements of an effect do in the states of ``common`` that mention none of its variables.
-        That relations of ``told`` are cleared is left to the actions, since these tell which fact it is about
-        (`told`)."""
+    def shared(
+        self,
+        effect: Effect,
+        common: Bdd,
+        told: Set[str] = frozenset(),
+        values: Mapping[str, Value] = MappingProxyType({}),
+    ) -> Shared:
+        """What the statements of an effect do in the states of ``common`` that mention no variable but those
+        with ``values``. That relations of ``told`` are cleared is left to the actions, since these tell which
+        fact it is about (`told`)."""
         facts, outside = _Facts(), self.manager.false
         for statement in effect.statements:
             match statement:
@@ -101,13 +109,14 @@ class Writer:
                         if name not in told:
                             there = self.encoding.dynamic_facts[name]
                             facts.deleted.update(dict.fromkeys(there, self.manager.true))
-                case Insert() | Delete() if not mentioned_variables(statement):
-                    outside = outside | self._collect(statement, {}, facts)
+                case Insert() | Delete() if mentioned_variables(statement) <= values.keys():
+                    outside = outside | self._collect(statement, values, facts)
                 case _:
                     pass
         nothing = Write({}, outside, self.manager.false, frozenset(), {})
-        write = self._write(effect, facts, self.manager.true, Shared(common, _Facts(), nothing), _NOTHING)
-        return Shared(common, facts, write)
+        alone = Shared(values.keys(), common, _Facts(), nothing)
+        write = self._write(effect, facts, self.manager.true, alone, _NOTHING)
+        return dataclasses.replace(alone, facts=facts, write=write)
 
     def told(self, effect: Effect, case: Bdd) -> Mapping[str, tuple[Fact, ...]]:
         """Of the relations that an effect clears and that hold one fact at most, those of which ``case``
@@ -136,7 +145,7 @@ class Writer:
         for statement in effect.statements:
             match statement:
                 case Insert() | Delete():
-                    if mentioned_variables(statement):
+                    if not mentioned_variables(statement) <= shared.of:
                         outside = outside | self._collect(statement, values, facts)
                 case Choose() | Fresh() | Ensure() | Clear():
                     pass
@@ -371,6 +380,12 @@ class Writer:
             leaves = [(fact.args, self.manager.true) for fact in facts]
             self._facts[relation, terms] = self.encoding.choice(terms, leaves)
         return self._facts[relation, terms]
+
+
+def shared_variables(effect: Effect, few: Set[str]) -> frozenset[str]:
+    """The variables of ``few``, which have few values, that a bulk statement mentions and no others."""
+    bulk = (s for s in effect.statements if isinstance(s, Insert | Delete) and s.binders)
+    return frozenset[str]().union(*(own for s in bulk if (own := mentioned_variables(s)) <= few))
 
 
 def mentioned_variables(statement: Insert | Delete) -> frozenset[str]:
