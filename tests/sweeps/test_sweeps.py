@@ -388,3 +388,30 @@ def test_each_name_in_the_table_stands_behind_its_verdict(tmp_path: Path) -> Non
         "fails: isolated unknown: cleaned_in_between holds: one_patient_per_bed, confirmed, answered"
         " stopped fails: isolated"
     )
+
+
+def test_what_holds_of_nothing_or_of_some_agent_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sweep is no place where a verdict reads greener than in `verify`."""
+    tmp_path.joinpath("d.stead").write_text(
+        "deployment d relation Never() relation Done() tool wait()\n"
+        "tool work() guard ~Done() effect insert Done()\n"
+        "spec nothing AG (Never() -> AX Done())\nspec possible EF Done()\n"
+        "spec once AG (Done() -> AX Done())\n",
+        encoding="utf-8",
+    )
+    tmp_path.joinpath("s.toml").write_text(
+        "[[runs]]\ndeployment = 'd.stead'\nagent = 'any'\n", encoding="utf-8"
+    )
+    words = ["sweep", str(tmp_path / "s.toml"), "--workers", "1", "--quiet"]
+    assert main([*words, "--csv"]) == 0
+    assert '"holds, of nothing","holds, within its scope",holds,' in capsys.readouterr().out
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    for said in ("holds, of nothing: nothing", "holds, within its scope:", "holds: some agent could do this"):
+        assert said in out
+    assert main([*words, "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["specs"] == {"nothing": "holds, of nothing", "possible": "holds", "once": "holds"}
+    assert list(run["scope"]) == ["possible"]

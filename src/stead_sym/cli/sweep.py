@@ -72,7 +72,7 @@ def _sweep(options: argparse.Namespace) -> int:
 def _tell(row: Row, number: int, of: int) -> None:
     """One line for each run, as it comes."""
     result = row.result
-    words = ", ".join(f"{spec} {word}" for spec, word in result.specs.items())
+    words = ", ".join(f"{spec} {result.said(spec)}" for spec in result.specs)
     said = words if result.outcome == "done" else f"{result.outcome}: {result.error}"
     time = f"({result.seconds:.1f} s)" if row.fresh else "(known)"
     print(printable(f"stead-sym: {number} of {of}: {label(row)}: {said} {time}"), file=sys.stderr, flush=True)

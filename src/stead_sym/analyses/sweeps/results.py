@@ -21,7 +21,7 @@ from stead_sym.analyses.sweeps.run import Run
 from stead_sym.analyses.sweeps.work import Result
 from stead_sym.errors import InputError
 
-FORMAT = "stead-sym sweep 1"
+FORMAT = "stead-sym sweep 2"
 LASTING = frozenset({"done", "stopped"})
 """Outcomes that the same run would have again."""
 

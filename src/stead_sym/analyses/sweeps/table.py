@@ -10,6 +10,7 @@ from rich.console import Console
 from stead_sym.analyses.sweeps.sweep import Row, Sweep
 from stead_sym.evidence.data import Json
 from stead_sym.support.wrapping import Table
+from stead_sym.verification.verdict import verdict_line
 
 _ABOUT = ("deployment", "size", "bounds", "agent", "prompts", "engine", "domain")
 _COUNTS = ("states", "transitions", "contexts", "queries")
@@ -32,8 +33,8 @@ def cells(found: Sweep, row: Row) -> tuple[str, ...]:
         **result.counts,
         "seconds": f"{result.seconds:.1f}",
     }
-    about, specs = columns(found), set(found.specs)
-    return tuple(result.specs.get(name, "") if name in specs else str(whole.get(name, "")) for name in about)
+    said = {name: result.said(name) if name in result.specs else "" for name in found.specs}
+    return tuple(said[name] if name in said else str(whole.get(name, "")) for name in columns(found))
 
 
 def print_sweep(found: Sweep, console: Console) -> None:
@@ -52,14 +53,19 @@ def print_sweep(found: Sweep, console: Console) -> None:
     for row in found.rows:
         if row.result.error:
             console.print(f"  {label(row)}: {row.result.error}", soft_wrap=True)
+        for spec, sentences in row.result.scope.items():
+            line = verdict_line(spec, row.result.specs[spec], sentences)
+            console.print(f"  {label(row)}: {line}", soft_wrap=True)
 
 
 def _verdicts(row: Row) -> str:
     """What became of a run that is not done, and a line for each verdict with the specifications that have
     it: "fails: auth, prog"."""
-    specs = row.result.specs
-    words = sorted({*specs.values()}, key=lambda word: (*(word != first for first in _FIRST), word))
-    lines = [f"{word}: {', '.join(spec for spec in specs if specs[spec] == word)}" for word in words]
+    said = {spec: row.result.said(spec) for spec in row.result.specs}
+    words = sorted(
+        {*said.values()}, key=lambda word: (*(not word.startswith(first) for first in _FIRST), word)
+    )
+    lines = [f"{word}: {', '.join(spec for spec in said if said[spec] == word)}" for word in words]
     return "\n".join([row.result.outcome] * (row.result.outcome != "done") + lines)
 
 
@@ -81,6 +87,7 @@ def sweep_data(found: Sweep) -> dict[str, Json]:
                 "key": row.run.key,
                 "outcome": result.outcome,
                 "specs": dict(result.specs),
+                "scope": {spec: [*sentences] for spec, sentences in result.scope.items()},
                 **{name: result.counts.get(name) for name in _COUNTS},
                 "seconds": result.seconds,
                 "error": result.error,

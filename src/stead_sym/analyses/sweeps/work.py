@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -16,6 +17,7 @@ from stead_sym.analyses.sweeps.run import Job
 from stead_sym.errors import SIGNALLED
 from stead_sym.evidence.data import Json
 from stead_sym.verification.isolated import command_apart
+from stead_sym.verification.verdict import OF_NOTHING
 
 Outcome: TypeAlias = Literal["done", "stopped", "error", "lost"]
 """``done``: there is a verdict for each specification. ``stopped``: at a limit, or undecided for another
@@ -27,7 +29,8 @@ _LOST = "the process of the run was killed, or has ended without a report"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a run. ``specs`` are the verdicts by specification, as words; ``counts`` are states,
+    """What came of a run. ``specs`` are the verdicts by specification, as words (`Verdict.said`), ``scope``
+    the sentences that say of what those are that are not said of every agent; ``counts`` are states,
     transitions, contexts and queries where they are known; ``seconds`` is how long the run took in all."""
 
     outcome: Outcome
@@ -36,6 +39,12 @@ class Result:
     error: str = ""
     seconds: float = 0.0
     where: str = ""
+    scope: dict[str, list[str]] = field(default_factory=dict)
+
+    def said(self, spec: str) -> str:
+        """The word of a verdict, and of one that holds that it does so within its scope."""
+        word = self.specs[spec]
+        return f"{word}, within its scope" if word == "holds" and spec in self.scope else word
 
 
 def carry_out(job: Job) -> Result:
@@ -48,9 +57,13 @@ def carry_out(job: Job) -> Result:
     seconds, where = round(time.monotonic() - started, 3), socket.gethostname()
     report = ended.report
     if report is None:
-        said = ended.err.strip().splitlines()
-        return Result("lost", error=said[-1] if said else _LOST, seconds=seconds, where=where)
-    specs = _verdicts(report.get("specs"))
+        lines = ended.err.strip().splitlines()
+        return Result("lost", error=lines[-1] if lines else _LOST, seconds=seconds, where=where)
+    said = report.get("specs")
+    verdicts = (
+        {name: one for name, one in said.items() if isinstance(one, dict)} if isinstance(said, dict) else {}
+    )
+    specs, scope = {name: _word(one) for name, one in verdicts.items()}, _scopes(verdicts)
     counts = {name: count for name in _COUNTS if isinstance(count := report.get(name), int)}
     error = str(report.get("error") or "")
     outcome: Outcome = "done"
@@ -58,15 +71,19 @@ def carry_out(job: Job) -> Result:
         outcome = "lost" if SIGNALLED in error else "stopped" if ended.status in (1, 3) else "error"
     elif report.get("digest") != job.digest:
         error = "the worker has read another deployment; see that it finds the same data at the same path"
-        outcome, specs = "error", {}
-    return Result(outcome, specs, counts, error, seconds, where)
+        outcome, specs, scope = "error", {}, {}
+    return Result(outcome, specs, counts, error, seconds, where, scope)
 
 
-def _verdicts(specs: Json) -> dict[str, str]:
-    """The word of each verdict of a report."""
-    if not isinstance(specs, dict):
-        return {}
+def _word(verdict: Mapping[str, Json]) -> str:
+    """The word of a verdict of a report."""
+    return OF_NOTHING if verdict.get("empty") else str(verdict.get("verdict", "unknown"))
+
+
+def _scopes(verdicts: Mapping[str, Mapping[str, Json]]) -> dict[str, list[str]]:
+    """The sentences beside the verdicts of a report that have some."""
     return {
-        name: str(verdict.get("verdict", "unknown")) if isinstance(verdict, dict) else "unknown"
-        for name, verdict in specs.items()
+        name: [str(sentence) for sentence in sentences]
+        for name, verdict in verdicts.items()
+        if isinstance(sentences := verdict.get("scope"), list) and sentences
     }
