@@ -52,7 +52,7 @@ class Sweep:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The headings of its table: what tells the runs apart, the specifications, the counts, the seconds."""
+        """The headings of its table: in what the runs differ, specifications, counts, seconds."""
         differing = tuple(name for name in ABOUT if any(row.run.about[name] is not None for row in self.rows))
         return (*differing, "outcome", *self.specs, *COUNTS, "seconds")
 
