@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 import stead_sym as st
-from stead_sym.report.data import error_data, report_data, report_schema
+from stead_sym.report.data import error_data, report_data
+from stead_sym.report.document import report_schema
 from stead_sym.report.progress import ProgressDisplay, progress_line
 from stead_sym.report.terminal import print_verdicts, print_verification
 

@@ -20,7 +20,7 @@ from engine_pairs import MAX_STATES, by_name, examples
 from generated.deployments import deployments
 from stead_sym.analyses.symmetry import symmetry
 from stead_sym.errors import DefinitionError, InputError, Undecided
-from stead_sym.report.data import report_schema
+from stead_sym.report.document import report_schema
 from stead_sym.report.symmetry import symmetry_data
 from stead_sym.verification.readings import answer
 from whole import verify

@@ -26,7 +26,7 @@ from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.deployment.files import load
 from stead_sym.engines.symbolic.bdd.manager import says_out_of_memory
 from stead_sym.errors import InputError, SteadError, Undecided
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import findings_data, report_data
 from stead_sym.report.failures import print_error
@@ -246,7 +246,8 @@ def _teller(
     asking, chosen = deployment.asked(asked, deciding(deployment, agents))
     if options.findings == "on":
         about = {None, *(spec.name for spec in chosen)}
-        parent.keep_findings(findings_data(one for one in lint(asking) if one.spec in about))
+        found = findings_data(one for one in lint(asking) if one.spec in about)
+        parent.keep_findings([finding.data() for finding in found])
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in chosen:
         open_question = Verdict(spec.name, written[spec.name], None)

@@ -8,7 +8,7 @@ import io
 from rich.console import Console
 
 from stead_sym.analyses.sweeps.sweep import ABOUT, COUNTS, Row, Sweep
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.support.wrapping import Table
 from stead_sym.verification.verdict import verdict_line
 
