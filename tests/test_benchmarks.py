@@ -15,6 +15,7 @@ import cliffs
 import databases
 import families
 import handwritten
+import held_out
 import pytest
 import records
 import runs
@@ -100,6 +101,36 @@ def test_a_returns_desk_is_the_beginning_of_any_larger_one() -> None:
     assert statuses["delivered"] > 3 * statuses["cancelled"]
     assert set(Counter(user for _, user in large.init.tuples("Owner")).values()) == {1, 2, 3, 4, 5}
     assert set(Counter(user for user, _ in large.init.tuples("Wallet")).values()) == {1, 2, 3, 4}
+
+
+FAILS_IN_A_WAREHOUSE = {"put_down", "can_ship", "all_shipped"}
+FAILS_AT_A_DESK = {"off_the_desk", "few_paged", "all_handled"}
+
+
+@pytest.mark.parametrize(
+    ("family", "fails"),
+    [
+        ("booking_desk", set()),
+        ("warehouse", FAILS_IN_A_WAREHOUSE),
+        ("ticket_system", FAILS_AT_A_DESK),
+    ],
+)
+def test_what_the_guards_of_a_gate_leave_to_fail(family: str, fails: set[str]) -> None:
+    result = verify(runs.FAMILIES[f"{family}_gated"](2), "any", findings=False)
+    assert len(result.verdicts) == 12
+    assert {name for name, verdict in result.verdicts.items() if verdict.word == "fails"} == fails
+    assert all(verdict.holds for name, verdict in result.verdicts.items() if name not in fails)
+
+
+def test_tables_are_skewed_and_the_same_each_time() -> None:
+    for family, make in runs.WRITTEN.items():
+        assert make(40) == make(40) != make(40, seed=1), family
+    desk = runs.FAMILIES["booking_desk"](200)
+    legs = Counter(reservation for reservation, _ in desk.init.tuples("Leg"))
+    assert set(legs.values()) == {1, 2, 3, 4}
+    assert len(desk.schema.relations) >= 20
+    travellers = Counter(passenger for _, passenger in desk.init.tuples("Travels"))
+    assert 1 < max(travellers.values()) < 10
 
 
 @pytest.mark.parametrize("engine", ["explicit", "symbolic"])
@@ -402,7 +433,10 @@ def test_the_documentation_shows_the_rows() -> None:
 
 def test_the_figure_runs_all_families() -> None:
     assert {series.family for series in scaling.FULL} == set(tables.RANGES)
-    others = {databases.FAMILY, *(run.family for run in records.RUNS)}  # which have scripts of their own
+    others = {
+        databases.FAMILY,
+        *(run.family for run in [*records.RUNS, *held_out.RUNS]),
+    }  # which have scripts of their own
     assert set(runs.FAMILIES) == set(tables.RANGES) | others
     desks = [series for series in scaling.FULL if series.family == "desks"]
     assert {series.policy for series in desks} == {policy.name for policy in families.desks(1).policies}

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from msgspec import Struct, ValidationError, convert
 from msgspec import field as renamed
 
 from stead_sym.errors import InputError
-from stead_sym.verification.verdict import OF_NOTHING, Said, Word
+from stead_sym.verification.verdict import OF_NOTHING
 
 COUNTS = ("initial", "states", "transitions", "contexts", "queries")
 
@@ -38,7 +39,7 @@ class RecordedVerdict(Struct, frozen=True):
     """One verdict with its formula, its scope, and the run that shows it: the facts with which the run
     starts, its steps, and after how many of them the loop begins, if there is one."""
 
-    verdict: Word
+    verdict: Literal["holds", "fails", "unknown"]
     formula: str
     reason: str | None = None
     scope: tuple[str, ...] = ()
@@ -48,7 +49,7 @@ class RecordedVerdict(Struct, frozen=True):
     loop: int | None = None
 
     @property
-    def word(self) -> Said:
+    def word(self) -> str:
         """The verdict as it is said."""
         return OF_NOTHING if self.empty else self.verdict
 
@@ -114,7 +115,7 @@ class Recorded:
         margins = [choice.margin for choice in self.choices.values() if choice.margin is not None]
         return f"{min(margins):.4g}" if margins else None
 
-    def word(self, spec: str) -> Said | None:
+    def word(self, spec: str) -> str | None:
         """What is said of a specification; `unknown` where the run has ended before it had a verdict, None
         where it was not asked for."""
         if spec in self.specs:

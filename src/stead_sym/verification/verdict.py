@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Resolved
 from stead_sym.support.html import Displayed, code, paragraph
 
-Word: TypeAlias = Literal["holds", "fails", "unknown"]
-Said: TypeAlias = Literal["holds", "holds, of nothing", "fails", "unknown"]
-OF_NOTHING: Literal["holds, of nothing"] = "holds, of nothing"
+OF_NOTHING = "holds, of nothing"
 """How a verdict is printed that a finding empties: nothing ever happens of which the specification speaks."""
 
 
@@ -48,12 +45,12 @@ class Verdict(Displayed):
         return trace if trace.steps or trace.bindings or not self.evidence.root.holds else None
 
     @property
-    def word(self) -> Word:
+    def word(self) -> str:
         """`holds`, `fails` or `unknown`."""
-        return "unknown" if self.holds is None else "holds" if self.holds else "fails"
+        return {True: "holds", False: "fails", None: "unknown"}[self.holds]
 
     @property
-    def said(self) -> Said:
+    def said(self) -> str:
         """The word, or `holds, of nothing`."""
         return OF_NOTHING if self.empty else self.word
 
