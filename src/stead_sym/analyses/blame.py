@@ -237,6 +237,7 @@ class _Search:
                 {name: wrapper or "any" for name, wrapper in wrappers.items()},
                 [spec for spec in specs if claim_named(result.deployment, spec) is None],
                 replace(result.options, domain=domain, findings=False),
+                like=result,
             )
         except (DefinitionError, Undecided):
             return None

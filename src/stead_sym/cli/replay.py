@@ -28,6 +28,7 @@ from stead_sym.evidence.recorded import RECORDED, decisions_that_differ, recorde
 from stead_sym.evidence.replay import Replayed, replay
 from stead_sym.report.replayed import print_replayed
 from stead_sym.report.streams import console_on
+from stead_sym.report.terminal import plural
 from stead_sym.support.printable import printable
 
 
@@ -138,7 +139,8 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
     if replayed.unshown and replayed.claims == 1:
         print(f"{verdict}: nothing to replay, since it is about all runs")
         return
-    print(f"{verdict}: confirmed, {replayed.steps} steps, {replayed.claims} claims")
+    done = f"{plural(replayed.steps, 'step')}, {plural(replayed.claims, 'claim')}"
+    print(f"{verdict}: confirmed, {done}")
     if written.bounds is not None:
         raised = ", ".join(f"{sort} {bound}" for sort, bound in written.bounds.items())
         print(f"  within raised bounds, {raised}")

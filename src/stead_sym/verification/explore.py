@@ -27,9 +27,11 @@ def explored(
     options: Options,
     progress: Progress | None,
     watch: Watch | None,
+    like: Engine | None = None,
 ) -> Engine | DefinitionError:
     """The engine, once it knows all reachable states; or the error with the run that breaks a claim of the
-    file. Raises any other error that ends the exploration."""
+    file. ``like`` is one whose preparations are used again where they serve. Raises any other error that
+    ends the exploration."""
     with _reporting(wrappers, progress):
         try:
             if options.engine == "explicit":
@@ -44,6 +46,7 @@ def explored(
                 literal=options.mode == "theorem",
                 backend=options.backend,
                 watch=watch,
+                like=like if isinstance(like, SymbolicEngine) else None,
             )
         except InputError as error:  # its frames hold the diagrams, which would live as long as it does
             error.with_traceback(None)

@@ -116,8 +116,10 @@ def verified(
     *,
     progress: Progress | None = None,
     established: Told | None = None,
+    like: Verification | None = None,
 ) -> Verification:
-    """`verify`, with the options as one value."""
+    """`verify`, with the options as one value. ``like`` is a verification, made in the same thread, of whose
+    deployment this may be one more: then it need not be prepared again."""
     started = time.perf_counter()
     as_deployment(deployment)
     if progress is not None and not callable(progress):
@@ -130,9 +132,11 @@ def verified(
     wrappers = wrap_all(deployment, agent, canonical_timeout=options.canonical_timeout)
     if not options.wrapped:
         wrappers = {name: telling_apart(deployment, w, restriction) for name, w in wrappers.items()}
-    return _Verifying(deployment, chosen, wrappers, restriction, options, progress, established).result(
-        started
+    prepared = None if like is None else like.explored
+    verifying = _Verifying(
+        deployment, chosen, wrappers, restriction, options, progress, established, prepared
     )
+    return verifying.result(started)
 
 
 @dataclass(frozen=True)
@@ -146,11 +150,14 @@ class _Verifying:
     options: Options
     progress: Progress | None
     established: Told | None
+    like: Engine | None
 
     def result(self, started: float) -> Verification:
         """First what is explored, then the hypotheses, then the verdicts, then what empties them."""
         watch = None if self.established is None else watching(self.specs, self._tell_early)
-        found = explored(self.deployment, self.wrappers, self.restriction, self.options, self.progress, watch)
+        found = explored(
+            self.deployment, self.wrappers, self.restriction, self.options, self.progress, watch, self.like
+        )
         engine = None if isinstance(found, DefinitionError) else found
         broken = found if isinstance(found, DefinitionError) else None
         restriction = self.restriction if engine is None else engine.restriction

@@ -20,7 +20,7 @@ from stead_sym.engines.symbolic.explore.idle import idling
 from stead_sym.engines.symbolic.explore.quotient import quotient
 from stead_sym.engines.symbolic.explore.reach import Looking, ReachableStates, explore
 from stead_sym.engines.symbolic.plan.guess import Broken, first_guess
-from stead_sym.engines.symbolic.plan.planner import Task, plan
+from stead_sym.engines.symbolic.plan.planner import Plan, Task, plan
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Formula, Future, Globally, Not
@@ -48,13 +48,16 @@ class SymbolicEngine:
         literal: bool = True,
         backend: Backend | None = None,
         watch: Watch | None = None,
+        like: SymbolicEngine | None = None,
     ) -> None:
         """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
-        representatives in it (`encode.representatives`)."""
+        representatives in it (`encode.representatives`). The plan of ``like``, an engine of the same thread,
+        is used again where it is one of this task; agents do not matter to a plan."""
         task = Task(deployment, restriction, literal, backend)
         guess = first_guess(deployment, literal)
+        known = like.plan if like is not None and like.plan.task == task else None
         while True:
-            planned = plan(task, guess, Pulse(progress))
+            planned, known = known or plan(task, guess, Pulse(progress)), None
             self._after_planning = planned.encoding.manager.nodes, planned.encoding.manager.steps
             explored = explore(planned, wrappers, progress, watch and _looking(watch))
             if not isinstance(explored, Broken):
@@ -68,6 +71,11 @@ class SymbolicEngine:
     def checker(self) -> Checker:
         """The satisfying sets, as diagrams."""
         return self._checker
+
+    @property
+    def plan(self) -> Plan:
+        """What was explored."""
+        return self._model.plan
 
     @property
     def restriction(self) -> Restriction:

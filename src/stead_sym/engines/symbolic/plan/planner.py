@@ -31,12 +31,14 @@ from stead_sym.support.progress import Pulse
 
 @dataclass(frozen=True)
 class Plan:
-    """A deployment (definitions expanded) ready for exploration.
+    """The ``task`` ready for exploration: ``deployment`` is the task's, ``restriction`` too, but extended by
+    names.
 
     Of the ``guess`` behind it the keys and single relations are confirmed; whether names that go with
     anchors are ever taken only the exploration can tell.
     """
 
+    task: Task
     deployment: Deployment
     restriction: Restriction
     guess: Guess
@@ -98,7 +100,9 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
         for number, tool in enumerate(deployment.tools_and_events, 1)
     }
     broken = confirm(tools.values())
-    return broken or Plan(deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools)
+    return broken or Plan(
+        task, deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools
+    )
 
 
 def _at_most(
