@@ -53,6 +53,8 @@ FIRST = {
     "step": ("tests/symbolic/step", "tests/symbolic/plan/test_guess.py"),
     "plan": ("tests/symbolic/plan",),
     "/logic/activity": ("tests/logic/test_activity.py",),
+    "/logic/derived": ("tests/logic/test_derived.py",),
+    "/certificate/checker": ("tests/certificate/test_temporal_obligations.py", "tests/certificate"),
     "/logic/kernel": ("tests/logic/test_kernel.py",),
     "explore/initial": ("tests/version2/test_pinned_initially.py",),
     "explore": (
@@ -2373,6 +2375,42 @@ MUTATIONS = (
         "/analyses/production.py",
         'if "bounded" in names:',
         "if False:",
+    ),
+    Mutation(
+        "parts that hold at different D0 hold at one",
+        "/certificate/checker/check.py",
+        "everywhere = every or self.alone",
+        "everywhere = True",
+    ),
+    Mutation(
+        "a run from one D0 shows something of all",
+        "/certificate/checker/check.py",
+        "Run(states) if value and (self.alone or not every)",
+        "Run(states) if value",
+    ),
+    Mutation(
+        "what is nowhere is said to come",
+        "/certificate/checker/check.py",
+        "Everywhere() if not value",
+        "Everywhere()",
+    ),
+    Mutation(
+        "a bound from one side is taken for one from the other",
+        "/certificate/checker/bounds.py",
+        "for name in self.formulas.free(formula)), lower\n",
+        "for name in self.formulas.free(formula)), True\n",
+    ),
+    Mutation(
+        "what is bounded under some vectors is bounded under all",
+        "/certificate/checker/bounds.py",
+        "key = formula, tuple(scope[name] for name in self.formulas.free(formula)), lower",
+        "key = formula, (), lower",
+    ),
+    Mutation(
+        "one step leads to the next only at the start",
+        "/logic/derived.py",
+        'Globally("A", Implies(f, Future("A", g)))',
+        'Implies(f, Future("A", g))',
     ),
     Mutation(
         "what is not decided of bounds is certified",

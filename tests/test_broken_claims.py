@@ -21,7 +21,7 @@ from stead_sym.certificate.write import uncertifiable
 from stead_sym.cli.main import main
 from stead_sym.deployment.claims import claims
 from stead_sym.errors import AgentError, DefinitionError, InputError, Undecided
-from stead_sym.report.data import report_schema
+from stead_sym.report.document import report_schema
 from stead_sym.report.page import report_html
 
 VOUCHERS = """

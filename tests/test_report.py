@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 import stead_sym as st
-from stead_sym.report.data import error_data, report_data, report_schema
+from stead_sym.report.data import error_data, report_data
+from stead_sym.report.document import report_schema
 from stead_sym.report.progress import ProgressDisplay, progress_line
 from stead_sym.report.terminal import print_verdicts, print_verification
 
@@ -172,14 +173,14 @@ def test_an_error_without_a_run_has_an_empty_trace() -> None:
 
 def test_a_short_run_shows_no_progress() -> None:
     stream = io.StringIO()
-    with ProgressDisplay(Console(file=stream), patience=3600) as progress:
+    with ProgressDisplay(lambda: Console(file=stream), patience=3600) as progress:
         verified("any", progress=progress)
     assert stream.getvalue() == ""
 
 
 def test_where_there_is_no_terminal_lines_keep_their_distance() -> None:
     stream = io.StringIO()
-    with ProgressDisplay(Console(file=stream), patience=0, interval=3600) as progress:
+    with ProgressDisplay(lambda: Console(file=stream), patience=0, interval=3600) as progress:
         progress("reach", states=1200, contexts=4)
         progress("check", nodes=5)
     assert stream.getvalue() == "stead-sym: exploring: 1,200 states, 4 contexts (0 s)\n"
@@ -187,7 +188,7 @@ def test_where_there_is_no_terminal_lines_keep_their_distance() -> None:
 
 def test_a_fraction_stays_while_parts_of_its_phase_report_their_own_counts() -> None:
     stream = io.StringIO()
-    with ProgressDisplay(Console(file=stream, width=200), patience=0, interval=0) as progress:
+    with ProgressDisplay(lambda: Console(file=stream, width=200), patience=0, interval=0) as progress:
         progress("check", specifications=1, of=5)
         progress("check", nodes=7, subformulas=3)
         progress("findings")
@@ -200,7 +201,7 @@ def test_a_fraction_stays_while_parts_of_its_phase_report_their_own_counts() -> 
 
 
 def give_up(console: Console) -> None:
-    with ProgressDisplay(console, patience=0) as progress:
+    with ProgressDisplay(lambda: console, patience=0) as progress:
         verified("any", engine="explicit", max_states=216, progress=progress)
 
 

@@ -20,7 +20,7 @@ from engine_pairs import MAX_STATES, by_name, examples
 from generated.deployments import deployments
 from stead_sym.analyses.symmetry import symmetry
 from stead_sym.errors import DefinitionError, InputError, Undecided
-from stead_sym.report.data import report_schema
+from stead_sym.report.document import report_schema
 from stead_sym.report.symmetry import symmetry_data
 from stead_sym.verification.readings import answer
 from whole import verify
@@ -287,3 +287,27 @@ def test_the_data_are_those_of_the_answer():
     assert [choice["contexts"] for choice in data["choices"][:4]] == [[0, 1], [0, 1], [0, 1], [0]]
     assert [choice["holds"]["AF ~Open(c)"] for choice in data["choices"][:3]] == [False, True, True]
     assert data["contexts"][1]["automorphism"] == {"CASE_1": "CASE_2", "CASE_2": "CASE_1"}
+
+
+def test_where_no_records_are_alike_the_literal_domain_is_not_explored() -> None:
+    """2^16 states, more than `symmetry` goes through, and a context that shows one flag."""
+    flags = ", ".join(f"f{n}" for n in range(16))
+    desk = st.parse_deployment(
+        f"""deployment flags
+sort flag = {{ {flags} }} rigid
+relation On(flag)
+event flip(f: flag)
+  guard ~On(f)
+  effect
+    insert On(f)
+view On(f) where f = f0
+tool wait()
+policy idle
+  call wait()
+spec on AG EF On(f1)
+"""
+    )
+    found = st.symmetry(desk, "idle")
+    assert found.result.states == 2**16
+    assert (found.contexts, found.choices) == ((), ())
+    assert found.kept == {"on": "there is no choice among records alike"}

@@ -63,6 +63,22 @@ LIES = {
         {"0 EG lower": lambda of: {"kind": "staying", "closed": of(1), "visits": []}},
         "each member has a successor in the set",
     ),
+    "a bound from below in the place of one from above": (
+        "(EF At(3) | EX At(0)) & ~EF At(3)",
+        {"0.0.0.0 EU lower": lambda of: {"kind": "rings", "rings": []}},
+        "the certificate has a set for this node",
+    ),
+    "a bound for another variable": (
+        "exists x in k. EG At(x) & forall x in k. EG At(x)",
+        {
+            "0.0 EG lower": lambda of: {
+                "kind": "staying",
+                "closed": of.where("At(0)", "k#0=0"),
+                "visits": [],
+            }
+        },
+        "the certificate has a set for this node",
+    ),
     "leaving where one can stay": (
         "EG At(0)",
         {
@@ -142,6 +158,19 @@ class Roots:
 
     def __init__(self, diagrams):
         self.diagrams = diagrams
+
+    def where(self, *facts):
+        """Where all of these bits are set."""
+        levels = self.diagrams["level_of_var"]
+        for fact in facts:
+            levels.setdefault(fact, len(levels))
+        below = "T"
+        for level in sorted((levels[fact] for fact in facts), reverse=True):
+            number = 10_000 + len(self.diagrams)
+            self.diagrams[str(number)] = [level, "F", below]
+            below = number
+        self.diagrams["roots"].append(below)
+        return len(self.diagrams["roots"]) - 1
 
     def __call__(self, *places):
         levels = sorted((self.diagrams["level_of_var"][f"At({place})"] for place in places), reverse=True)

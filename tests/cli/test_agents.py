@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from stead_sym.cli.main import main
-from stead_sym.report.data import report_schema
+from stead_sym.report.document import report_schema
 
 
 def report(capsys, *arguments):

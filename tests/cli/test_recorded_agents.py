@@ -12,7 +12,7 @@ import pytest
 from stead_sym.cli.main import main
 from stead_sym.cli.recorded import kind_of
 from stead_sym.deployment.files import load
-from stead_sym.report.data import report_schema
+from stead_sym.report.document import report_schema
 from stead_sym.verification.isolated import verify_apart
 
 DESK = """

@@ -13,9 +13,10 @@ from rich.console import Console
 import stead_sym as st
 from pytest_stead import SteadScope
 from pytest_stead.runs import failure, tell_scope
-from stead_sym.report.data import report_data, report_schema, verdict_data
+from stead_sym.report.data import report_data, verdict_data
 from stead_sym.report.diff import compare
 from stead_sym.report.diff_output import difference_data, print_difference
+from stead_sym.report.document import report_schema
 from stead_sym.report.evidence import evidence_text, subject
 from stead_sym.report.page import report_html
 from stead_sym.report.partial import known_verdicts, message, print_known
@@ -88,7 +89,7 @@ def test_a_scope_that_is_new_or_gone_is_a_difference_and_nothing_worse(plain, re
         assert not difference.got_worse
         assert said in printed(lambda console: print_difference(difference, console))  # noqa: B023
         jsonschema.validate(
-            difference_data(difference), report_schema()["$defs"]["difference"] | report_schema()
+            difference_data(difference), report_schema()["$defs"]["DifferenceReport"] | report_schema()
         )
     assert compare(after, after).is_none
 
@@ -112,4 +113,4 @@ def test_in_tests(result):
 
 
 def test_a_verdict_alone(result):
-    assert verdict_data(result["auth"], None)["scope"] == [SAID]
+    assert verdict_data(result["auth"], None).scope == [SAID]

@@ -128,6 +128,11 @@ class CanonicalWrapper:
         return len(self._met)
 
     @property
+    def met_action_rigid(self) -> bool:
+        """Whether every context met so far is action-rigid (Definition "Action-rigidity")."""
+        return all(known.action_rigid for known in self._met.values())
+
+    @property
     def queries(self) -> int:
         """The number of answers that the base agent gave; those of its store, if it has one, do not count."""
         with self._lock:

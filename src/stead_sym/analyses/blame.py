@@ -140,22 +140,22 @@ def blame(
 _Changes: TypeAlias = tuple[Change, ...]
 
 
+@dataclass
 class _Search:
     """Breadth-first through sets of changes; ``solved`` counts the variants that were solved."""
 
-    def __init__(
-        self, result: Verification, verdict: Verdict, most_solved: int, progress: Progress | None
-    ) -> None:
-        self._result = result
-        self._verdict = verdict
-        self._most_solved = most_solved
-        self._progress = progress
-        self.solved = 0
-        self.limited = False
-        deployment = result.deployment
+    _result: Verification
+    _verdict: Verdict
+    _most_solved: int
+    _progress: Progress | None
+    solved: int = 0
+    limited: bool = False
+
+    def __post_init__(self) -> None:
+        deployment = self._result.deployment
         tools = any(action.kind == "tool" for action in deployment.fair_actions)
         self._choices_make_fair = tools or bool(deployment.fair)
-        formula = expand(verdict.formula, deployment.names.definitions)
+        formula = expand(self._verdict.formula, deployment.names.definitions)
         self._universal = not self._choices_make_fair and quantifies(formula, "A")
 
     def blame(self, tolerance: float) -> Blame:

@@ -103,7 +103,8 @@ class SingleChoice:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """What choices among records alike do to the verdicts of ``result``, which is on the literal domain.
+    """What choices among records alike do to the verdicts of ``result``, which is on the literal domain where
+    there is such a choice.
 
     ``contexts`` are those met that are not action-rigid. ``kept`` are the specifications whose verdict no
     choice of any kind changes, with the reason; the others were verified again with each of ``choices``, of
@@ -143,7 +144,8 @@ def symmetry(
 ) -> Symmetry:
     """The contexts met that are not action-rigid, and what the choices among records alike add to verdicts.
 
-    Explores the literal domain state by state. Raises what `verify` raises, `Undecided` where that has more
+    Verifies first, which meets every context. Where one of them is not action-rigid, explores the literal
+    domain state by state. Raises what `verify` raises, `Undecided` where that has more
     than ``max_states`` states, and `InputError` where every agent selects everything that it is offered, so
     that there is nothing to choose.
     """
@@ -154,8 +156,11 @@ def symmetry(
             "every agent may select anything it is offered, and chooses nothing; name a policy or a model"
         )
     _, asked = deployment.asked(specs, deciding(deployment, agent))
-    options = Options("explicit", max_states=max_states, findings=False)
     given = {name: wrapper or "any" for name, wrapper in wrappers.items()}
+    result = verified(deployment, given, specs, Options(findings=False), progress=progress)
+    if all(met is None or met.met_action_rigid for met in result.moves.wrappers.values()):
+        return Symmetry(result, (), dict(_kept(deployment, asked, result, False)))
+    options = Options("explicit", max_states=max_states, findings=False)
     result = verified(deployment, given, specs, options, progress=progress)
     found = tuple(_symmetric(deployment, result, wrappers))
     assert isinstance(result.engine, ExplicitEngine), "it was asked for"

@@ -30,7 +30,7 @@ from stead_sym.support.memory import resident, with_huge_pages
 from stead_sym.support.progress import Progress
 
 if TYPE_CHECKING:
-    from stead_sym.evidence.data import Json
+    from stead_sym.evidence.document import Json
 
 AVAILABLE = os.name == "posix"
 """Whether this system has what watching takes."""

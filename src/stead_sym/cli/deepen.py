@@ -21,7 +21,7 @@ from stead_sym.cli.limits import display
 from stead_sym.cli.options import asked
 from stead_sym.deployment.files import load
 from stead_sym.errors import InputError, Undecided
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.report.deepening import deepening_data, print_deepening
 from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_evidence

@@ -15,7 +15,7 @@ from pathlib import Path
 from stead_sym import __version__
 from stead_sym.cli.options import Options
 from stead_sym.errors import SteadError
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.report.sarif import MARKER, annotation_lines, error_annotation, sarif_data, sarif_error
 from stead_sym.report.written import prepare_file, write_file
 from stead_sym.verification.result import Verification

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from stead_sym.cli.child import AVAILABLE, Limits, Stopped, watched
 from stead_sym.cli.numbers import positive, seconds
 from stead_sym.errors import InputError
+from stead_sym.report.progress import progress_on_stderr
 from stead_sym.support.progress import Progress
 
 EXPLORING = frozenset({"blame", "bounds", "export", "graph", "symmetry", "verify"})
@@ -41,8 +42,6 @@ def supervised(words: Sequence[str], *, as_command: bool) -> int | Stopped | Non
         return None
 
     def display() -> AbstractContextManager[Progress | None]:
-        from stead_sym.report.progress import progress_on_stderr  # while the child begins
-
         return nullcontext() if known.quiet else progress_on_stderr()
 
     return watched(words, limits, display)

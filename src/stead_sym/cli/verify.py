@@ -1,7 +1,8 @@
 """`stead-sym verify`: specifications under an agent.
 
 One decision: as a command, and with limits, it does the work in a child process, which can be stopped at any
-time (`cli.child`). However that process ends, the verdicts that it had established are reported.
+time (`cli.child`). However that process ends, the verdicts that it had established are reported. What only
+an option needs is imported where the option is given.
 """
 
 from __future__ import annotations
@@ -15,10 +16,8 @@ from pathlib import Path
 
 from stead_sym.agents.roles import AgentLike, deciding
 from stead_sym.analyses.bounds import LIMIT
-from stead_sym.certificate.write import check_directory, uncertifiable, write_certificate
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
 from stead_sym.cli.child import Stopped, Watcher
-from stead_sym.cli.deepen import stopped_deepening, verify_deepening
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.located import add_located, errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.numbers import positive, probability
@@ -27,12 +26,10 @@ from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.deployment.files import load
 from stead_sym.engines.symbolic.bdd.manager import says_out_of_memory
 from stead_sym.errors import InputError, SteadError, Undecided
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import findings_data, report_data
 from stead_sym.report.failures import print_error
-from stead_sym.report.folder import prepare, write_early, write_evidence
-from stead_sym.report.page import prepare_report, write_report, write_stopped
 from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
@@ -133,6 +130,8 @@ def _verify(options: argparse.Namespace) -> int:
     _refuse_conflicts(options)
     prepare_located(options)
     if options.deepen:
+        from stead_sym.cli.deepen import verify_deepening
+
         return verify_deepening(options)
     with errors_located(options):
         return _verify_here(options)
@@ -143,13 +142,19 @@ def _verify_here(options: argparse.Namespace) -> int:
     agents = chosen_agents(deployment, options)
     questions = asked(options)
     if options.evidence is not None:
+        from stead_sym.report.folder import prepare, write_evidence
+
         prepare(
             Path(options.evidence),
             [s.name for s in deployment.asked(questions, deciding(deployment, agents))[1]],
         )
     if options.certify is not None:
+        from stead_sym.certificate.write import check_directory, uncertifiable, write_certificate
+
         check_directory(options.certify)
     if options.report is not None:
+        from stead_sym.report.page import prepare_report, write_report
+
         prepare_report(Path(options.report))
     with display(options) as progress:
         if progress is not None:
@@ -197,12 +202,16 @@ def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
     """Report what the child had established when it was ended, before it had printed its report: status 1
     where a specification fails, which is a fact however the run ended, else 3, or 130 after Ctrl-C."""
     if options.deepen:
+        from stead_sym.cli.deepen import stopped_deepening
+
         return stopped_deepening(options, ended)
     verdicts = () if ended.printing else known_verdicts(ended.kept, ended.reason)
     if not options.json and any(known.established for known in verdicts):
         print_known(verdicts, console_on(sys.stdout), quiet=options.quiet)
     sys.stdout.flush()
     if options.report is not None and not ended.printing:
+        from stead_sym.report.page import write_stopped
+
         write_stopped(options.file, ended.reason, verdicts, options.report)
     if ended.interrupted and not options.json:
         raise KeyboardInterrupt
@@ -237,7 +246,8 @@ def _teller(
     asking, chosen = deployment.asked(asked, deciding(deployment, agents))
     if options.findings == "on":
         about = {None, *(spec.name for spec in chosen)}
-        parent.keep_findings(findings_data(one for one in lint(asking) if one.spec in about))
+        found = findings_data(one for one in lint(asking) if one.spec in about)
+        parent.keep_findings([finding.data() for finding in found])
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in chosen:
         open_question = Verdict(spec.name, written[spec.name], None)
@@ -247,6 +257,8 @@ def _teller(
         parent.keep(verdict.spec, message(verdict, moves, console))
         parent.has_kept_failure |= verdict.holds is False
         if options.evidence is not None:
+            from stead_sym.report.folder import write_early
+
             write_early(verdict, moves, [spec.name for spec in chosen], Path(options.evidence))
 
     return tell

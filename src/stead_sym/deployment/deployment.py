@@ -18,6 +18,7 @@ from stead_sym.data.source import Loaded
 from stead_sym.deployment.accepted import Accepted
 from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Spec, View
+from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.compose import as_formula
@@ -67,8 +68,6 @@ class Deployment(Displayed):
 
     def __str__(self) -> str:
         """The deployment as a `.stead` file."""
-        from stead_sym.deployment.printer import print_deployment  # the printer imports this module
-
         return print_deployment(self)
 
     @cached_property

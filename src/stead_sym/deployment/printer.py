@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from stead_sym.data.source import Loaded
-from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Policy, Rule, View
 from stead_sym.deployment.tool import (
     Assign,
@@ -23,6 +22,9 @@ from stead_sym.deployment.tool import (
 from stead_sym.logic.printer import print_binders, print_formula
 from stead_sym.logic.syntax import TRUE, Formula
 from stead_sym.relational.schema import escaped
+
+if TYPE_CHECKING:
+    from stead_sym.deployment.deployment import Deployment
 
 
 def print_deployment(deployment: Deployment, *, data: bool = True) -> str:

@@ -7,7 +7,9 @@ that the wrapped agents took stand beside the runs.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias, assert_never
+from typing import Any, assert_never
+
+from msgspec import UNSET
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer
@@ -16,15 +18,25 @@ from stead_sym.agents.records.weight import weight_data
 from stead_sym.agents.wrapper import Decision
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.printer import print_deployment
-from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
+from stead_sym.evidence.document import (
+    AgentData,
+    AnyNode,
+    DecisionData,
+    EvaluatedData,
+    EvidenceData,
+    Json,
+    Message,
+    PartsData,
+    PathData,
+    RunData,
+    StepData,
+    UnshownData,
+    ValuesData,
+)
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, variable
-from stead_sym.relational.instance import Fact, Instance
-
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
-
-FORMAT = "stead-sym evidence 2"
+from stead_sym.relational.instance import Instance
 
 
 def text_digest(deployment: Deployment) -> str:
@@ -33,10 +45,15 @@ def text_digest(deployment: Deployment) -> str:
     return digest(print_deployment(replace(deployment, written=replace(deployment.written, specs=()))))
 
 
-def evidence_data(spec: str, formula: str, evidence: Evidence, moves: Moves) -> dict[str, Json]:
+def evidence_document(spec: str, formula: str, evidence: Evidence, moves: Moves) -> EvidenceData:
     """Evidence with all that its replay needs besides the deployment. ``formula`` is the sentence as it was
     written."""
-    return _Writer(evidence, moves).data(spec, formula)
+    return _Writer(evidence, moves).document(spec, formula)
+
+
+def evidence_data(spec: str, formula: str, evidence: Evidence, moves: Moves) -> dict[str, Json]:
+    """The same as JSON data."""
+    return evidence_document(spec, formula, evidence, moves).data()
 
 
 class _Writer:
@@ -48,39 +65,38 @@ class _Writer:
         self._nodes = _parents_first(evidence.root)
         self._number = {id(node): k for k, node in enumerate(self._nodes)}
         self._states: dict[Instance, int] = {}
-        self._decisions: dict[str, dict[DecisionContext, tuple[int, Json]]] = {}
+        self._decisions: dict[str, dict[DecisionContext, tuple[int, DecisionData]]] = {}
 
-    def data(self, spec: str, formula: str) -> dict[str, Json]:
-        nodes: list[Json] = [self._node(node) for node in self._nodes]
-        return {
-            "format": FORMAT,
-            "deployment": self._moves.deployment.name,
-            "digest": text_digest(self._moves.deployment),
-            "spec": spec,
-            "formula": formula,
-            "holds": self._evidence.root.holds,
-            "of_many": self._evidence.of_many,
-            "completed": self._evidence.completed,
-            **({} if self._moves.raised is None else {"bounds": dict(self._moves.raised)}),
-            "agents": {
+    def document(self, spec: str, formula: str) -> EvidenceData:
+        nodes = [self._node(node) for node in self._nodes]  # this numbers the states and the decisions
+        return EvidenceData(
+            deployment=self._moves.deployment.name,
+            digest=text_digest(self._moves.deployment),
+            spec=spec,
+            formula=formula,
+            holds=self._evidence.root.holds,
+            of_many=self._evidence.of_many,
+            completed=self._evidence.completed,
+            bounds=UNSET if self._moves.raised is None else dict(self._moves.raised),
+            agents={
                 name: None
                 if wrapper is None
-                else {
-                    "agent": wrapper.agent.name,
-                    "known": dict(wrapper.known),
-                    "decisions": [record for _, record in self._decisions.get(name, {}).values()],
-                }
+                else AgentData(
+                    agent=wrapper.agent.name,
+                    known=dict(wrapper.known),
+                    decisions=[record for _, record in self._decisions.get(name, {}).values()],
+                )
                 for name, wrapper in self._moves.wrappers.items()
             },
-            "states": [[_atom(fact) for fact in state] for state in self._states],
-            "nodes": nodes,
-        }
+            states=[[*state] for state in self._states],
+            nodes=nodes,
+        )
 
     def _state(self, state: Instance) -> int:
         return self._states.setdefault(state, len(self._states))
 
-    def _node(self, node: Node) -> Json:
-        data: dict[str, Json] = {
+    def _node(self, node: Node) -> AnyNode:
+        claim: dict[str, Any] = {
             "formula": str(node.formula),
             "holds": node.holds,
             "state": self._state(node.state),
@@ -88,47 +104,43 @@ class _Writer:
         }
         match node.reason:
             case Evaluated():
-                return data | {"because": "evaluation"}
+                return EvaluatedData(**claim)
             case Unshown():
-                return data | {"because": "all runs"}
+                return UnshownData(**claim)
             case Parts(nodes):
-                parts: list[Json] = [[k, self._number[id(part)]] for k, part in nodes]
-                return data | {"because": "parts", "parts": parts}
+                return PartsData(**claim, parts=[(k, self._number[id(part)]) for k, part in nodes])
             case Values(nodes):
-                values: list[Json] = [[u, self._number[id(below)]] for u, below in nodes]
-                return data | {"because": "values", "of": variable(node.formula), "nodes": values}
+                below = [(u, self._number[id(child)]) for u, child in nodes]
+                return ValuesData(**claim, of=variable(node.formula), nodes=below)
             case Run():
-                return data | {"because": "run", "run": self._run(node.state, node.reason)}
+                return PathData(**claim, run=self._run(node.state, node.reason))
             case _:
                 assert_never(node.reason)
 
-    def _run(self, state: Instance, run: Run) -> Json:
-        steps: list[Json] = []
+    def _run(self, state: Instance, run: Run) -> RunData:
+        steps: list[StepData] = []
         for step in run.steps:
             steps.append(self._step(state, step))
             state = step.state
         self._note_loop(run)
-        return {
-            "steps": steps,
-            "along": [[self._number[id(claim)] for claim in claims] for claims in run.along],
-            "ends": run.ends,
-            "loop": run.loop,
-        }
+        along = [[self._number[id(claim)] for claim in claims] for claims in run.along]
+        return RunData(steps=steps, along=along, ends=run.ends, loop=run.loop)
 
-    def _step(self, state: Instance, step: Step) -> Json:
+    def _step(self, state: Instance, step: Step) -> StepData:
         move = self._moves(state, step)
-        data: dict[str, Json] = {
-            "call": _atom(step.call),
-            "agent": step.actor,
-            "to": self._state(step.state),
-            "offered": move.offered,
-            "selected": move.selected,
-            "outcomes": move.outcomes,
-        }
-        if (decision := move.decision) is None or step.actor is None:
-            return data
-        number = self._decided(step.actor, decision, move.answer)
-        return data | {"decision": number, "names": dict(decision.names)}
+        made = move.decision if step.actor is not None else None
+        return StepData(
+            call=step.call,
+            agent=step.actor,
+            to=self._state(step.state),
+            offered=move.offered,
+            selected=move.selected,
+            outcomes=move.outcomes,
+            decision=UNSET
+            if made is None or step.actor is None
+            else self._decided(step.actor, made, move.answer),
+            names=UNSET if made is None else dict(made.names),
+        )
 
     def _note_loop(self, run: Run) -> None:
         """Under fairness of actions: what each agent decides in each state of the loop, also where it is not
@@ -143,17 +155,24 @@ class _Writer:
     def _decided(self, agent: str, decision: Decision, answer: Answer | None) -> int:
         """The number of a decision among those of the agent, which are all recorded."""
         context = decision.canonical
-        record: dict[str, Json] = {
-            "facts": [_atom(fact) for fact in context.view],
-            "offered": [_atom(call) for call in sorted(context.calls)],
-            "selected": [_atom(call) for call in sorted(decision.selected)],
-        }
-        if answer:
-            record |= {"key": answer.key, **weight_data(answer)}
-            record["prompt"] = [{"role": m.role, "content": m.content} for m in answer.prompt]
         own = self._decisions.setdefault(agent, {})
-        number, _ = own.setdefault(context, (len(own), record))
-        return number
+        if context not in own:
+            record = DecisionData(
+                facts=[*context.view],
+                offered=sorted(context.calls),
+                selected=sorted(decision.selected),
+                **weighed(answer),
+            )
+            own[context] = len(own), record
+        return own[context][0]
+
+
+def weighed(answer: Answer | None) -> dict[str, Any]:
+    """What `Weighed` says of an answer; nothing of none."""
+    if answer is None:
+        return {}
+    messages = [Message(role=message.role, content=message.content) for message in answer.prompt]
+    return {"key": answer.key, **weight_data(answer), "prompt": messages}
 
 
 def _parents_first(root: Node) -> tuple[Node, ...]:
@@ -168,7 +187,3 @@ def _parents_first(root: Node) -> tuple[Node, ...]:
             todo.append((node, True))
             todo += [(child, False) for child in node.children if id(child) not in done]
     return tuple(reversed(done.values()))
-
-
-def _atom(fact: Fact | Call) -> Json:
-    return [fact[0], [*fact[1]]]

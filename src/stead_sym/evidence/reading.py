@@ -2,7 +2,7 @@
 
 One decision: nothing in them is believed. Reading only makes sure that they are a tree over the schema of the
 deployment, and `replay` decides whether it shows anything. That each part is of the right kind is checked by
-`msgspec`, with the types at the end.
+`msgspec`, with the types of `document`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, TypeAlias, assert_never
+from typing import assert_never
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import UNSET, Struct, ValidationError, convert
 
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.errors import DeclarationError, InputError
-from stead_sym.evidence.data import FORMAT
+from stead_sym.evidence.document import (
+    FORMAT,
+    AgentData,
+    AnyNode,
+    EvaluatedData,
+    EvidenceData,
+    PartsData,
+    PathData,
+    StepData,
+    UnshownData,
+    ValuesData,
+)
 from stead_sym.evidence.recorded import Recorded
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Reason, Run, Unshown, Values
 from stead_sym.logic.syntax import Formula, children
@@ -64,13 +75,13 @@ class _Reader:
         try:
             if convert(data, _Headed).format != FORMAT:
                 raise self._fault("format", f"is not {FORMAT!r}; write the evidence again")
-            top = convert(data, _Evidence)
+            top = convert(data, EvidenceData)
         except (ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
             raise InputError(f"{self._source}: {ascii(str(error))[1:-1]}; restore the file") from None
         for name in top.agents:
             if name not in {role.name for role in self._deployment.agents}:
                 raise self._fault("agents", f"have {name}, which is no agent of the deployment")
-        if top.bounds is not None and set(top.bounds) != set(self._deployment.bounds):
+        if top.bounds is not UNSET and set(top.bounds) != set(self._deployment.bounds):
             raise self._fault("bounds", f"are not for {', '.join(self._deployment.bounds)}")
         return Written(
             top.deployment,
@@ -82,12 +93,12 @@ class _Reader:
                 for name, agent in top.agents.items()
             },
             Evidence(self._tree(top), top.of_many, top.completed),
-            top.bounds,
+            None if top.bounds is UNSET else top.bounds,
         )
 
     # the tree
 
-    def _tree(self, top: _Evidence) -> Node:
+    def _tree(self, top: EvidenceData) -> Node:
         states = [self._instance(facts, f"states[{k}]") for k, facts in enumerate(top.states)]
         rows = top.nodes
         if not rows:
@@ -122,7 +133,7 @@ class _Reader:
             raise self._fault("formula", f"is not that of {spec} in the file; verify the file again")
         return sentence
 
-    def _place_children(self, k: int, rows: Sequence[_Row], formulas: list[Formula | None]) -> None:
+    def _place_children(self, k: int, rows: Sequence[AnyNode], formulas: list[Formula | None]) -> None:
         """Find the formula of each node that node ``k`` rests on: the child of the formula of ``k`` that has
         its number, or for a run one that is printed like it. Nodes rest on later ones only, so that there is
         no cycle."""
@@ -144,22 +155,22 @@ class _Reader:
             among.remove(child)
 
     def _references(
-        self, row: _Row, place: str, parts: Sequence[Formula]
+        self, row: AnyNode, place: str, parts: Sequence[Formula]
     ) -> Iterator[tuple[int, list[Formula]]]:
         """The numbers of the nodes that a node rests on, each with the parts of the formula that it can be
         about. Two parts may be printed alike, differing in the variables that stand for `_`, so a connective
         says which it means. Of the claims about one state on a run, which come in the order that operators
         ask for, each is about another part, the right side of `U` first."""
         match row:
-            case _Evaluated() | _Unshown():
+            case EvaluatedData() | UnshownData():
                 pass
-            case _Parts(parts=pairs):
+            case PartsData(parts=pairs):
                 for part, number in pairs:
                     yield number, [parts[self._below(part, f"{place}.parts", len(parts))]]
-            case _Values(nodes=pairs):
+            case ValuesData(nodes=pairs):
                 for _, number in pairs:
                     yield number, list(parts)
-            case _Run(run=run):
+            case PathData(run=run):
                 for claims in run.along:
                     among = list(reversed(parts))
                     for number in claims:
@@ -168,7 +179,7 @@ class _Reader:
                 assert_never(row)
 
     def _reason(
-        self, row: _Row, place: str, nodes: Sequence[Node | None], states: Sequence[Instance]
+        self, row: AnyNode, place: str, nodes: Sequence[Node | None], states: Sequence[Instance]
     ) -> Reason:
         def node(number: int) -> Node:
             found = nodes[number]
@@ -176,15 +187,15 @@ class _Reader:
             return found
 
         match row:
-            case _Evaluated():
+            case EvaluatedData():
                 return Evaluated()
-            case _Unshown():
+            case UnshownData():
                 return Unshown()
-            case _Parts(parts=pairs):
+            case PartsData(parts=pairs):
                 return Parts(tuple((k, node(number)) for k, number in pairs))
-            case _Values(nodes=pairs):
+            case ValuesData(nodes=pairs):
                 return Values(tuple((u, node(number)) for u, number in pairs))
-            case _Run(run=run):
+            case PathData(run=run):
                 return Run(
                     tuple(
                         self._step(step, f"{place}.run.steps[{i}]", states)
@@ -197,13 +208,13 @@ class _Reader:
             case _:
                 assert_never(row)
 
-    def _step(self, step: _Step, place: str, states: Sequence[Instance]) -> Step:
+    def _step(self, step: StepData, place: str, states: Sequence[Instance]) -> Step:
         self._check_calls([step.call], f"{place}.call")
         return Step(step.call, states[self._below(step.to, f"{place}.to", len(states))], step.agent)
 
     # decisions
 
-    def _agent(self, agent: _Agent, place: str) -> Recorded:
+    def _agent(self, agent: AgentData, place: str) -> Recorded:
         decisions: dict[tuple[frozenset[Fact], frozenset[Call]], frozenset[Call]] = {}
         for k, decision in enumerate(agent.decisions):
             where = f"{place}.decisions[{k}]"
@@ -257,79 +268,5 @@ class _Reader:
         return InputError(f"{self._source}: {place} {what}")
 
 
-_Number: TypeAlias = Annotated[int, Meta(ge=0)]
-
-
 class _Headed(Struct):
     format: str
-
-
-class _Step(Struct):
-    call: Call
-    to: _Number
-    agent: str | None
-
-
-class _Steps(Struct):
-    steps: tuple[_Step, ...]
-    along: tuple[tuple[_Number, ...], ...]
-    ends: _Number | None
-    loop: _Number | None
-
-
-class _Node(Struct, tag_field="because"):
-    formula: str
-    holds: bool
-    state: _Number
-    values: dict[str, str]
-
-
-class _Evaluated(_Node, tag="evaluation"):
-    pass
-
-
-class _Unshown(_Node, tag="all runs"):
-    pass
-
-
-class _Parts(_Node, tag="parts"):
-    parts: tuple[tuple[_Number, _Number], ...]
-
-
-class _Values(_Node, tag="values"):
-    nodes: tuple[tuple[str, _Number], ...]
-
-
-class _Run(_Node, tag="run"):
-    run: _Steps
-
-
-_Row: TypeAlias = _Evaluated | _Unshown | _Parts | _Values | _Run
-
-
-class _Decision(Struct):
-    facts: tuple[Fact, ...]
-    offered: tuple[Call, ...]
-    selected: tuple[Call, ...]
-
-
-class _Agent(Struct):
-    agent: str
-    known: dict[str, str]
-    decisions: tuple[_Decision, ...]
-
-
-class _Evidence(Struct):
-    """What `evidence_data` writes, as far as it is read."""
-
-    deployment: str
-    digest: str
-    spec: str
-    formula: str
-    holds: bool
-    of_many: bool
-    agents: dict[str, _Agent | None]
-    states: tuple[tuple[Fact, ...], ...]
-    nodes: tuple[_Row, ...]
-    completed: bool = False
-    bounds: dict[str, _Number] | None = None

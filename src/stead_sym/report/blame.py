@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.blame import Blame, Decision, Mend
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
 from stead_sym.verification.result import Verification

@@ -5,11 +5,13 @@ One decision: what can be pasted into the file stands last, as it is to be writt
 
 from __future__ import annotations
 
+from msgspec import convert
 from rich.console import Console
 
 from stead_sym.analyses.bounds import Bounds, SortBound
-from stead_sym.evidence.data import Json
-from stead_sym.report.data import run_data
+from stead_sym.evidence.document import Json
+from stead_sym.report.data import steps, texts
+from stead_sym.report.document import BoundData, BoundsReport, OutgrownData
 from stead_sym.report.terminal import indented, print_trace
 from stead_sym.support.wrapping import Table, Text
 
@@ -53,22 +55,21 @@ def _remark(bound: SortBound, bounds: Bounds) -> str:
 
 
 def bounds_data(name: str, agent: str, bounds: Bounds) -> dict[str, Json]:
-    """The same as data, described by `report.schema.json`."""
-    return {
-        "deployment": name,
-        "agent": agent,
-        "limit": bounds.limit,
-        "states": bounds.states,
-        "bounds": {
-            bound.sort: {
-                "written": bound.written,
-                "least": bound.least,
-                "seen": bound.seen,
-                "chosen": bound.chosen,
-            }
-            for bound in bounds.sorts.values()
+    """The same as data: a `BoundsReport`."""
+    return BoundsReport(
+        deployment=name,
+        agent=agent,
+        limit=bounds.limit,
+        states=bounds.states,
+        bounds={
+            bound.sort: convert(bound, BoundData, from_attributes=True) for bound in bounds.sorts.values()
         },
-        "outgrown": None
-        if bounds.run is None
-        else {"sort": bounds.outgrown, "sources": dict(bounds.sources), **run_data(bounds.run)},
-    }
+        outgrown=None
+        if bounds.run is None or bounds.outgrown is None
+        else OutgrownData(
+            sort=bounds.outgrown,
+            sources=dict(bounds.sources),
+            start=texts(bounds.run.start),
+            trace=steps(bounds.run),
+        ),
+    ).data()

@@ -1,4 +1,4 @@
-"""Reports as JSON: what `stead-sym verify --json` prints, described by `report.schema.json` next to this.
+"""Reports as JSON: what `stead-sym verify --json` prints, by the types of `document`.
 
 One decision: a report is complete. Whatever the terminal shows is in it, numbers are exact, and a
 trace is the steps in the deployment's own identifiers with the facts that each of them changed.
@@ -6,22 +6,39 @@ trace is the steps in the deployment's own identifiers with the facts that each 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from itertools import zip_longest
 from types import MappingProxyType
 
+from msgspec import UNSET, convert, to_builtins
+
+from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer
-from stead_sym.agents.records.weight import weight_data
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, SteadError
-from stead_sym.evidence.data import Json, evidence_data, text_digest
+from stead_sym.evidence.data import evidence_document, text_digest, weighed
+from stead_sym.evidence.document import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.relational.instance import Fact
-from stead_sym.verification.findings.finding import AcceptedFinding, Finding
+from stead_sym.report.document import (
+    AcceptedData,
+    ActivityData,
+    AskedData,
+    DerivationData,
+    ErrorReport,
+    FindingData,
+    HypothesesData,
+    HypothesisData,
+    ProgressData,
+    Report,
+    TakenData,
+    TraceStepData,
+    VerdictData,
+    WidenedData,
+)
+from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
@@ -30,109 +47,91 @@ _NONE: Mapping[str, int] = MappingProxyType({})
 
 
 def report_data(result: Verification) -> dict[str, Json]:
-    """The report of a verification."""
-    return {
-        "deployment": result.deployment.name,
-        "digest": text_digest(result.deployment),
-        "agent": result.agent,
-        "agents": {
-            name: {
-                "agent": run.agent,
-                "contexts": run.contexts,
-                "queries": run.queries,
-                "known": dict(run.known),
-            }
-            for name, run in result.agents.items()
-        },
-        "engine": result.options.engine,
-        "mode": result.mode,
-        "domain": dict(result.domain),
-        "derivation": derivation_data(result.restriction),
-        "initial": result.initial,
-        "states": result.states,
-        "transitions": result.transitions,
-        "contexts": result.contexts,
-        "queries": result.queries,
-        "broken": None if result.broken is None else result.broken.claim,
-        "seconds": result.seconds,
-        "specs": {name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
-        "findings": findings_data(result.findings),
-        "accepted": accepted_data(result.accepted),
-        "unexamined": result.unexamined,
-        "hypotheses": hypotheses_data(result.hypotheses),
-        "decisions": [
-            {
-                "agent": name,
-                "facts": _texts(context.view),
-                "offered": _texts(context.calls),
-                "selected": _texts(selected),
-                **_record(answer),
-            }
+    """The report of a verification, as JSON data."""
+    return Report(
+        deployment=result.deployment.name,
+        digest=text_digest(result.deployment),
+        agent=result.agent,
+        agents=convert(result.agents, dict[str, AskedData], from_attributes=True),
+        engine=result.options.engine,
+        mode=result.mode,
+        domain=dict(result.domain),
+        derivation=derivation_data(result.restriction),
+        initial=result.initial,
+        states=result.states,
+        transitions=result.transitions,
+        contexts=result.contexts,
+        queries=result.queries,
+        broken=None if result.broken is None else result.broken.claim,
+        seconds=result.seconds,
+        specs={name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
+        findings=findings_data(result.findings),
+        accepted=[
+            AcceptedData(**to_builtins(_finding_data(one.finding)), reason=one.reason)
+            for one in result.accepted
+        ],
+        unexamined=result.unexamined,
+        hypotheses=_hypotheses_data(result.hypotheses),
+        decisions=[
+            _decision(name, context, selected, answer)
             for name, run in result.agents.items()
             for (context, selected), answer in zip_longest(run.decisions, run.answers)
         ],
-        "statistics": dict(result.statistics),
-    }
+        statistics=dict(result.statistics),
+    ).data()
 
 
-def findings_data(findings: Iterable[Finding]) -> list[Json]:
+def _decision(
+    agent: str, context: DecisionContext, selected: Iterable[Call], answer: Answer | None
+) -> TakenData:
+    return TakenData(
+        agent=agent,
+        facts=texts(context.view),
+        offered=texts(context.calls),
+        selected=texts(selected),
+        model=UNSET if answer is None else dict(answer.model),
+        **weighed(answer),
+    )
+
+
+def findings_data(findings: Iterable[Finding]) -> list[FindingData]:
     """What makes a verdict say less than it seems to."""
     return [_finding_data(finding) for finding in findings]
 
 
-def _finding_data(finding: Finding) -> dict[str, Json]:
-    return {
-        "kind": finding.kind,
-        "place": None if finding.place is None else str(finding.place),
-        "text": finding.text,
-        "remedy": finding.remedy,
-        "spec": finding.spec,
-    }
+def _finding_data(finding: Finding) -> FindingData:
+    return FindingData(
+        kind=finding.kind,
+        place=None if finding.place is None else str(finding.place),
+        text=finding.text,
+        remedy=finding.remedy,
+        spec=finding.spec,
+    )
 
 
-def accepted_data(accepted: Iterable[AcceptedFinding]) -> list[Json]:
-    """The findings that a comment of the file accepts, each with the reason that it gives."""
-    return [{**_finding_data(one.finding), "reason": one.reason} for one in accepted]
-
-
-def hypotheses_data(hypotheses: Hypotheses) -> dict[str, Json]:
-    """What the verdicts rest on."""
-    return {
-        "all": [{"name": h.name, "status": h.status, "how": h.how} for h in hypotheses.all],
-        "activity": {
-            sort: {"bound": activity.bound, "most": activity.most}
-            for sort, activity in hypotheses.activity.items()
-        },
-        "widened": [
-            {
-                "agent": widened.agent,
-                "facts": _texts(widened.context.view),
-                "offered": _texts(widened.context.calls),
-                "selected": _texts(widened.selected),
-                "possible": _texts(widened.possible),
-                "alike": [*widened.alike],
-                "remedy": widened.remedy,
-            }
+def _hypotheses_data(hypotheses: Hypotheses) -> HypothesesData:
+    return HypothesesData(
+        all=convert(hypotheses.all, list[HypothesisData], from_attributes=True),
+        activity=convert(hypotheses.activity, dict[str, ActivityData], from_attributes=True),
+        widened=[
+            WidenedData(
+                agent=widened.agent,
+                facts=texts(widened.context.view),
+                offered=texts(widened.context.calls),
+                selected=texts(widened.selected),
+                possible=texts(widened.possible),
+                alike=[*widened.alike],
+                remedy=widened.remedy,
+            )
             for widened in hypotheses.widened
         ],
-    }
+    )
 
 
-def derivation_data(restriction: Restriction) -> dict[str, Json]:
+def derivation_data(restriction: Restriction) -> dict[str, DerivationData]:
     """Where the size of every sort's domain comes from."""
-    return {
-        d.sort: {
-            "size": d.size,
-            "required": d.required,
-            "bound": d.bound,
-            "constants": d.constants,
-            "variables": d.variables,
-            "fresh": d.fresh,
-            "spec": d.spec,
-            "finite": d.finite,
-        }
-        for d in restriction.derivation.values()
-    }
+    listed = {one.sort: one for one in restriction.derivation.values()}
+    return convert(listed, dict[str, DerivationData], from_attributes=True)
 
 
 def error_data(
@@ -149,78 +148,56 @@ def error_data(
     and ``findings`` those that are there before anything is explored.
     """
     trace = error.trace if isinstance(error, DefinitionError) else None
-    reached: dict[str, Json] = {"progress": {"phase": phase, "counts": dict(counts)}} if phase else {}
-    run: dict[str, Json] = run_data(trace) if trace else {"trace": []}
-    known: dict[str, Json] = {"specs": dict(specs), "findings": [*findings]} if specs else {}
-    return {"error": str(error), **run, **reached, **known}
-
-
-def run_data(trace: Trace) -> dict[str, Json]:
-    """A run from the state in which it starts."""
-    return {"start": _texts(trace.start), "trace": _steps(trace)}
+    return ErrorReport(
+        error=str(error),
+        start=texts(trace.start) if trace else UNSET,
+        trace=steps(trace),
+        progress=ProgressData(phase=phase, counts=dict(counts)) if phase else UNSET,
+        specs=convert(specs, dict[str, VerdictData]) if specs else UNSET,
+        findings=convert(findings, list[FindingData]) if specs else UNSET,
+    ).data()
 
 
 def bug_data(error: Exception) -> dict[str, Json]:
     """The report of a run that ended in an exception that nothing expected."""
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    return {"error": f"a bug in stead-sym: {what}; please report it with the trace on stderr", "trace": []}
+    line = f"a bug in stead-sym: {what}; please report it with the trace on stderr"
+    return ErrorReport(error=line, trace=[]).data()
 
 
-def report_schema() -> dict[str, Json]:
-    """The JSON Schema of both."""
-    text = files("stead_sym.report").joinpath("report.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Json] = json.loads(text)
-    return schema
-
-
-def _record(answer: Answer | None) -> dict[str, Json]:
-    """What is known of a decision that a language model took."""
-    if answer is None:
-        return {}
-    return {
-        "key": answer.key,
-        **weight_data(answer),
-        "model": dict(answer.model),
-        "prompt": [{"role": message.role, "content": message.content} for message in answer.prompt],
-    }
-
-
-def verdict_data(verdict: Verdict, moves: Moves | None) -> dict[str, Json]:
+def verdict_data(verdict: Verdict, moves: Moves | None) -> VerdictData:
     """One verdict with its evidence, of which ``moves`` tells who could have done otherwise."""
     trace = verdict.trace
-    return {
-        "verdict": verdict.word,
-        "formula": str(verdict.formula),
-        "reason": verdict.reason,
-        "scope": list(verdict.scope),
-        "empty": verdict.empty,
-        "start": _texts(trace.start) if trace else [],
-        "trace": _steps(trace),
-        "loop": trace.loop if trace else None,
-        "bindings": dict(trace.bindings) if trace else {},
-        "claim": trace.claim if trace else "",
-        "evidence": evidence_data(verdict.spec, str(verdict.formula), verdict.evidence, moves)
+    return VerdictData(
+        verdict=verdict.word,
+        formula=str(verdict.formula),
+        reason=verdict.reason,
+        scope=[*verdict.scope],
+        empty=verdict.empty,
+        start=texts(trace.start) if trace else [],
+        trace=steps(trace),
+        loop=trace.loop if trace else None,
+        bindings=dict(trace.bindings) if trace else {},
+        claim=trace.claim if trace else "",
+        evidence=evidence_document(verdict.spec, str(verdict.formula), verdict.evidence, moves)
         if verdict.evidence and moves
         else None,
-    }
+    )
 
 
-def _steps(trace: Trace | None) -> list[Json]:
+def steps(trace: Trace | None) -> list[TraceStepData]:
+    """The steps of a run."""
     if trace is None:
         return []
-    steps: list[Json] = []
-    for index, step in enumerate(trace.steps):
-        added, removed = trace.changes(index)
-        steps.append(
-            {
-                "call": str(step.call),
-                "agent": step.actor,
-                "added": [*map(str, added)],
-                "removed": [*map(str, removed)],
-            }
+    changes = [trace.changes(index) for index in range(len(trace.steps))]
+    return [
+        TraceStepData(
+            call=str(step.call), agent=step.actor, added=[*map(str, added)], removed=[*map(str, removed)]
         )
-    return steps
+        for step, (added, removed) in zip(trace.steps, changes, strict=True)
+    ]
 
 
-def _texts(items: Iterable[Fact] | Iterable[Call]) -> list[Json]:
+def texts(items: Iterable[Fact] | Iterable[Call]) -> list[str]:
+    """Facts or calls in their order, as text."""
     return [*map(str, sorted(items))]

@@ -6,12 +6,14 @@ deployment.
 
 from __future__ import annotations
 
+from msgspec import convert
 from rich.console import Console
 
 from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.deepen import Deepening
-from stead_sym.evidence.data import Json
-from stead_sym.report.data import run_data, verdict_data
+from stead_sym.evidence.document import Json
+from stead_sym.report.data import steps, texts, verdict_data
+from stead_sym.report.document import DeepeningReport, GrowthData, RemedyData, RoundData, ShownData
 from stead_sym.report.terminal import indented, print_evidence, print_trace, verdict_row, verdict_table
 from stead_sym.support.wrapping import Table, Text
 
@@ -74,47 +76,38 @@ def _kept(found: Deepening) -> str:
 
 
 def deepening_data(found: Deepening) -> dict[str, Json]:
-    """The same as data, described by `report.schema.json`."""
-    return {
-        "deployment": found.deployment.name,
-        "agent": found.agent,
-        "limit": found.limit,
-        "seconds": found.seconds,
-        "established": found.established,
-        "rounds": [
-            {
-                "bounds": dict(one.bounds),
-                "states": one.states,
-                "exceeded": list(one.exceeded),
-                "unseen": list(one.unseen),
-            }
-            for one in found.rounds
-        ],
-        "specs": {name: verdict_data(one.verdict, one.moves) for name, one in found.found.items()},
-        "shown": {
-            name: {"within": dict(one.within), "true": one.shown}
+    """The same as data: a `DeepeningReport`."""
+    return DeepeningReport(
+        deployment=found.deployment.name,
+        agent=found.agent,
+        limit=found.limit,
+        seconds=found.seconds,
+        established=found.established,
+        rounds=convert(found.rounds, list[RoundData], from_attributes=True),
+        specs={name: verdict_data(one.verdict, one.moves) for name, one in found.found.items()},
+        shown={
+            name: ShownData(within=dict(one.within), true=one.shown)
             for name, one in found.found.items()
             if one.within is not None
         },
-        "growth": {
-            sort: {
-                "text": str(growth),
-                "loop": list(growth.loop),
-                "enters": growth.enters,
-                "rounds": growth.rounds,
-                "gained": growth.gained,
-                "sources": dict(growth.sources),
-                "left": dict(growth.left),
-                **run_data(growth.run),
-            }
+        growth={
+            sort: GrowthData(
+                text=str(growth),
+                loop=[*map(str, growth.loop)],
+                enters=growth.enters,
+                rounds=growth.rounds,
+                gained=growth.gained,
+                sources=dict(growth.sources),
+                left=dict(growth.left),
+                start=texts(growth.run.start),
+                trace=steps(growth.run),
+            )
             for sort, growth in found.growths.items()
         },
-        "remedy": None
+        remedy=None
         if found.remedy is None
-        else {
-            "changes": list(found.remedy.words),
-            "bounds": list(found.remedy.bounds.lines),
-            "agent": found.remedy.agent,
-        },
-        "stopped": found.stopped,
-    }
+        else RemedyData(
+            changes=[*found.remedy.words], bounds=[*found.remedy.bounds.lines], agent=found.remedy.agent
+        ),
+        stopped=found.stopped,
+    ).data()

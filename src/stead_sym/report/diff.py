@@ -24,7 +24,7 @@ from stead_sym.report.recorded import (
     RecordedStep,
     RecordedVerdict,
 )
-from stead_sym.verification.verdict import OF_NOTHING
+from stead_sym.verification.verdict import OF_NOTHING, Said
 
 Change = tuple[str | None, str | None]
 """What something was before and is after; None: it was not there."""
@@ -53,8 +53,8 @@ class VerdictChange:
     """
 
     spec: str
-    before: str | None
-    after: str | None
+    before: Said | None
+    after: Said | None
     reason: str
     reworded: bool
     run: tuple[RecordedStep, ...] = ()

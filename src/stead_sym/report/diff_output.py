@@ -8,10 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec import convert
 from rich.console import Console, RenderableType
 
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.report.diff import Change, DecisionChange, Difference, Parting, VerdictChange
+from stead_sym.report.document import (
+    ChoiceData,
+    ComparedData,
+    ContextData,
+    ContextsData,
+    DecisionChangeData,
+    DifferenceReport,
+    FactChangeData,
+    FindingsData,
+    PartingData,
+    VerdictChangeData,
+)
 from stead_sym.report.recorded import Choice, Context, RecordedStep
 from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
@@ -136,58 +149,61 @@ def _conclusion(difference: Difference) -> str:
 
 
 def difference_data(difference: Difference) -> dict[str, Json]:
-    """The same as data, described by `report.schema.json`."""
-    before, after = difference.before, difference.after
-    return {
-        "before": {"source": before.source, "deployment": before.deployment, "error": before.error},
-        "after": {"source": after.source, "deployment": after.deployment, "error": after.error},
-        "worse": difference.got_worse,
-        "verdicts": {
-            change.spec: {
-                "before": change.before,
-                "after": change.after,
-                "worse": change.worse,
-                "reason": change.reason,
-                "scope": None if change.scope is None else list(change.scope),
-                "reworded": change.reworded,
-                "run": [step.label for step in change.run],
-                "parting": None
-                if change.parting is None
-                else {
-                    "step": change.parting.step,
-                    "before": _label(change.parting.before),
-                    "after": _label(change.parting.after),
-                },
-            }
+    """The same as data: a `DifferenceReport`."""
+    new, gone = difference.new_contexts, difference.gone_contexts
+    return DifferenceReport(
+        before=convert(difference.before, ComparedData, from_attributes=True),
+        after=convert(difference.after, ComparedData, from_attributes=True),
+        worse=difference.got_worse,
+        verdicts={
+            change.spec: VerdictChangeData(
+                before=change.before,
+                after=change.after,
+                worse=change.worse,
+                reason=change.reason,
+                scope=None if change.scope is None else [*change.scope],
+                reworded=change.reworded,
+                run=[step.label for step in change.run],
+                parting=None
+                if (parting := change.parting) is None
+                else PartingData(
+                    step=parting.step, before=_label(parting.before), after=_label(parting.after)
+                ),
+            )
             for change in difference.verdicts
         },
-        "facts": {name: {"before": was, "after": now} for name, (was, now) in difference.facts.items()},
-        "decisions": [
-            {
-                **_context_data(change.context),
-                "before": _choice_data(change.before),
-                "after": _choice_data(change.after),
-            }
+        facts={name: FactChangeData(before=was, after=now) for name, (was, now) in difference.facts.items()},
+        decisions=[
+            DecisionChangeData(
+                agent=change.context.agent,
+                facts=[*change.context.facts],
+                offered=[*change.context.offered],
+                before=convert(change.before, ChoiceData, from_attributes=True),
+                after=convert(change.after, ChoiceData, from_attributes=True),
+            )
             for change in difference.decisions
         ],
-        "contexts": {
-            kind: [{**_context_data(c), **_choice_data(choice)} for c, choice in contexts.items()]
-            for kind, contexts in (("new", difference.new_contexts), ("gone", difference.gone_contexts))
-        },
-        "findings": {
-            kind: [{"kind": f.kind, "text": f.text, "spec": f.spec} for f in findings]
-            for kind, findings in (("new", difference.new_findings), ("gone", difference.gone_findings))
-        },
-    }
+        contexts=ContextsData(new=_contexts_data(new), gone=_contexts_data(gone)),
+        findings=convert(
+            {"new": difference.new_findings, "gone": difference.gone_findings},
+            FindingsData,
+            from_attributes=True,
+        ),
+    ).data()
 
 
 def _label(step: RecordedStep | None) -> str | None:
     return None if step is None else step.label
 
 
-def _context_data(context: Context) -> dict[str, Json]:
-    return {"agent": context.agent, "facts": [*context.facts], "offered": [*context.offered]}
-
-
-def _choice_data(choice: Choice) -> dict[str, Json]:
-    return {"selected": [*choice.selected], "margin": choice.margin}
+def _contexts_data(contexts: Mapping[Context, Choice]) -> list[ContextData]:
+    return [
+        ContextData(
+            agent=context.agent,
+            facts=[*context.facts],
+            offered=[*context.offered],
+            selected=[*choice.selected],
+            margin=choice.margin,
+        )
+        for context, choice in contexts.items()
+    ]

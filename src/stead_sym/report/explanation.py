@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import convert
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.engines.symbolic.plan.explain import ExplainedFresh, ExplainedRelation, Explanation
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.report.data import derivation_data
+from stead_sym.report.document import ExplanationReport, FreshData, RelationData, ToolData
 from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
 
@@ -42,48 +44,28 @@ def print_explanation(
 
 
 def explanation_data(explanation: Explanation, agent: str, never_called: Sequence[str]) -> dict[str, Json]:
-    """The same as data, described by `report.schema.json`."""
-    return {
-        "deployment": explanation.deployment.name,
-        "agent": agent,
-        "mode": explanation.mode,
-        "domain": dict(explanation.restriction.sizes),
-        "derivation": derivation_data(explanation.restriction),
-        "bits": explanation.bits,
-        "actions": explanation.actions,
-        "relations": {
-            r.name: {
-                "sorts": list(r.sorts),
-                "possible": r.possible,
-                "static": r.static,
-                "fields": r.fields,
-                "bits": r.bits,
-                "key": None if r.key is None else list(r.key),
-                "single": r.single,
-            }
-            for r in explanation.relations
+    """The same as data: an `ExplanationReport`."""
+    relations = {relation.name: relation for relation in explanation.relations}
+    return ExplanationReport(
+        deployment=explanation.deployment.name,
+        agent=agent,
+        mode=explanation.mode,
+        domain=dict(explanation.restriction.sizes),
+        derivation=derivation_data(explanation.restriction),
+        bits=explanation.bits,
+        actions=explanation.actions,
+        relations=convert(relations, dict[str, RelationData], from_attributes=True),
+        fresh=convert(explanation.fresh, list[FreshData], from_attributes=True),
+        tools={
+            tool.name: ToolData(
+                alternatives=tool.alternatives,
+                actions=tool.actions,
+                called=tool.name not in never_called,
+                event=explanation.deployment.tool(tool.name).event,
+            )
+            for tool in explanation.tools
         },
-        "fresh": [
-            {
-                "tool": f.tool,
-                "alternative": f.alternative,
-                "variable": f.variable,
-                "sort": f.sort,
-                "anchor": f.anchor,
-                "names": dict(f.names),
-            }
-            for f in explanation.fresh
-        ],
-        "tools": {
-            t.name: {
-                "alternatives": t.alternatives,
-                "actions": t.actions,
-                "called": t.name not in never_called,
-                "event": explanation.deployment.tool(t.name).event,
-            }
-            for t in explanation.tools
-        },
-    }
+    ).data()
 
 
 def _relations(explanation: Explanation) -> RenderableType:

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from stead_sym.deployment.language import read_text
 from stead_sym.errors import DefinitionError, InputError, Span, SteadError, Undecided
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import print_trace

@@ -16,7 +16,8 @@ from stead_sym.agents.records.digest import digest
 from stead_sym.agents.roles import ANY, named
 from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.errors import InputError
-from stead_sym.evidence.data import FORMAT, Json, evidence_data
+from stead_sym.evidence.data import evidence_data
+from stead_sym.evidence.document import FORMAT, Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.evidence import MARKER, Subject, evidence_text, subject, subject_of
 from stead_sym.report.written import write_file

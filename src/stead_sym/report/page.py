@@ -167,7 +167,7 @@ def _answer(result: Verification) -> str:
     return _answered([verdict.said for verdict in result.verdicts.values()])
 
 
-def _answered(words: list[str]) -> str:
+def _answered(words: Sequence[str]) -> str:
     if not words:
         return "no specification was checked"
     several = {"holds": "hold", OF_NOTHING: "hold, of nothing", "fails": "fail", "unknown": "are unknown"}

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from rich.console import Console
 
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import verdict_data
 from stead_sym.report.terminal import print_evidence, verdict_row, verdict_table
@@ -53,7 +53,7 @@ def message(
         with console.capture() as printed:
             print_evidence(verdict, moves, console)
         text = printed.get()
-    data = verdict_data(verdict, moves if console is None else None)
+    data = verdict_data(verdict, moves if console is None else None).data()
     return asdict(KnownVerdict(verdict.spec, established, verdict_row(verdict)[-1], text, data))
 
 

@@ -1,19 +1,21 @@
 """What a long run says on stderr while it runs: a spinner on a terminal, else a line now and then.
 
 One decision: a short run says nothing. A phase has the words of a reader, not of the engine, and goes on
-saying how much of it is done, where that is known, while parts of it report counts of their own.
+saying how much of it is done, where that is known, while parts of it report counts of their own. A run that
+says nothing does not wait for `rich` to be imported.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.status import Status
-
-from stead_sym.report.streams import console_on
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
 
 _WORDS = {
     "plan": "preparing",
@@ -33,13 +35,16 @@ _WORDS = {
 
 
 class ProgressDisplay:
-    """A `Progress` on ``console``, to be used as a context manager around the run.
+    """A `Progress` on the console that ``make_console`` makes when it is needed, to be used as a context
+    manager around the run.
 
     Silent for ``patience`` seconds; then a spinner, or a line at most every ``interval`` seconds.
     """
 
-    def __init__(self, console: Console, patience: float = 2.0, interval: float = 10.0) -> None:
-        self._console = console
+    def __init__(
+        self, make_console: Callable[[], Console], patience: float = 2.0, interval: float = 10.0
+    ) -> None:
+        self._make_console = make_console
         self._interval = interval
         self._started = time.monotonic()
         self._speaks = self._started + patience
@@ -47,6 +52,10 @@ class ProgressDisplay:
         self._phase = ""
         self._done: Mapping[str, int] = {}
         """How much of the phase is done, as it was told last."""
+
+    @cached_property
+    def _console(self) -> Console:
+        return self._make_console()
 
     def __enter__(self) -> ProgressDisplay:
         return self
@@ -75,7 +84,13 @@ class ProgressDisplay:
 
 def progress_on_stderr() -> ProgressDisplay:
     """Progress for whoever reads stderr."""
-    return ProgressDisplay(console_on(sys.stderr))
+
+    def console() -> Console:
+        from stead_sym.report.streams import console_on
+
+        return console_on(sys.stderr)
+
+    return ProgressDisplay(console)
 
 
 def progress_line(phase: str, counts: Mapping[str, int], elapsed: float) -> str:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from msgspec import Struct, ValidationError, convert
 from msgspec import field as renamed
 
 from stead_sym.errors import InputError
-from stead_sym.verification.verdict import OF_NOTHING
+from stead_sym.verification.verdict import OF_NOTHING, Said, Word
 
 COUNTS = ("initial", "states", "transitions", "contexts", "queries")
 
@@ -39,7 +38,7 @@ class RecordedVerdict(Struct, frozen=True):
     """One verdict with its formula, its scope, and the run that shows it: the facts with which the run
     starts, its steps, and after how many of them the loop begins, if there is one."""
 
-    verdict: Literal["holds", "fails", "unknown"]
+    verdict: Word
     formula: str
     reason: str | None = None
     scope: tuple[str, ...] = ()
@@ -49,7 +48,7 @@ class RecordedVerdict(Struct, frozen=True):
     loop: int | None = None
 
     @property
-    def word(self) -> str:
+    def word(self) -> Said:
         """The verdict as it is said."""
         return OF_NOTHING if self.empty else self.verdict
 
@@ -115,7 +114,7 @@ class Recorded:
         margins = [choice.margin for choice in self.choices.values() if choice.margin is not None]
         return f"{min(margins):.4g}" if margins else None
 
-    def word(self, spec: str) -> str | None:
+    def word(self, spec: str) -> Said | None:
         """What is said of a specification; `unknown` where the run has ended before it had a verdict, None
         where it was not asked for."""
         if spec in self.specs:

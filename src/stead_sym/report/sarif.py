@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from stead_sym.errors import DefinitionError, InputError, Span, SteadError
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.support.printable import printable
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.result import Verification

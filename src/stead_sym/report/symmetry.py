@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from msgspec import convert
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.symmetry import SingleChoice, Symmetric, Symmetry
 from stead_sym.deployment.tool import Call
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
+from stead_sym.report.data import texts
+from stead_sym.report.document import (
+    KeptData,
+    SeparationData,
+    SingleChoiceData,
+    SymmetricData,
+    SymmetryReport,
+)
 from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
 
@@ -79,47 +88,46 @@ def _listed(items: object) -> str:
 
 
 def symmetry_data(found: Symmetry) -> dict[str, Json]:
-    """The same as data, described by `report.schema.json`. Contexts are numbered from 0."""
+    """The same as data: a `SymmetryReport`."""
     numbers = {id(context): number for number, context in enumerate(found.contexts)}
-    return {
-        "deployment": found.result.deployment.name,
-        "agent": found.result.agent,
-        "states": found.result.states,
-        "met": found.result.contexts,
-        "contexts": [_context_data(context) for context in found.contexts],
-        "specs": {
-            verdict.spec: {
-                "verdict": verdict.word,
-                "kept": found.kept.get(verdict.spec),
-                "differs": verdict.spec in found.differing,
-            }
-            for verdict in found.result.verdicts.values()
+    result = found.result
+    return SymmetryReport(
+        deployment=result.deployment.name,
+        agent=result.agent,
+        states=result.states,
+        met=result.contexts,
+        contexts=[_context_data(context) for context in found.contexts],
+        specs={
+            verdict.spec: KeptData(
+                verdict=verdict.word,
+                kept=found.kept.get(verdict.spec),
+                differs=verdict.spec in found.differing,
+            )
+            for verdict in result.verdicts.values()
         },
-        "choices": [
-            {
-                "contexts": [numbers[id(context)] for context in choice.contexts],
-                "rank": choice.rank,
-                "holds": dict(choice.holds),
-            }
+        choices=[
+            SingleChoiceData(
+                contexts=[numbers[id(context)] for context in choice.contexts],
+                rank=choice.rank,
+                holds=dict(choice.holds),
+            )
             for choice in found.choices
         ],
-        "left": found.left,
-    }
+        left=found.left,
+    ).data()
 
 
-def _context_data(context: Symmetric) -> dict[str, Json]:
-    return {
-        "agent": context.agent,
-        "facts": [*map(str, context.context.view)],
-        "offered": [*map(str, sorted(context.context.calls))],
-        "automorphism": dict(context.automorphism),
-        "moved": [*map(str, sorted(context.moved))],
-        "alike": [[*values] for values in context.alike],
-        "selected": [*map(str, sorted(context.selected))],
-        "possible": [*map(str, sorted(context.possible))],
-        "orbits": [[*map(str, sorted(orbit))] for orbit in context.orbits],
-        "separations": [
-            {"relation": one.relation, "states": one.states, "of": one.of} for one in context.separations
-        ],
-        "remedy": context.remedy,
-    }
+def _context_data(context: Symmetric) -> SymmetricData:
+    return SymmetricData(
+        agent=context.agent,
+        facts=[*map(str, context.context.view)],
+        offered=texts(context.context.calls),
+        automorphism=dict(context.automorphism),
+        moved=texts(context.moved),
+        alike=[[*values] for values in context.alike],
+        selected=texts(context.selected),
+        possible=texts(context.possible),
+        orbits=[texts(orbit) for orbit in context.orbits],
+        separations=convert(context.separations, list[SeparationData], from_attributes=True),
+        remedy=context.remedy,
+    )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from stead_sym.agents.roles import ANY
 from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.errors import InputError
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.models.catalogue import CATALOGUE
 
 _START = (

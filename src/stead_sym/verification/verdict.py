@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Resolved
 from stead_sym.support.html import Displayed, code, paragraph
 
-OF_NOTHING = "holds, of nothing"
+Word: TypeAlias = Literal["holds", "fails", "unknown"]
+Said: TypeAlias = Literal["holds", "holds, of nothing", "fails", "unknown"]
+OF_NOTHING: Literal["holds, of nothing"] = "holds, of nothing"
 """How a verdict is printed that a finding empties: nothing ever happens of which the specification speaks."""
 
 
@@ -45,12 +48,12 @@ class Verdict(Displayed):
         return trace if trace.steps or trace.bindings or not self.evidence.root.holds else None
 
     @property
-    def word(self) -> str:
+    def word(self) -> Word:
         """`holds`, `fails` or `unknown`."""
-        return {True: "holds", False: "fails", None: "unknown"}[self.holds]
+        return "unknown" if self.holds is None else "holds" if self.holds else "fails"
 
     @property
-    def said(self) -> str:
+    def said(self) -> Said:
         """The word, or `holds, of nothing`."""
         return OF_NOTHING if self.empty else self.word
 

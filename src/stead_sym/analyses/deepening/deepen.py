@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
@@ -193,7 +193,7 @@ def deepen(
     wrappers = wrap_all(asking, agent, canonical_timeout=canonical_timeout)
     wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}
     options = Options(engine, backend=backend, max_states=max_states, findings=False)
-    run = _Run(asking, leaps, chosen, wrappers, options, limit, told, progress)
+    run = _Run(asking, leaps, {s.name: s for s in chosen}, wrappers, options, limit, told, progress)
     stopped = ""
     for bounds in run.tried():
         try:
@@ -216,38 +216,30 @@ def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrappe
     )
 
 
+@dataclass
 class _Run:
     """The fragments seen so far, and what they have shown."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        leaps: Leaping,
-        specs: Iterable[Spec],
-        wrappers: Wrappers,
-        options: Options,
-        limit: int,
-        told: Callable[[Deepening], None] | None,
-        progress: Progress | None,
-    ) -> None:
+    _deployment: Deployment
+    _leaps: Leaping
+    _specs: Mapping[str, Spec]
+    _wrappers: Wrappers
+    _options: Options
+    _limit: int
+    _told: Callable[[Deepening], None] | None
+    _progress: Progress | None
+    rounds: list[Round] = field(default_factory=list)
+    _runs: dict[str, Trace] = field(default_factory=dict)
+    _growths: dict[str, Growth] = field(default_factory=dict)
+    _unfair: tuple[Finding, ...] = ()
+    _hypotheses: Hypotheses | None = None
+    _remedy: Remedy | None = None
+    _sought: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
         self._started = time.perf_counter()
-        self._deployment = deployment
-        self._leaps = leaps
-        self._specs = {spec.name: spec for spec in specs}
-        self._written = {spec.name: spec.formula for spec in deployment.written.specs}
-        self._wrappers = wrappers
-        self._options = options
-        self._limit = limit
-        self._told = told
-        self._progress = progress
-        self.rounds: list[Round] = []
+        self._written = {spec.name: spec.formula for spec in self._deployment.written.specs}
         self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
-        self._runs: dict[str, Trace] = {}
-        self._growths: dict[str, Growth] = {}
-        self._unfair: tuple[Finding, ...] = ()
-        self._hypotheses: Hypotheses | None = None
-        self._remedy: Remedy | None = None
-        self._sought: frozenset[str] = frozenset()
 
     def tried(self) -> Iterator[Bounds]:
         """The bounds to try, each after the fragment with the last has been seen."""

@@ -20,6 +20,9 @@ from stead_sym.analyses.sweeps.work import Result, carry_out
 from stead_sym.errors import InputError
 from stead_sym.support.html import paragraph, table
 
+ABOUT = ("deployment", "size", "bounds", "agent", "prompts", "engine", "domain")
+"""What a run is about: the parts of `Run.about`."""
+COUNTS = ("states", "transitions", "contexts", "queries")
 TRIES = 2
 """So often a run is started that is lost."""
 
@@ -48,6 +51,24 @@ class Sweep:
         return tuple(dict.fromkeys(name for row in self.rows for name in row.result.specs))
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The headings of its table: in what the runs differ, specifications, counts, seconds."""
+        differing = tuple(name for name in ABOUT if any(row.run.about[name] is not None for row in self.rows))
+        return (*differing, "outcome", *self.specs, *COUNTS, "seconds")
+
+    def cells(self, row: Row) -> tuple[str, ...]:
+        """The cells of a row below these headings, empty where there is nothing to say."""
+        result = row.result
+        whole: dict[str, object] = {
+            **{name: value for name, value in row.run.about.items() if value is not None},
+            "outcome": result.outcome,
+            **result.counts,
+            "seconds": f"{result.seconds:.1f}",
+        }
+        said = {name: result.said(name) if name in result.specs else "" for name in self.specs}
+        return tuple(said[name] if name in said else str(whole.get(name, "")) for name in self.columns)
+
+    @property
     def exit_status(self) -> int:
         """1 where some specification fails, else 3 where some run has not all its verdicts, else 0."""
         words = [word for row in self.rows for word in row.result.specs.values()]
@@ -64,9 +85,7 @@ class Sweep:
         return f"{len(self.rows)} runs: " + ", ".join(f"{n} {word}" for word, n in counts.items() if n)
 
     def _repr_html_(self) -> str:
-        from stead_sym.analyses.sweeps.table import cells, columns
-
-        return paragraph(str(self)) + table("", columns(self), [cells(self, row) for row in self.rows])
+        return paragraph(str(self)) + table("", self.columns, [self.cells(row) for row in self.rows])
 
 
 def sweep(

@@ -7,45 +7,24 @@ import io
 
 from rich.console import Console
 
-from stead_sym.analyses.sweeps.sweep import Row, Sweep
-from stead_sym.evidence.data import Json
+from stead_sym.analyses.sweeps.sweep import ABOUT, COUNTS, Row, Sweep
+from stead_sym.evidence.document import Json
 from stead_sym.support.wrapping import Table
 from stead_sym.verification.verdict import verdict_line
 
-_ABOUT = ("deployment", "size", "bounds", "agent", "prompts", "engine", "domain")
-_COUNTS = ("states", "transitions", "contexts", "queries")
 _FIRST = ("fails", "unknown")
 """The verdicts that a reader looks for, in this order; others stand below them."""
 
 
-def columns(found: Sweep) -> tuple[str, ...]:
-    """The headings: what tells the runs apart, the specifications, the counts and the seconds."""
-    told = tuple(name for name in _ABOUT if any(row.run.about[name] is not None for row in found.rows))
-    return (*told, "outcome", *found.specs, *_COUNTS, "seconds")
-
-
-def cells(found: Sweep, row: Row) -> tuple[str, ...]:
-    """The cells of a row below these headings, empty where there is nothing to say."""
-    result = row.result
-    whole: dict[str, object] = {
-        **{name: value for name, value in row.run.about.items() if value is not None},
-        "outcome": result.outcome,
-        **result.counts,
-        "seconds": f"{result.seconds:.1f}",
-    }
-    said = {name: result.said(name) if name in result.specs else "" for name in found.specs}
-    return tuple(said[name] if name in said else str(whole.get(name, "")) for name in columns(found))
-
-
 def print_sweep(found: Sweep, console: Console) -> None:
     """The table, narrow enough for a terminal, and below it what became of the runs that are not done."""
-    names = [name for name in columns(found) if name in (*_ABOUT, "states", "queries", "seconds")]
+    names = [name for name in found.columns if name in (*ABOUT, "states", "queries", "seconds")]
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in (*names[:-3], "verdicts", *names[-3:]):
         right = name in ("states", "queries", "seconds", "size")
         shown.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in found.rows:
-        of = dict(zip(columns(found), cells(found, row), strict=True))
+        of = dict(zip(found.columns, found.cells(row), strict=True))
         shown.add_row(*(of[name] for name in names[:-3]), _verdicts(row), *(of[name] for name in names[-3:]))
     console.print(shown)
     console.print()
@@ -72,7 +51,7 @@ def _verdicts(row: Row) -> str:
 def label(row: Row) -> str:
     """The run in a few words."""
     about = row.run.about
-    more = [f"{name} {about[name]}" for name in _ABOUT if name != "deployment" and about[name] is not None]
+    more = [f"{name} {about[name]}" for name in ABOUT if name != "deployment" and about[name] is not None]
     return ", ".join([f"{about['deployment']}", *more])
 
 
@@ -88,7 +67,7 @@ def sweep_data(found: Sweep) -> dict[str, Json]:
                 "outcome": result.outcome,
                 "specs": dict(result.specs),
                 "scope": {spec: [*sentences] for spec, sentences in result.scope.items()},
-                **{name: result.counts.get(name) for name in _COUNTS},
+                **{name: result.counts.get(name) for name in COUNTS},
                 "seconds": result.seconds,
                 "error": result.error,
                 "where": result.where,
@@ -102,8 +81,8 @@ def sweep_csv(found: Sweep) -> str:
     """The table as CSV, with its headings in the first line, and the errors in a last column."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([*columns(found), "error"])
-    writer.writerows([*cells(found, row), row.result.error] for row in found.rows)
+    writer.writerow([*found.columns, "error"])
+    writer.writerows([*found.cells(row), row.result.error] for row in found.rows)
     return text.getvalue()
 
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from stead_sym.analyses.sweeps.run import Job
 from stead_sym.errors import SIGNALLED
-from stead_sym.evidence.data import Json
+from stead_sym.evidence.document import Json
 from stead_sym.verification.isolated import command_apart
 from stead_sym.verification.verdict import OF_NOTHING
 

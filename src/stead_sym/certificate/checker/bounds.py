@@ -23,6 +23,7 @@ places under the same vectors has the address of the first that a walk from the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from stead_sym.certificate.checker.formulas import Formulas, Scope
@@ -61,42 +62,34 @@ def side_of(lower: bool) -> str:
     return "lower" if lower else "upper"
 
 
+@dataclass(frozen=True, slots=True)
 class Fairness:
     """The states of each constraint, and bounds of F, those from which a fair run starts."""
 
-    def __init__(self, constraints: Sequence[Bdd], lower: Bdd, upper: Bdd) -> None:
-        self.constraints = tuple(constraints)
-        self.lower = lower
-        self.upper = upper
+    constraints: Sequence[Bdd]
+    lower: Bdd
+    upper: Bdd
 
     def bound(self, lower: bool) -> Bdd:
         return self.lower if lower else self.upper
 
 
+@dataclass
 class Bounding:
-    """The bounds of one formula, from the sets that a certificate has for it."""
+    """The bounds of one formula, from the sets that a certificate has for it; ``sets`` gives the diagram of
+    one."""
 
-    def __init__(
-        self,
-        place: str,
-        bounds: Bounds,
-        sets: Callable[[Set], Bdd],
-        formulas: Formulas,
-        steps: Steps,
-        fairness: Fairness,
-        ledger: Ledger,
-    ) -> None:
-        """``sets`` gives the diagram of a set of the certificate."""
-        self.place = place
-        self.bounds = bounds
-        self.sets = sets
-        self.formulas = formulas
-        self.steps = steps
-        self.fairness = fairness
-        self.ledger = ledger
-        self.space = formulas.space
-        self.manager = formulas.manager
-        self._known: dict[tuple[Core, tuple[Vector, ...], bool], Bdd] = {}
+    place: str
+    bounds: Bounds
+    sets: Callable[[Set], Bdd]
+    formulas: Formulas
+    steps: Steps
+    fairness: Fairness
+    ledger: Ledger
+    _known: dict[tuple[Core, tuple[Vector, ...], bool], Bdd] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.space, self.manager = self.formulas.space, self.formulas.manager
 
     def bound(self, formula: Core, at: Address, scope: Mapping[str, Vector], lower: bool) -> Bdd:
         """The bound of a formula at an address; ``scope`` has the vectors of the variables in scope. What was
