@@ -22,7 +22,8 @@ from stead_sym.errors import InputError
 from stead_sym.report.data import error_data, report_data
 from stead_sym.report.diff import Difference, compare, part
 from stead_sym.report.diff_output import difference_data, print_difference
-from stead_sym.report.recorded import Recorded, RecordedStep, RecordedVerdict, read_report
+from stead_sym.report.document import TraceStepData, VerdictData
+from stead_sym.report.recorded import Recorded, read_report
 
 
 def report(agent: str, name: str = "refund", **options: Any) -> Any:
@@ -159,12 +160,12 @@ def test_a_margin_that_moved_is_no_other_decision_but_the_least_one_is_told() ->
 # where runs part
 
 
-def a_run(*steps: RecordedStep, loop: int | None = None, start: tuple[str, ...] = ()) -> RecordedVerdict:
-    return RecordedVerdict("fails", "AG true", start=start, steps=steps, loop=loop)
+def a_run(*steps: TraceStepData, loop: int | None = None, start: tuple[str, ...] = ()) -> VerdictData:
+    return VerdictData("fails", "AG true", "", [], False, [*start], [*steps], loop, {}, "", None)
 
 
-def a_step(call: str, added: str = "", agent: str | None = "") -> RecordedStep:
-    return RecordedStep(call, agent, tuple(filter(None, added.split("; "))), ())
+def a_step(call: str, added: str = "", agent: str | None = "") -> TraceStepData:
+    return TraceStepData(call, agent, [*filter(None, added.split("; "))], [])
 
 
 SORTS = frozenset({"case", "Task"})
@@ -190,9 +191,7 @@ PAY = a_step("pay(task1, s1)", "Paid(task1)")
         (a_run(OPEN, PAY, start=("Case(c0, open)",)), 0),
     ],
 )  # fmt: skip
-def test_runs_part_where_no_renaming_of_values_outside_c_helps(
-    after: RecordedVerdict, step: int | None
-) -> None:
+def test_runs_part_where_no_renaming_of_values_outside_c_helps(after: VerdictData, step: int | None) -> None:
     before = a_run(OPEN, PAY)
     for first, second in ((before, after), (after, before)):
         parting = part(first, second, SORTS)
@@ -282,13 +281,13 @@ BAD = {
     "deep": b"[" * 100_000,
     "long": b"1" * 100_000,
     "nothing in it": b"{}",
-    "specs no object": b'{"specs": 1, "decisions": []}',
-    "decisions no list": b'{"specs": {}, "decisions": {}}',
-    "verdict no word": b'{"specs": {"a": {"verdict": "maybe", "formula": ""}}, "decisions": []}',
-    "verdict a list": b'{"specs": {"a": {"verdict": [], "formula": ""}}, "decisions": []}',
-    "error a number": b'{"error": 5}',
-    "states a text": b'{"specs": {}, "decisions": [], "states": "7"}',
-    "margin a text": b'{"specs": {}, "decisions": [{"agent": "", "margin": "1"}]}',
+    "specs no object": json.dumps({**BASELINE, "specs": 1}).encode(),
+    "decisions no list": json.dumps({**BASELINE, "decisions": {}}).encode(),
+    "verdict no word": json.dumps(with_verdict(BASELINE, "auth", "maybe")).encode(),
+    "error a number": b'{"error": 5, "trace": []}',
+    "states a text": json.dumps({**BASELINE, "states": "7"}).encode(),
+    "a part of another version": json.dumps({**BASELINE, "more": 1}).encode(),
+    "no part of this version": json.dumps({**BASELINE, "digest": None}).encode(),
 }
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 import stead_sym as st
 from pytest_stead import SteadScope
 from pytest_stead.runs import failure, tell_scope
+from stead_sym.errors import InputError
 from stead_sym.report.data import report_data, verdict_data
 from stead_sym.report.diff import compare
 from stead_sym.report.diff_output import difference_data, print_difference
@@ -74,9 +75,10 @@ def test_in_texts_notebooks_and_tables(result):
 def test_in_a_report_and_what_is_read_back(plain, result):
     data = report_data(result)
     jsonschema.validate(data, report_schema())
-    assert read_report(data, "report").specs["auth"].scope == (SAID,)
+    assert read_report(data, "report").specs["auth"].scope == [SAID]
     del data["specs"]["auth"]["scope"]  # as versions before have written it
-    assert read_report(data, "report").specs["auth"].scope == ()
+    with pytest.raises(InputError, match=r"missing required field `scope`.* in this version"):
+        read_report(data, "report")
 
 
 def test_a_scope_that_is_new_or_gone_is_a_difference_and_nothing_worse(plain, result):

@@ -15,15 +15,8 @@ from itertools import zip_longest
 from stead_sym.relational.canonical import isomorphic
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.report.recorded import (
-    COUNTS,
-    Choice,
-    Context,
-    Recorded,
-    RecordedFinding,
-    RecordedStep,
-    RecordedVerdict,
-)
+from stead_sym.report.document import TraceStepData, VerdictData
+from stead_sym.report.recorded import COUNTS, Choice, Context, Recorded, RecordedFinding
 from stead_sym.verification.verdict import OF_NOTHING, Said
 
 Change = tuple[str | None, str | None]
@@ -38,8 +31,8 @@ class Parting:
     last."""
 
     step: int
-    before: RecordedStep | None
-    after: RecordedStep | None
+    before: TraceStepData | None
+    after: TraceStepData | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +50,7 @@ class VerdictChange:
     after: Said | None
     reason: str
     reworded: bool
-    run: tuple[RecordedStep, ...] = ()
+    run: tuple[TraceStepData, ...] = ()
     parting: Parting | None = None
     scope: tuple[str, ...] | None = None
 
@@ -187,36 +180,36 @@ def _text(value: object) -> str | None:
 def _verdict(before: Recorded, after: Recorded, spec: str) -> VerdictChange:
     was, now = before.word(spec), after.word(spec)
     old, new = before.specs.get(spec), after.specs.get(spec)
-    fails = new is not None and new.word == "fails"
+    fails = new is not None and new.verdict == "fails"
     parting = None
-    if old is not None and new is not None and fails and old.word == "fails":
+    if old is not None and new is not None and fails and old.verdict == "fails":
         parting = part(old, new, before.sorts | after.sorts)
     return VerdictChange(
         spec,
         was,
         now,
-        (new.reason or "") if new is not None else (after.error or "" if now is not None else ""),
+        new.reason if new is not None else (after.error or "" if now is not None else ""),
         old is not None and new is not None and old.formula != new.formula,
-        new.steps if new is not None and fails else (),
+        tuple(new.trace) if new is not None and fails else (),
         parting,
-        new.scope if new is not None and new.scope != (old.scope if old is not None else ()) else None,
+        tuple(new.scope) if new is not None and new.scope != (old.scope if old is not None else []) else None,
     )
 
 
-def part(before: RecordedVerdict, after: RecordedVerdict, sorts: Set[str]) -> Parting | None:
+def part(before: VerdictData, after: VerdictData, sorts: Set[str]) -> Parting | None:
     """Where two runs part; None where they are the same up to a bijection between the values outside C, which
     are named after one of ``sorts`` with a number."""
     if not _alike(before, after, 0, sorts):
         return Parting(0, None, None)
-    for k, (old, new) in enumerate(zip_longest(before.steps, after.steps), 1):
+    for k, (old, new) in enumerate(zip_longest(before.trace, after.trace), 1):
         if old is None or new is None or not _alike(before, after, k, sorts):
             return Parting(k, old, new)
     if before.loop != after.loop:
-        return Parting(len(after.steps) + 1, None, None)
+        return Parting(len(after.trace) + 1, None, None)
     return None
 
 
-def _alike(before: RecordedVerdict, after: RecordedVerdict, steps: int, sorts: Set[str]) -> bool:
+def _alike(before: VerdictData, after: VerdictData, steps: int, sorts: Set[str]) -> bool:
     """Whether the runs are isomorphic up to so many steps: each becomes an instance whose relations are what
     happens at a step."""
     first, second = (frozenset(_happening(run, steps)) for run in (before, after))
@@ -229,11 +222,11 @@ def _alike(before: RecordedVerdict, after: RecordedVerdict, steps: int, sorts: S
     return isomorphic(Instance(schema, first), Instance(schema, second), fixed)
 
 
-def _happening(run: RecordedVerdict, steps: int) -> Iterator[Fact]:
+def _happening(run: VerdictData, steps: int) -> Iterator[Fact]:
     """What happens up to so many steps, each fact and call with the place where it stands."""
     for fact in run.start:
         yield _placed("start", fact)
-    for k, step in enumerate(run.steps[:steps], 1):
+    for k, step in enumerate(run.trace[:steps], 1):
         yield _placed(f"{k} by {'event' if step.agent is None else repr(step.agent)}", step.call)
         for kind, facts in (("added", step.added), ("removed", step.removed)):
             for fact in facts:

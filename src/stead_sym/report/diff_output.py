@@ -23,9 +23,10 @@ from stead_sym.report.document import (
     FactChangeData,
     FindingsData,
     PartingData,
+    TraceStepData,
     VerdictChangeData,
 )
-from stead_sym.report.recorded import Choice, Context, RecordedStep
+from stead_sym.report.recorded import Choice, Context
 from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
 
@@ -192,7 +193,7 @@ def difference_data(difference: Difference) -> dict[str, Json]:
     ).data()
 
 
-def _label(step: RecordedStep | None) -> str | None:
+def _label(step: TraceStepData | None) -> str | None:
     return None if step is None else step.label
 
 

@@ -13,7 +13,7 @@ from msgspec.json import schema_components
 
 from stead_sym.evidence.document import Count, Document, EvidenceData, Json, Weighed
 from stead_sym.verification.findings.finding import Kind
-from stead_sym.verification.verdict import Said, Word
+from stead_sym.verification.verdict import OF_NOTHING, Said, Word
 
 Positive: TypeAlias = Annotated[int, Meta(ge=1)]
 Seconds: TypeAlias = Annotated[float, Meta(ge=0)]
@@ -31,6 +31,13 @@ class TraceStepData(Document):
     agent: str | None
     added: list[str]
     removed: list[str]
+
+    @property
+    def label(self) -> str:
+        """The call with who makes it, where that is not plain."""
+        if self.agent is None:
+            return f"{self.call}, an event"
+        return f"{self.agent}: {self.call}" if self.agent else self.call
 
 
 class VerdictData(Document):
@@ -57,6 +64,11 @@ class VerdictData(Document):
     bindings: dict[str, str]
     claim: str
     evidence: EvidenceData | None
+
+    @property
+    def said(self) -> Said:
+        """The verdict, or `holds, of nothing`."""
+        return OF_NOTHING if self.empty else self.verdict
 
 
 class DerivationData(Document):
