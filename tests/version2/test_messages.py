@@ -61,3 +61,11 @@ def test_an_agent_that_answers_with_numbers():
 
     with pytest.raises(st.AgentError, match="no collection of calls; return calls of the context"):
         st.verify(deployment, rates)
+
+
+def test_defines_nested_as_deep_as_is_allowed_are_verified():
+    chain = "".join(f"define e{k}() = ~e{k - 1}()\n" for k in range(1, 199))
+    deployment = st.parse_deployment(
+        f"{HEAD}define e0() = Open(_)\n{chain}spec s AG (e198() <-> Open(_))", "f"
+    )
+    assert st.verify(deployment, "any", "s")["s"].holds

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 
 from stead_sym.errors import DeclarationError
@@ -101,7 +101,8 @@ class _Expansion:
                 body = self.expanded(formula.body, path, depth + 1)
                 return _rebound(formula, body, constants(body))
             case _:
-                return map_children(lambda f: self.expanded(f, path, depth + 1), formula)
+                # no function of ours in between: a formula may be nested as deep as Python allows calls
+                return map_children(partial(self.expanded, path=path, depth=depth + 1), formula)
 
     def _quantified(self, formula: Atom | Use | Compare, path: tuple[str, ...], depth: int) -> Formula:
         """`P(c, _)` as `exists x. P(c, x)`."""

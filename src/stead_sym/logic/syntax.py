@@ -382,22 +382,20 @@ def _of(fields_: Mapping[type, tuple[str, ...]], formula: Formula) -> tuple[Any,
     return found
 
 
-def _mapped(fields_: Mapping[type, tuple[str, ...]], transform: Callable[[Any], Any], formula: F) -> F:
-    changed: dict[str, Any] = {}
-    for name in fields_[type(formula)]:
-        value = getattr(formula, name)
-        changed[name] = tuple(map(transform, value)) if isinstance(value, tuple) else transform(value)
-    return replace(formula, **changed) if changed else formula
-
-
 def children(formula: Formula) -> tuple[Formula, ...]:
     """The immediate subformulas, in the order written."""
     return _of(_CHILDREN, formula)
 
 
-def map_children(transform: Callable[[Formula], Formula], formula: F) -> F:
+def map_children(
+    transform: Callable[[Any], Any], formula: F, fields_: Mapping[type, tuple[str, ...]] = _CHILDREN
+) -> F:
     """The same constructor over the transformed immediate subformulas."""
-    return _mapped(_CHILDREN, transform, formula)
+    changed: dict[str, Any] = {}
+    for name in fields_[type(formula)]:
+        value = getattr(formula, name)
+        changed[name] = tuple(map(transform, value)) if isinstance(value, tuple) else transform(value)
+    return replace(formula, **changed) if changed else formula
 
 
 def terms(formula: Formula) -> tuple[Term, ...]:
@@ -407,7 +405,7 @@ def terms(formula: Formula) -> tuple[Term, ...]:
 
 def map_terms(transform: Callable[[Term], Term], formula: F) -> F:
     """The same constructor over the transformed terms that the formula itself holds."""
-    return _mapped(_OWN_TERMS, transform, formula)
+    return map_children(transform, formula, _OWN_TERMS)
 
 
 def signs(formula: Formula) -> tuple[int, ...]:
