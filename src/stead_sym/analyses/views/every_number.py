@@ -1,0 +1,144 @@
+"""Whether a specification holds for every number of records.
+
+One decision: what is shown is shown whatever the agents select, so that it is true of each agent; and no
+unbounded sort is taken to have a bound.
+
+Theorem. Let V be invariant (`views.closure`), and let ~f need r values (`views.needs`). If f is true in all
+instances of γ(V) over at most r values, then AG f holds.
+
+Proof. A reachable D is in γ(V). If f were false in it, it would be so in a part of D on r values, which is in
+γ(V). ∎
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from stead_sym.analyses.views.closure import Closing, keys_and_bounds
+from stead_sym.analyses.views.gluing import Gluing
+from stead_sym.analyses.views.needs import Outside
+from stead_sym.deployment.claims import claims
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.errors import Undecided
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.syntax import And, Expanded, Future, Globally, Not, is_temporal
+from stead_sym.relational.instance import Instance
+
+STEPS = 3
+"""So many values of k are tried, from the number of columns of unbounded sorts on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """That a specification holds for every number of values of the ``sorts``, by ``views`` parts on ``k``
+    of them; the claims ``left_open``, that there is always a step, are not shown with it."""
+
+    k: int
+    views: int
+    sorts: tuple[str, ...]
+    left_open: tuple[str, ...] = ()
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """What a reader has to know beside `holds`."""
+        every = f"for every number of {' and '.join(self.sorts)}, whatever an agent selects"
+        said = f"{every} ({self.k}-views: {self.views} of them)"
+        left = f"not shown for every number: {', '.join(self.left_open)}"
+        return (said, left) if self.left_open else (said,)
+
+
+def always(formula: Expanded) -> tuple[Expanded, ...] | None:
+    """The first-order sentences of which a specification says that they are always true; None for one that
+    says something else."""
+    match formula:
+        case Globally("A", body) if not is_temporal(body):
+            return (body,)
+        case Globally("A", And(parts)):
+            return always(And(tuple(Globally("A", part) for part in parts)))
+        case Globally("A", Globally("A") as inner):
+            return always(inner)
+        case Not(Future("E", body)):
+            return always(Globally("A", Not(body)))
+        case And(parts):
+            found = [always(part) for part in parts]
+            return None if None in found else tuple(f for one in found if one is not None for f in one)
+        case _:
+            return None
+
+
+class EveryNumber:
+    """Some specifications of one deployment, looked at with parts on more and more values."""
+
+    def __init__(self, deployment: Deployment, specs: Mapping[str, Expanded]) -> None:
+        self.deployment = deployment
+        self.sorts = tuple(sort.name for sort in deployment.schema.sorts if sort.values is None)
+        self.reasons: dict[str, str] = {}
+        self._open: dict[str, tuple[Expanded, ...]] = {}
+        for name, formula in specs.items():
+            if (sentences := always(formula)) is not None:
+                self._open[name] = sentences
+        columns = (sum(sort in self.sorts for sort in r.sorts) for r in deployment.schema.relations)
+        self._ks = iter(range(first := max([1, *columns]), first + STEPS))
+
+    def further(self, asked: Collection[str]) -> Mapping[str, Shown]:
+        """The specifications that parts on the next number of values show; of the others ``reasons`` says
+        why not. Of those not ``asked`` nothing more is to be found out."""
+        self._open = {name: sentences for name, sentences in self._open.items() if name in asked}
+        k = next(self._ks, None) if self._open else None
+        if k is None:
+            return {}
+        try:
+            closing = Closing(self.deployment, k, tuple(keys_and_bounds(self.deployment, self.sorts)))
+            closure = closing.closed()
+        except (Outside, Undecided) as error:
+            self._give_up(str(error).removeprefix("unknown: "))
+            return {}
+        if closure.broken:
+            self.reasons.update(dict.fromkeys(self._open, f"{closure.broken} is not shown by {k}-views"))
+            return {}
+        gluing = closing.gluing(closure.views)
+        shown = [name for name in self._open if self._always(closing, gluing, name)]
+        left_open = tuple(_not_shown(closing, gluing)) if shown else ()
+        for name in shown:
+            del self._open[name]
+            self.reasons.pop(name, None)
+        return {name: Shown(k, len(closure.views), self.sorts, left_open) for name in shown}
+
+    def _give_up(self, reason: str) -> None:
+        for name in self._open:
+            self.reasons.setdefault(name, reason)
+        self._open.clear()
+
+    def _always(self, closing: Closing, gluing: Gluing, name: str) -> bool:
+        """Whether the sentences of a specification are true in all of γ(V)."""
+        try:
+            against = next(_against(closing, gluing, self._open[name]), None)
+        except (Outside, Undecided) as error:
+            self.reasons[name] = str(error).removeprefix("unknown: ")
+            return False
+        if against is not None:
+            self.reasons[name] = f"{closing.k}-views do not exclude {against}"
+        return against is None
+
+
+def _against(closing: Closing, gluing: Gluing, sentences: Iterable[Expanded]) -> Iterator[Instance]:
+    """The instances of γ(V), over as many values as that takes, in which one of the sentences is false, those
+    over few values first. Raises `Outside` and `Undecided`."""
+    for sentence in sentences:
+        r = closing.needs.refuted(sentence)
+        for facts in sorted(gluing.instances(r), key=lambda facts: (len(facts), sorted(facts))):
+            state = Instance(closing.deployment.schema, facts)
+            if not holds(sentence, state):
+                yield state
+
+
+def _not_shown(closing: Closing, gluing: Gluing) -> Iterator[str]:
+    """The claims that there is always a step, and that it has an effect, which are not shown."""
+    for claim in claims(closing.deployment):
+        if not claim.name.startswith(("bound ", "key of ")):
+            try:
+                if next(_against(closing, gluing, [claim.invariant]), None) is not None:
+                    yield claim.name
+            except (Outside, Undecided):
+                yield claim.name

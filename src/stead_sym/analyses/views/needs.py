@@ -1,0 +1,167 @@
+"""How many values a fact about a database rests on.
+
+Let C be the constants, and for an instance D and a set Y of values outside C let D↾Y be the *part* of D on Y:
+the facts of D whose values are in Y ∪ C. A value of Y that is active in D need not be so in D↾Y: a fact that
+holds it may hold a value beside Y.
+
+Definition. W *keeps* f true in D under σ if D↾Y, σ ⊨ f for every Y that includes W and the values of σ
+outside C. A formula *needs* r values if wherever D, σ ⊨ f some W of at most r values keeps it true.
+
+Lemma. In negation normal form (`logic.kernel`), of formulas without temporal operators,
+
+    an atom, `=`, `<`, and their negations    need none: they are about values of σ and C;
+    f ∧ g                                     what both need;
+    f ∨ g                                     the larger number; below a ∀ what both need;
+    ∃x. f                                     what f needs; one value, unless its sort is finite; and, unless
+                                              f says in a fact that x is active, the others of such a fact;
+    at least n x. f                           n times as many;
+    ∀x. f, x of a finite sort                 what f needs, for each value of the sort that it depends on;
+    ∀x. f, x of an open sort                  what f needs, if none of it depends on x;
+    at most n x. f                            as ∀x. ¬f.
+
+Any other formula is `Outside`, as ∀x ∃y. R(x, y): no number of values keeps it true for every number of x.
+The proof is in `docs/theory.md`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from operator import or_
+from typing import TypeAlias
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.witnesses import is_old
+from stead_sym.errors import Span
+from stead_sym.logic.kernel import Core, core, outside_kernel, written
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Equal,
+    Exists,
+    Expanded,
+    Iff,
+    Not,
+    Truth,
+    free_variables,
+)
+
+Need: TypeAlias = Counter[frozenset[str]]
+"""How many values are needed, by the variables that the choice of these values depends on."""
+
+
+class Outside(Exception):
+    """What of a deployment, or which formula, does not rest on so many values, at ``span``; and what to write
+    instead."""
+
+    def __init__(self, said: str, span: Span | None) -> None:
+        super().__init__(said)
+        self.span = span
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} ({self.span})" if self.span is not None else str(self.args[0])
+
+
+class _Each(Exception):
+    """``formula``, an ∃ or "at least n", has to be false for each value of its variable, which may rest on
+    another value for each of them."""
+
+    def __init__(self, formula: Core) -> None:
+        super().__init__(str(formula))
+        self.formula = formula
+
+
+class Needs:
+    """What the formulas of one deployment need, all of its unbounded sorts being open."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+        self.schema = deployment.schema
+
+    def is_open(self, sort: str) -> bool:
+        """Whether the sort has no bound."""
+        return self.schema.sort(sort).values is None
+
+    def columns(self, relation: str) -> int:
+        """The number of columns of open sorts."""
+        return sum(map(self.is_open, self.schema.relation(relation).sorts))
+
+    def active(self, sort: str) -> int:
+        """How many further values one fact may hold that makes a value of the sort active."""
+        holding = (r.name for r in self.schema.relations if sort in r.sorts)
+        return max(0, max(map(self.columns, holding), default=0) - self.is_open(sort))
+
+    def kept(self, formula: Expanded) -> int:
+        """What a formula needs, its free variables having values. Raises `Outside`."""
+        return self.of(formula, True).total()
+
+    def refuted(self, formula: Expanded) -> int:
+        """What its negation needs. Raises `Outside`."""
+        return self.of(formula, False).total()
+
+    def of(self, formula: Expanded, positive: bool, *, every: bool = False) -> Need:
+        """What a formula needs, or its negation; with ``every`` for many values of free variables at a
+        time, of which different ones may rest on different sides of a disjunction. Raises `Outside`."""
+        try:
+            return self._of(core(formula), positive, every)
+        except _Each as error:
+            part = written(error.formula, formula)
+            raise Outside(
+                f"`{part}` may rest on another record for each value of its variable; keep in a relation what"
+                " it asks for",
+                part.span,
+            ) from None
+
+    def _of(self, f: Core, positive: bool, every: bool) -> Need:
+        match f:
+            case Truth() | Equal() | Compare() | Atom():
+                return Counter()
+            case Not(body):
+                return self._of(body, not positive, every)
+            case And(parts):
+                needs = [self._of(part, positive, every) for part in parts]
+                return sum(needs, Counter()) if positive or every else reduce(or_, needs)
+            case Iff(left, right):
+                sides = [
+                    self._of(left, side, every) + self._of(right, side is positive, every)
+                    for side in (True, False)
+                ]
+                return sides[0] + sides[1] if every else sides[0] | sides[1]
+            case Exists(binder, body):
+                return self._some(f, 1, binder, body, every) if positive else self._every(f, binder, body)
+            case Count("atleast", number, binder, body):
+                if positive:
+                    return self._some(f, number, binder, body, every)
+                return self._every(f, binder, body)
+            case _:
+                raise outside_kernel(f)
+
+    def _some(self, f: Core, number: int, binder: Binder, body: Core, every: bool) -> Need:
+        """So many values satisfy the body."""
+        free = free_variables(f)
+        need: Need = Counter({free: number * self.witness(binder, body)})
+        for names, each in self._of(body, True, every).items():
+            need[(names - {binder.name}) | free if binder.name in names else names] += number * each
+        return +need
+
+    def witness(self, binder: Binder, body: Core) -> int:
+        """The values that a value needs which satisfies the body: itself, and those beside it in a fact."""
+        if binder.declared:
+            return 0
+        is_said = is_old(body, binder.name, frozenset())
+        return self.is_open(binder.sort) + (0 if is_said else self.active(binder.sort))
+
+    def _every(self, f: Core, binder: Binder, body: Core) -> Need:
+        """No value satisfies the body, or none but so many."""
+        values = self.schema.sort(binder.sort).values
+        need: Need = Counter()
+        for names, each in self._of(body, False, True).items():
+            if binder.name not in names:
+                need[names] += each
+            elif values is not None:
+                need[names - {binder.name}] += len(values) * each
+            else:
+                raise _Each(f)
+        return need

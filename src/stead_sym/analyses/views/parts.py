@@ -1,0 +1,108 @@
+"""Parts of instances up to renaming.
+
+Definition. α_k(D) is the set of parts D↾X with |X| ≤ k, up to renaming of values outside C, and for a set V
+of such instances γ(V) = { D : α_k(D) ⊆ V } (`views.gluing`). A part of a part of D is a part of D.
+
+One decision: an instance stands for all that it is C-isomorphic to by its *form*, which is found by trying
+all renamings that matter, so that nothing rests on nauty. Forms have few values here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import chain, combinations, groupby, islice, permutations, product
+from typing import TypeAlias
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import fresh_values, generated
+from stead_sym.errors import Undecided
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+
+Facts: TypeAlias = frozenset[Fact]
+Sizes: TypeAlias = tuple[int, ...]
+"""How many values of each open sort, in the order of the schema."""
+
+MOST_RECORDS = 6
+"""Instances over so many values outside C are looked at, and what one step makes of them."""
+
+
+class Parts:
+    """The parts of the instances of one deployment."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.schema = deployment.schema
+        self.constants = frozenset(v for values in deployment.constants.values() for v in values)
+        self.sorts = tuple(sort.name for sort in self.schema.sorts if sort.values is None)
+        every = tuple(sort.name for sort in self.schema.sorts)
+        most = MOST_RECORDS + max(fresh_values(deployment).values(), default=0)
+        self.names = {s: tuple(islice(generated(s, every, self.constants), most)) for s in self.sorts}
+        self.form = lru_cache(maxsize=1 << 18)(self._form)
+
+    def sort_of(self, facts: Iterable[Fact]) -> dict[Value, str]:
+        """The active values outside C, each with its sort."""
+        return {
+            value: sort
+            for fact in facts
+            for value, sort in zip(fact.args, self.schema.relation(fact.relation).sorts, strict=True)
+            if value not in self.constants
+        }
+
+    def sizes(self, facts: Iterable[Fact]) -> Sizes:
+        """How many active values outside C there are of each open sort."""
+        number = Counter(self.sort_of(facts).values())
+        return tuple(number[sort] for sort in self.sorts)
+
+    def part(self, facts: Iterable[Fact], kept: Iterable[Value]) -> Facts:
+        """D↾X."""
+        known = self.constants.union(kept)
+        return frozenset(fact for fact in facts if known.issuperset(fact.args))
+
+    def alpha(self, facts: Facts, k: int) -> Iterator[Facts]:
+        """α_k(D), as forms, perhaps repeated."""
+        outside = sorted(self.sort_of(facts))
+        for size in range(min(k, len(outside)) + 1):
+            for kept in combinations(outside, size):
+                yield self.form(self.part(facts, kept))
+
+    def _form(self, facts: Facts) -> Facts:
+        """The least of the instances over the first names that facts become by renaming, values with
+        different roles being named in the order of these."""
+        sort_of = self.sort_of(facts)
+        roles = {value: self._role(facts, value) for value in sort_of}
+        order = sorted(sort_of, key=lambda v: (sort_of[v], roles[v]))
+        groups = [tuple(group) for _, group in groupby(order, key=lambda v: (sort_of[v], roles[v]))]
+        places: Counter[str] = Counter()
+        named: list[tuple[Value, ...]] = []
+        for group in groups:
+            sort, first = sort_of[group[0]], places[sort_of[group[0]]]
+            named.append(self.names[sort][first : first + len(group)])
+            places[sort] += len(group)
+        names = [name for group in named for name in group]
+        orders = product(*(permutations(group) for group in groups))
+        renamings = (dict(zip(chain.from_iterable(order), names, strict=True)) for order in orders)
+        return min((renamed_facts(facts, renaming) for renaming in renamings), key=sorted)
+
+    def _role(self, facts: Facts, value: Value) -> list[tuple[str, tuple[str, ...]]]:
+        """The facts that hold a value, with the other values outside C made alike."""
+        return sorted(
+            (
+                fact.relation,
+                tuple("=" if u == value else u if u in self.constants else "*" for u in fact.args),
+            )
+            for fact in facts
+            if value in fact.args
+        )
+
+
+def renamed_facts(facts: Iterable[Fact], renaming: Mapping[Value, Value]) -> Facts:
+    """ι(D)."""
+    return frozenset(fact.rename(renaming) for fact in facts)
+
+
+def refuse_many(n: int) -> None:
+    """Raise `Undecided` where databases of n records would have to be looked at, and n is too large."""
+    if n > MOST_RECORDS:
+        raise Undecided(f"unknown: it takes databases of {n} records, and {MOST_RECORDS} are looked at")

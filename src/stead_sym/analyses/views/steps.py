@@ -1,0 +1,108 @@
+"""Over how many values a step has to be looked at.
+
+Theorem. Let D → D' by an alternative of a call or an event, and X be a set of at most k values outside C
+such that D'↾X ≠ D↾X. There is Y ⊇ X ∩ ad(D) of at most n values such that D↾Y → E by the same call, with
+the same choices and fresh values, and E↾X = D'↾X. Here n is the largest number, over the statements s, of
+
+    k + m − v_s + g,
+
+where m is the number of parameters and chosen variables of open sorts, v_s the number of parameters, chosen
+and fresh variables of open sorts in the fact that s inserts or deletes, and g what is kept: what the guard
+and `when` need (`views.needs`), each `where` of a `choose`, the values that make parameters and chosen
+values active, and what each statement needs, to insert or delete the same facts over X ∪ C: what keeps its
+condition true, and what keeps it false, for each assignment of such values to the binders in its atom, and
+for an insertion what makes these active. Where only the facts of one relation are asked for in D'↾X, the
+same goes for the statements about this relation. The proof is in `docs/theory.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import assert_never
+
+from stead_sym.analyses.views.needs import Needs, Outside
+from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
+from stead_sym.deployment.witnesses import is_old
+from stead_sym.logic.kernel import core
+from stead_sym.logic.syntax import Binder, Exists, Expanded, Formula, Var
+
+
+def values(needs: Needs, tool: Tool, effect: Effect, k: int, relation: str | None = None) -> int:
+    """n for parts on k values, or for the facts of one relation in such parts; 0 where the alternative
+    changes nothing there. Raises `Outside`, as for an `ensure`."""
+    named = sum(needs.is_open(param.sort) for param in tool.params)
+    said: list[Formula] = [tool.guard, effect.when]
+    kept = needs.kept(tool.guard) + needs.kept(effect.when)
+    beside: list[int] = []
+    for statement in effect.statements:
+        match statement:
+            case Choose(binder, where):
+                kept += needs.kept(where)
+                if needs.is_open(binder.sort):
+                    named += 1
+                    kept += 0 if _says(binder.name, [where]) else needs.active(binder.sort)
+            case Fresh():
+                pass
+            case Insert(atom) | Delete(atom) if relation not in (None, atom.relation):
+                pass
+            case Insert() | Delete():
+                sorts = needs.schema.relation(statement.atom.relation).sorts
+                bound = {b.name for b in statement.binders}
+                variables = {
+                    term.name
+                    for term, sort in zip(statement.atom.args, sorts, strict=True)
+                    if isinstance(term, Var) and term.name not in bound and needs.is_open(sort)
+                }
+                beside.append(len(variables))
+                kept += _changes(needs, statement, k)
+            case Clear(relations):
+                if relation is None or relation in relations:
+                    beside.append(0)
+            case Ensure():
+                raise Outside(
+                    f"the effect of {tool.name} is an `ensure`; write `insert` and `delete` statements",
+                    statement.span,
+                )
+            case Assign():
+                raise AssertionError(f"{statement} is not expanded")
+            case _:
+                assert_never(statement)
+    for param in tool.params:
+        if needs.is_open(param.sort) and not _says(param.name, said):
+            kept += needs.active(param.sort)
+    return k + named + kept - min(beside) if beside else 0
+
+
+def _says(name: str, formulas: Iterable[Expanded]) -> bool:
+    """Whether one of the formulas says in a fact that the value of a variable is active."""
+    return any(is_old(f, name, frozenset()) for f in formulas)
+
+
+def _changes(needs: Needs, statement: Insert | Delete, k: int) -> int:
+    """What an insertion or deletion needs, to do the same to all facts over k values and C."""
+    args = statement.atom.args
+    sizes: dict[str, int] = {}
+    condition: Expanded = statement.where
+    for binder in statement.binders:
+        if Var(binder.name) in args:
+            sizes[binder.name] = _range(needs, binder, k)
+        else:
+            condition = Exists(binder, condition)
+    true, false = (
+        sum(
+            each * prod(sizes[name] for name in names & sizes.keys())
+            for names, each in needs.of(condition, positive, every=bool(sizes)).items()
+        )
+        for positive in (True, False)
+    )
+    total = true + false if sizes else max(true, false)
+    if isinstance(statement, Insert):
+        for binder in statement.binders:
+            if binder.name in sizes and not is_old(core(condition), binder.name, frozenset()):
+                total += sizes[binder.name] * needs.active(binder.sort)
+    return total
+
+
+def _range(needs: Needs, binder: Binder, k: int) -> int:
+    """How many values a binder of a fact over k values and C may have."""
+    return len(needs.deployment.constants[binder.sort]) + k * needs.is_open(binder.sort)
