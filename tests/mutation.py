@@ -111,6 +111,7 @@ FIRST = {
     "/analyses/symmetry": ("tests/test_symmetry.py",),
     "/analyses/deepening/growth": ("tests/test_growth.py",),
     "/analyses/deepening/remedy": ("tests/test_growth.py",),
+    "/analyses/views": ("tests/test_views.py",),
     "/analyses/deepening": (
         "tests/test_unknown.py",
         "tests/test_deepening.py",
@@ -2483,6 +2484,91 @@ MUTATIONS = (
         "/analyses/blame.py",
         "for call in sorted(offered))",
         "for call in sorted(decision.others))",
+    ),
+    # for every number of records
+    Mutation(
+        "a value is taken to be active in every part",
+        "/analyses/views/needs.py",
+        "return self.is_open(binder.sort) + (0 if is_said else self.active(binder.sort))",
+        "return int(self.is_open(binder.sort))",
+    ),
+    Mutation(
+        "sides of a disjunction below a quantifier share their witnesses",
+        "/analyses/views/needs.py",
+        "return sum(needs, Counter()) if positive or every else reduce(or_, needs)",
+        "return sum(needs, Counter()) if positive else reduce(or_, needs)",
+    ),
+    Mutation(
+        "a witness for each record counts once",
+        "/analyses/views/needs.py",
+        "                raise _Each(f)",
+        "                need[names - {binder.name}] += each",
+    ),
+    Mutation(
+        "parameters are taken to be active",
+        "/analyses/views/steps.py",
+        "            kept += needs.active(param.sort)\n",
+        "            pass\n",
+    ),
+    Mutation(
+        "a step is looked at over one record less",
+        "/analyses/views/steps.py",
+        "return k + named + kept - min(beside) if beside else 0",
+        "return k + named + kept - min(beside) - 1 if beside else 0",
+    ),
+    Mutation(
+        "a step is looked at where its largest change is",
+        "/analyses/views/steps.py",
+        "- min(beside) if beside",
+        "- max(beside) if beside",
+    ),
+    Mutation(
+        "the condition of a bulk statement counts for one record",
+        "/analyses/views/steps.py",
+        "each * prod(sizes[name] for name in names & sizes.keys())",
+        "each",
+    ),
+    Mutation(
+        "what is inserted in bulk is taken to be active",
+        "/analyses/views/steps.py",
+        "                total += sizes[binder.name] * needs.active(binder.sort)\n",
+        "                pass\n",
+    ),
+    Mutation(
+        "views are put together in one order of their records",
+        "/analyses/views/gluing.py",
+        "for targets in product(*(permutations(names[p], len(given[p])) for p in range(len(own)))):",
+        "for targets in product(*([tuple(names[p][: len(given[p])])] for p in range(len(own)))):",
+    ),
+    Mutation(
+        "views that disagree are put together",
+        "/analyses/views/gluing.py",
+        "settled = frozenset[Fact]().union(*(self._parts.part(mine, side) for side in self._earlier))",
+        "settled = self._parts.part((), self._mine)",
+    ),
+    Mutation(
+        "initial databases are as large as a view",
+        "/analyses/views/closure.py",
+        "n = self.k + needed",
+        "n = self.k",
+    ),
+    Mutation(
+        "a key that is not kept is assumed",
+        "/analyses/views/closure.py",
+        "if broken := self.broken(after):",
+        'if broken := "":',
+    ),
+    Mutation(
+        "a specification is asked of the views alone",
+        "/analyses/views/every_number.py",
+        "r = closing.needs.refuted(sentence)",
+        "r = min(closing.k, closing.needs.refuted(sentence))",
+    ),
+    Mutation(
+        "what may be possible later is taken for what always is",
+        "/analyses/views/every_number.py",
+        'case Globally("A", body) if not is_temporal(body):',
+        "case Globally(_, body) if not is_temporal(body):",
     ),
 )
 

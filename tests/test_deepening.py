@@ -1,4 +1,4 @@
-"""Raising bounds: what a fragment shows is so in the deployment, and nothing is ever said to hold."""
+"""Raising bounds: what a fragment shows is so in the deployment, and no reason to say that it holds."""
 
 from __future__ import annotations
 
@@ -269,10 +269,11 @@ def test_a_planted_violation_is_found_at_its_least_bound(case: Planted) -> None:
     within = found.found["asked"].within
     assert within is not None
     assert within["item"] == case.least
-    assert found["kept"].word == "unknown"
+    assert found["kept"].word != "fails"
     assume(case.least > 1)
     early = deepen(case.deployment, limit=case.least - 1)
-    assert {verdict.word for verdict in (early["asked"], early["kept"])} == {"unknown"}
+    assert early["asked"].word == "unknown"
+    assert early["kept"].word != "fails"
 
 
 def test_two_sorts_that_grow_are_raised_together() -> None:

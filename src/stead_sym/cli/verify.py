@@ -115,8 +115,8 @@ def _add_solving(group: Options) -> None:
     group.add_argument(
         "--deepen",
         action="store_true",
-        help="raise the bounds step by step: what fails on the way is a verdict, nothing is"
-        " ever said to hold, and why no bound is kept is explained",
+        help="raise the bounds step by step: what fails on the way is a verdict, what is shown for every"
+        " number of records holds, and why no bound is kept is explained",
     )
     group.add_argument(
         "--max-bound",

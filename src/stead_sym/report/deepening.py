@@ -13,7 +13,14 @@ from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.evidence.document import Json
 from stead_sym.report.data import steps, texts, verdict_data
-from stead_sym.report.document import DeepeningReport, GrowthData, RemedyData, RoundData, ShownData
+from stead_sym.report.document import (
+    DeepeningReport,
+    EveryNumberData,
+    GrowthData,
+    RemedyData,
+    RoundData,
+    ShownData,
+)
 from stead_sym.report.terminal import indented, print_evidence, print_trace, verdict_row, verdict_table
 from stead_sym.support.wrapping import Table, Text
 
@@ -89,6 +96,11 @@ def deepening_data(found: Deepening) -> dict[str, Json]:
             name: ShownData(within=dict(one.within), true=one.shown)
             for name, one in found.found.items()
             if one.within is not None
+        },
+        every_number={
+            name: convert(one.every_number, EveryNumberData, from_attributes=True)
+            for name, one in found.found.items()
+            if one.every_number is not None
         },
         growth={
             sort: GrowthData(

@@ -381,6 +381,16 @@ class ShownData(Document):
     true: bool
 
 
+class EveryNumberData(Document):
+    """That a specification holds for every number of values of the `sorts`: by `views` parts on `k` of
+    them. The claims in `left_open` are not shown with it."""
+
+    k: Count
+    views: Count
+    sorts: list[str]
+    left_open: list[str]
+
+
 class GrowthData(Document):
     """A run that goes round a loop and gains values each time."""
 
@@ -416,6 +426,7 @@ class DeepeningReport(Document):
     rounds: list[RoundData]
     specs: dict[str, VerdictData]
     shown: dict[str, ShownData]
+    every_number: dict[str, EveryNumberData]
     growth: dict[str, GrowthData]
     remedy: RemedyData | None
     stopped: str

@@ -2,8 +2,9 @@
 fragment shows is told.
 
 One decision: a specification that fails in a fragment fails in the deployment, whatever lies beyond (the
-theorem in `deepening.fragment`): that is a verdict. One that holds there is never called so, for the bounds
-are not established here: the verdict stays `unknown` and says what has been seen.
+theorem in `deepening.fragment`): that is a verdict. One that holds there is not called so for that, since the
+bounds are not established here: the verdict stays `unknown` and says what has been seen, unless it is shown
+without bounds, for every number of records (`analyses.views`), which is tried after each fragment.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from stead_sym.analyses.deepening.growth import Growth, growth
 from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.within import evidence_within
+from stead_sym.analyses.views.every_number import EveryNumber, Shown
 from stead_sym.deployment.claims import active_outside
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import ANY, Spec
@@ -53,8 +55,9 @@ at the end.
 class Found:
     """What was found out about one specification.
 
-    ``verdict`` is `fails` or `unknown`. ``within`` are the bounds of the fragment that shows it: the least of
-    those tried; None where nothing is shown. ``shown``: the fragment shows that the specification is true,
+    ``verdict`` is `holds` where it is shown for ``every_number`` of records, `fails` or `unknown`. ``within``
+    are the bounds of the fragment that shows it: the least of those tried; None where none does. ``shown``:
+    the fragment shows that the specification is true,
     which is no verdict, since neither the bounds nor the conditions of the definition are established beyond
     it. ``moves`` say of the steps of the evidence who could have done otherwise.
     """
@@ -63,11 +66,12 @@ class Found:
     within: Bounds | None = None
     shown: bool = False
     moves: Moves | None = None
+    every_number: Shown | None = None
 
     @property
     def decided(self) -> bool:
-        """Whether a fragment shows that the specification is false, or true."""
-        return self.within is not None
+        """Whether it is shown that the specification is false, or true, in a fragment or without one."""
+        return self.within is not None or self.every_number is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +244,8 @@ class _Run:
         self._started = time.perf_counter()
         self._written = {spec.name: spec.formula for spec in self._deployment.written.specs}
         self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
+        formulas = {name: spec.formula for name, spec in self._specs.items()}
+        self._every_number = EveryNumber(self._deployment, formulas)
 
     def tried(self) -> Iterator[Bounds]:
         """The bounds to try, each after the fragment with the last has been seen."""
@@ -287,6 +293,11 @@ class _Run:
             verdict = result[f"past {sort}"]
             if verdict.evidence is not None and verdict.evidence.root.holds:
                 self._runs[sort] = verdict.evidence.trace
+        if self.rounds[-1].growing:
+            left = [name for name, found in self._found.items() if not found.decided]
+            for name, shown in self._every_number.further(left).items():
+                holds = Verdict(name, self._written[name], True, scope=shown.scope)
+                self._found[name] = Found(holds, every_number=shown)
         self._explain(part)
         if self._told is not None:
             self._told(self.result())
@@ -363,7 +374,7 @@ class _Run:
         assumed = replace(verdict, holds=verdict.holds is not False, evidence=None)
         if (doubted := self._hypotheses.concluded(assumed, by_run=True)).holds is None:
             return Found(doubted)
-        if verdict.holds is False:
+        if verdict.holds is not None:
             return found
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
@@ -377,4 +388,6 @@ class _Run:
             reason = f"{said}; {' and '.join(last.exceeded)} can exceed them"
         else:
             reason = f"{said}; a formula of `ensure` may bring in more of {' and '.join(last.unseen)} at once"
+        if last.growing and (why := self._every_number.reasons.get(verdict.spec)):
+            reason = f"{reason}; for every number: {why}"
         return replace(found, verdict=replace(verdict, reason=reason))
