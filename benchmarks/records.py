@@ -70,7 +70,12 @@ def table(rows: Iterable[Row]) -> str:
             continue
         finished.setdefault((row["case"], row["policy"]), []).append(row)
         counts = (row[key] for key in ("contexts", "places", "planned_steps", "steps", "sweeps"))
-        figures = [f"{row['seconds']:.1f}", f"{row['mib'] / 1024:.2f}", goal, *(f"{n:,}" for n in counts)]
+        figures = [
+            f"{row['seconds']:.1f}",
+            f"{row['mib'] / 1024:.2f}",
+            goal,
+            *("–" if n is None else f"{n:,}" for n in counts),
+        ]
         lines.append(f"| {' | '.join([name, *figures])} |")
     for (family, policy), own in finished.items():
         if len(own) > 2:

@@ -26,6 +26,7 @@ from ticket_system import ticket_system
 from warehouse import warehouse
 
 import stead_sym as st
+from stead_sym.report.decision_graph import MOST_LOOKED_AT
 from stead_sym.support.memory import resident, with_huge_pages
 
 WRITTEN: Mapping[str, Callable[..., str]] = {
@@ -117,18 +118,17 @@ class _Teller:
 def measure(run: Run, channel: Connection) -> None:
     """Does the run; sends its row after what there is to tell on the way.
 
-    ``seconds`` is CPU time from the deployment to all verdicts with their evidence and the number of
-    transitions, without the agent's own ``agent_seconds`` (of several agents these are
-    not told apart). ``nodes`` is the largest number of nodes of the diagrams, looked at four times a
+    ``seconds`` is CPU time from the deployment to all verdicts with their evidence, without the
+    ``agent_seconds`` that a policy takes where it is asked state by state. Contexts are counted after that.
+    ``nodes`` is the largest number of nodes of the diagrams, looked at four times a
     second and at the end.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     desk = FAMILIES[run.family](run.size)
     agent = _Timed(st.agents.Everything())
-    asked: Any = "any"
-    if len(desk.agents) > 1:
-        asked = {role.name: run.policy for role in desk.agents}
-    elif run.policy != "any" and (plain := st.agents.wrap(desk, desk.policy(run.policy))) is not None:
+    asked: Any = {role.name: run.policy for role in desk.agents} if len(desk.agents) > 1 else run.policy
+    timed = run.setting == "explicit" and len(desk.agents) == 1 and run.policy != "any"
+    if timed and (plain := st.agents.wrap(desk, desk.policy(run.policy))) is not None:
         agent.agent = plain.agent
         asked = st.CanonicalWrapper(agent, desk.schema, desk.tools, plain.known)
     teller = _Teller(channel)
@@ -141,6 +141,7 @@ def measure(run: Run, channel: Connection) -> None:
         **SETTINGS[run.setting],
     )
     seconds = time.process_time() - started - agent.seconds
+    result = result.with_contexts(MOST_LOOKED_AT)
     statistics = dict(result.engine.statistics)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB, on macOS bytes
     row = {
@@ -154,7 +155,7 @@ def measure(run: Run, channel: Connection) -> None:
         "transitions": result.transitions,
         "contexts": result.contexts,
         "queries": result.queries,
-        "asked": digest(result),
+        "asked": None if result.contexts is None else digest(result),
         **statistics,
     }
     channel.send(row)
@@ -220,8 +221,8 @@ def row_of(run: Run, outcome: str) -> Row:
 def differences(rows: Iterable[Row]) -> Iterator[str]:
     """What the finished runs on one input say differently, each difference in a few words.
 
-    Verdicts, contexts and queries are the same in all settings; on the literal domain, which the
-    specifications determine, states and transitions are too.
+    Verdicts, and contexts and queries where they were counted, are the same in all settings; on the literal
+    domain, which the specifications determine, states and transitions are too.
     """
     finished = [row for row in rows if row["outcome"] == "finished"]
     for one, other in combinations(finished, 2):
@@ -231,7 +232,7 @@ def differences(rows: Iterable[Row]) -> Iterator[str]:
                 yield f"{who}: {spec} {one['verdicts'][spec]} and {other['verdicts'][spec]}"
         literal = "normal" not in (one["setting"], other["setting"]) and one["specs"] == other["specs"]
         for figure in ("contexts", "queries", *("states", "transitions") * literal):
-            if one[figure] != other[figure]:
+            if None not in (one[figure], other[figure]) and one[figure] != other[figure]:
                 yield f"{who}: {one[figure]} and {other[figure]} {figure}"
 
 

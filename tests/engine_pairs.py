@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from stead_sym.agents.base import DecisionContext, FunctionAgent
 from stead_sym.agents.roles import wrap_all
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import enabled, exceeded, offer, successors, view
 from stead_sym.engines.explicit.engine import ExplicitEngine
@@ -39,13 +40,30 @@ class Pair:
         yield self.symbolic
 
 
-def both(deployment, agent="any", *, backend=None, specs=None, max_states=MAX_STATES):
-    """The explicit engine first: it raises `Undecided` where there are too many states."""
+class BlackBox:
+    """A base agent of which nothing is known but what it answers: the symbolic engine has to ask it."""
+
+    def __init__(self, agent):
+        self.name = agent.name
+        self.select = agent.select
+
+
+def black_box(wrapper):
+    """The wrapper with its base agent as a black box."""
+    return wrapper and CanonicalWrapper(BlackBox(wrapper.agent), wrapper.schema, wrapper.tools, wrapper.known)
+
+
+def both(deployment, agent="any", *, backend=None, specs=None, max_states=MAX_STATES, asked=False):
+    """The explicit engine first: it raises `Undecided` where there are too many states. Both know the
+    contexts of policies; with ``asked`` policies are black boxes, whose contexts are met on the way."""
     chosen = deployment.specs if specs is None else specs
     restriction = theorem_restriction(deployment, chosen)
     wrappers = wrap_all(deployment, agent), wrap_all(deployment, agent)
+    if asked:
+        wrappers = tuple({name: black_box(one) for name, one in each.items()} for each in wrappers)
     explicit = ExplicitEngine(deployment, wrappers[0], restriction, max_states=max_states)
     symbolic = SymbolicEngine(deployment, wrappers[1], restriction, backend=backend)
+    assert symbolic.meets_contexts(None)
     return Pair(deployment, restriction, explicit, symbolic, wrappers)
 
 

@@ -1412,8 +1412,8 @@ MUTATIONS = (
     Mutation(
         "events do not happen",
         "explore/reach.py",
-        "return frozenset(event.name for event in self.deployment.events).union(",
-        "return frozenset[str]().union(",
+        "selected = {event.name: [self.offers.calls[event.name]] for event in self.deployment.events}",
+        "selected: dict[str, list[Bdd]] = {}",
     ),
     Mutation(
         "states with an event only are silent",
@@ -1448,8 +1448,87 @@ MUTATIONS = (
     Mutation(
         "the tools of an agent that selects everything are everybody's",
         "explore/reach.py",
-        "agents = (agent for agent in self.deployment.agents if self.wrappers[agent.name] is None)",
-        "agents = iter(self.deployment.agents)",
+        "else {name: self.offers.calls[name] for name in agent.tools}",
+        "else dict(self.offers.calls)",
+    ),
+    # policies as formulas
+    Mutation(
+        "no line of a policy goes before another",
+        "explore/policies.py",
+        "matching = self.matches(rule) & ~earlier",
+        "matching = self.matches(rule)",
+    ),
+    Mutation(
+        "rules read what is not shown",
+        "explore/policies.py",
+        "return self._views.is_shown(self._views.shown[relation], terms, self._beside)",
+        "return self.encoding.relation(relation, terms)",
+    ),
+    Mutation(
+        "rules range over all active values",
+        "explore/policies.py",
+        "self._active[vector] = self.manager.disj(self._occurring(vector))",
+        "self._active[vector] = self.encoding.active(vector.sort, vector)",
+    ),
+    Mutation(
+        "rules do not range over the values of offered calls",
+        "explore/policies.py",
+        "for tool in self._views.tools.values():",
+        "for tool in ():",
+    ),
+    Mutation(
+        "a rule's variable may stand for two values",
+        "explore/policies.py",
+        "yield self.encoding.equal_valid(scope[term.name], selector)",
+        "pass",
+    ),
+    Mutation(
+        "a rule's constant is any value",
+        "explore/policies.py",
+        "yield self.encoding.is_value(selector, str(denoted(term, scope)))",
+        "pass",
+    ),
+    Mutation(
+        "a policy knows constants that the wrapper renames",
+        "explore/policies.py",
+        "isinstance(wrapper.agent, RuleAgent) and wrapper.agent.constants <= wrapper.rigid",
+        "isinstance(wrapper.agent, RuleAgent)",
+    ),
+    Mutation(
+        "a policy may select nothing",
+        "explore/reach.py",
+        "self._check_selects(finder, states)",
+        "pass",
+    ),
+    Mutation(
+        "what is wide is selected in the first states only",
+        "explore/reach.py",
+        "if self._wide and states & ~self._covered != self.manager.false:",
+        "if self._wide and self.sweeps == 1:",
+    ),
+    Mutation(
+        "what is wide takes the tool from agents that select everything",
+        "explore/reach.py",
+        "if agent not in policies or name not in self._wide:",
+        "if name not in self._wide:",
+    ),
+    Mutation(
+        "contexts that were not met count as met",
+        "explore/reach.py",
+        "            return False\n        self.has_met_contexts = True",
+        "            pass\n        self.has_met_contexts = True",
+    ),
+    Mutation(
+        "two calls of a policy are no choice where contexts were not met",
+        "explore/reach.py",
+        "return any(self._is_twice(name, calls) for name, calls in self.by_agent[agent].items())",
+        "return False",
+    ),
+    Mutation(
+        "every rule that matches decides",
+        "explore/reach.py",
+        "left = left & ~states",
+        "left = left",
     ),
     # what a decision weighs
     Mutation(
@@ -2235,9 +2314,9 @@ MUTATIONS = (
     ),
     Mutation(
         "only what the wrapper adds is a choice among records alike",
-        "/verification/orbits.py",
-        "for decision in wrapper.decisions for",
-        "for decision in wrapper.decisions if len(decision[1]) == 1 for",
+        "/agents/wrapper.py",
+        "for decision in self.decisions for",
+        "for decision in self.decisions if len(decision[1]) == 1 for",
     ),
     Mutation(
         "an agent is asked where choices are tried",

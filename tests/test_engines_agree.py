@@ -74,9 +74,11 @@ def test_with_everything_offered(deployment):
 
 
 @settings(max_examples=examples(60))
-@given(deployments())
-def test_with_the_policy(deployment):
-    assert_agreement(compared(deployment, deployment.policy("p")))
+@given(deployments(), st.booleans())
+def test_with_the_policy(deployment, asked):
+    """The contexts that are looked for where the policy is compiled are those that are met by asking it, in
+    which it selects the same."""
+    assert_agreement(compared(deployment, deployment.policy("p"), asked=asked))
 
 
 @settings(max_examples=examples(60))

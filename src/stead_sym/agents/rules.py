@@ -6,7 +6,7 @@ evaluated on the view, and its quantifiers range over the values that the contex
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,15 @@ from stead_sym.errors import AgentError
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.syntax import Var
 from stead_sym.relational.schema import Value
+
+
+@dataclass(frozen=True, slots=True)
+class RulesUsed:
+    """The rules of a policy, by number from 0, that match a call somewhere, and those of which some are the
+    first to."""
+
+    matching: frozenset[int]
+    deciding: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,16 @@ class RuleAgent:
             if (sigma := match_rule(rule, call)) is not None
             and holds(rule.when, context.view, sigma, active=active)
         )
+
+    def used(self, contexts: Iterable[DecisionContext]) -> RulesUsed:
+        """Which of the rules match and decide in some of these contexts."""
+        matching: set[int] = set()
+        deciding: set[int] = set()
+        for context in contexts:
+            here = [k for k, rule in enumerate(self.policy.rules) if self.matches(rule, context)]
+            matching.update(here)
+            deciding.update(here[:1])
+        return RulesUsed(frozenset(matching), frozenset(deciding))
 
     @cached_property
     def _signatures(self) -> Mapping[str, tuple[str, ...]]:

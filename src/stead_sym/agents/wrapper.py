@@ -133,6 +133,13 @@ class CanonicalWrapper:
         return all(known.action_rigid for known in self._met.values())
 
     @property
+    def is_among_alike(self) -> bool:
+        """Whether several calls alike may happen in some context that was met, be it that the agent selects
+        all of them or that the wrapper adds the rest of their orbit. What runs in the end takes one of
+        them."""
+        return any(len(orbit) > 1 for decision in self.decisions for orbit in self.orbits(*decision))
+
+    @property
     def queries(self) -> int:
         """The number of answers that the base agent gave; those of its store, if it has one, do not count."""
         with self._lock:

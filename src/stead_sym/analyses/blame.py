@@ -286,6 +286,7 @@ def _on_runs(evidence: Evidence, moves: Moves) -> Iterator[Decision]:
 
 def _taken(result: Verification) -> Iterator[Decision]:
     """All decisions of a run."""
+    result = result.with_contexts()
     for name, wrapper in result.moves.wrappers.items():
         if wrapper is not None:
             for context, selected in wrapper.decisions:

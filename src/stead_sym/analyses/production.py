@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from stead_sym.agents.base import DecisionContext, FunctionAgent
 from stead_sym.agents.joint import Joint
-from stead_sym.agents.roles import AgentLike, wrap
+from stead_sym.agents.roles import ANY, AgentLike, wrap
 from stead_sym.agents.wording import one_line
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
@@ -244,11 +244,13 @@ def _recorded(
                 f"the verification is of another deployment than {deployment.name}; verify this one"
             )
         run = verified.agents[role.name]
-        if run.contexts is None:
+        if run.is_any:
             raise _unheld(role)
         _refuse_broken(None if verified.broken is None else verified.broken.claim)
         _refuse_unknown({name: verdict.word for name, verdict in verified.verdicts.items()})
         _refuse_missing(one.name for one in verified.hypotheses.missing)
+        if run.contexts is None:
+            run = verified.with_contexts().agents[role.name]
         return _Recorded(run.known, run.decisions)
     source = "the report"
     if isinstance(verified, str | Path):
@@ -321,7 +323,13 @@ class _Report:
         try:
             run = data["agents"][role.name]
             if run["contexts"] is None:
-                raise _unheld(role)
+                if run["agent"] == ANY:
+                    raise _unheld(role)
+                _refuse_broken(data.get("broken"))
+                raise InputError(
+                    f"{self.source} has no decisions of {run['agent']}: its contexts were not counted; verify"
+                    " again with `--contexts`"
+                )
             _refuse_broken(data.get("broken"))
             _refuse_unknown({name: verdict["verdict"] for name, verdict in data["specs"].items()})
             told = data["hypotheses"]["all"]

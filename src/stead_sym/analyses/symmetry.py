@@ -157,7 +157,7 @@ def symmetry(
         )
     _, asked = deployment.asked(specs, deciding(deployment, agent))
     given = {name: wrapper or "any" for name, wrapper in wrappers.items()}
-    result = verified(deployment, given, specs, Options(findings=False), progress=progress)
+    result = verified(deployment, given, specs, Options(findings=False), progress=progress).with_contexts()
     if all(met is None or met.met_action_rigid for met in result.moves.wrappers.values()):
         return Symmetry(result, (), dict(_kept(deployment, asked, result, False)))
     options = Options("explicit", max_states=max_states, findings=False)

@@ -64,6 +64,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     if engine is None or why:
         raise InputError(f"no certificate can be written: {why}")
     known = {name: v for name, v in result.verdicts.items() if v.holds is not None}
+    engine.meets_contexts(None)
     model, deployment = engine.checker.model, result.deployment
     sets = Sets()
     prover = Prover(engine.checker, sets)

@@ -79,6 +79,9 @@ def _add_written(group: Options) -> None:
         "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
     )
     group.add_argument(
+        "--contexts", action="store_true", help="count the contexts of policies too where they are many"
+    )
+    group.add_argument(
         "--report", metavar="OUT.html", help="write all of it as one HTML page, which needs no network"
     )
     group.add_argument(
@@ -175,6 +178,8 @@ def _verify_here(options: argparse.Namespace) -> int:
                 min_mass=options.min_mass,
                 established=_teller(deployment, agents, questions, options),
             )
+            if options.contexts:
+                result = result.with_contexts()
             if options.certify is not None and not uncertifiable(result):
                 write_certificate(result, options.certify)
             if options.report is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.rules import RulesUsed
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step, Trace
@@ -134,6 +135,24 @@ class Engine(Protocol):
 
     @property
     def statistics(self) -> Mapping[str, int]: ...
+    def meets_contexts(self, most: int | None) -> bool:
+        """Whether the wrappers of all agents have met every context that some state of R shows. Those that
+        were not, since nobody had to be asked, are looked for, unless that takes looking at more than
+        ``most`` bits: as many as a state has for each context, and for each place in the data that may show
+        one. None sets no limit."""
+        ...
+
+    def is_among_alike(self, agent: str) -> bool:
+        """Whether several calls alike (`CanonicalWrapper.is_among_alike`) may happen in some state of R, for
+        an agent with a wrapper. Where not all contexts were met it is enough that the agent selects two calls
+        of one tool."""
+        ...
+
+    def rules_used(self, agent: str) -> RulesUsed:
+        """Which rules of the policy that an agent follows match a call in some state of R, and which of them
+        decide."""
+        ...
+
     @property
     def restriction(self) -> Restriction: ...
     def holds(self, formula: Formula) -> bool:

@@ -21,6 +21,12 @@ from stead_sym.verification.result import AgentRun, Verification
 MOST_NODES = 40
 """So many nodes are drawn at most."""
 
+NOT_COUNTED = "since they are many and a policy needs none; `stead-sym verify --contexts` counts them"
+"""Why there are no contexts of a policy."""
+
+MOST_LOOKED_AT = 250_000
+"""So many bits are looked at for the contexts of a policy (`Engine.meets_contexts`)."""
+
 MOST_CONTEXTS = 400
 """Of more contexts no graph is computed."""
 
@@ -55,8 +61,10 @@ class DecisionGraph:
 def decision_graph(result: Verification, agent: str) -> DecisionGraph | str:
     """The decision graph of an agent of a verification; or, in words, why there is none."""
     run = result.agents[agent]
-    if run.contexts is None:
+    if run.is_any:
         return "nobody is asked: whatever is offered may happen"
+    if run.contexts is None:
+        return f"the contexts were not counted, {NOT_COUNTED}"
     if not run.decisions:
         return "the agent is never offered anything"
     if len(run.decisions) > MOST_CONTEXTS:

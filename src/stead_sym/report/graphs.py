@@ -6,7 +6,7 @@ from __future__ import annotations
 from stead_sym.analyses.state_graph import state_graph
 from stead_sym.errors import InputError, Undecided
 from stead_sym.logic.names import check_known
-from stead_sym.report.decision_graph import decision_diagram, decision_graph
+from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_diagram, decision_graph
 from stead_sym.report.diagram import Diagram, Drawing, diagram_svg
 from stead_sym.report.state_diagram import MOST_STATES, state_diagram
 from stead_sym.verification.result import Verification
@@ -31,6 +31,7 @@ def graph_of_decisions(result: Verification, agent: str | None = None) -> Diagra
     if agent is None:
         agent = the_only(names)
     check_known("agent", agent, names)
+    result = result.with_contexts(MOST_LOOKED_AT)
     graph = decision_graph(result, agent)
     if isinstance(graph, str):
         raise InputError(f"no decisions are drawn: {graph}; draw the states, or name another --agent")

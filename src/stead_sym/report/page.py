@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from stead_sym.report.decision_graph import decision_graph
+from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_graph
 from stead_sym.report.diagram import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
 from stead_sym.report.page_sections import (
@@ -43,6 +43,7 @@ _WORST_FIRST = ("fails", "unknown", OF_NOTHING, "holds")
 
 def report_html(result: Verification) -> str:
     """The page."""
+    result = result.with_contexts(MOST_LOOKED_AT)
     budget = Budget()
     decisions = [
         decisions_of(result, k, name, decision_graph(result, name), budget)
@@ -187,12 +188,12 @@ def _answered(words: Sequence[str]) -> str:
 
 def _header(result: Verification) -> Html:
     counts = reached(result)
-    asked = "nobody was asked: whatever is offered may happen"
+    asked = "nobody was asked: whatever is offered may happen" if result.is_any else "contexts not counted"
     if result.contexts is not None and result.queries is not None:
         asked = (
             f"{plural(result.contexts, 'context')} shown, {plural(result.queries, 'query', 'queries')} asked"
         )
-    who = "any agent" if result.contexts is None else result.agent
+    who = "any agent" if result.is_any else result.agent
     answer = _answer(result)
     worst = next((w for w in _WORST_FIRST if w in {v.said for v in result.verdicts.values()}), "none")
     return tag(

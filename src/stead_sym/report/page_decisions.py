@@ -13,7 +13,7 @@ from stead_sym.agents.prompts.prompt import Message
 from stead_sym.agents.records.answer import Answer
 from stead_sym.agents.records.said import Decoding, Given, Samples
 from stead_sym.agents.records.weight import freedom_words, weight_words
-from stead_sym.report.decision_graph import DecisionGraph, decision_diagram
+from stead_sym.report.decision_graph import NOT_COUNTED, DecisionGraph, decision_diagram
 from stead_sym.report.diagram import diagram_svg
 from stead_sym.report.terminal import plural
 from stead_sym.support.html import Content, Html, joined, tag
@@ -48,6 +48,8 @@ def decisions_of(
     if isinstance(graph, str):
         if run.contexts is None:
             text = "Nobody was asked: whatever is offered may happen."
+            if not run.is_any:
+                text = f"The contexts were not counted, {NOT_COUNTED}."
             return tag("section", heading, tag("p", text, class_="none"), class_="agent")
         drawing: Content = tag("p", f"There is no drawing: {graph}.", class_="none")
     else:

@@ -168,8 +168,10 @@ def _hypotheses(result: Verification) -> RenderableType:
 
 def _asked(run: AgentRun) -> str:
     """What one of several agents was asked."""
-    if run.contexts is None or run.queries is None:
+    if run.is_any:
         return "any agent (everything offered)"
+    if run.contexts is None or run.queries is None:
+        return f"{run.agent}: contexts not counted"
     counts = f"{plural(run.contexts, 'context')}, {plural(run.queries, 'query', 'queries')}"
     return f"{run.agent}: {counts}"
 
@@ -206,7 +208,7 @@ def _repeated(told: Repeated, agent: str) -> str:
 
 
 def _agent(result: Verification) -> str:
-    return "any agent (everything offered)" if result.contexts is None else result.agent
+    return "any agent (everything offered)" if result.is_any else result.agent
 
 
 def domain_text(restriction: Restriction, mode: Domain) -> str:

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import islice
 
 from stead_sym.agents.roles import Wrappers
-from stead_sym.agents.wrapper import CanonicalWrapper, NotAsked
+from stead_sym.agents.wrapper import NotAsked
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import theorem_restriction
@@ -36,12 +36,6 @@ MOST_LITERAL = 100
 
 MOST_CHOICES = 24
 """So many single choices are tried."""
-
-
-def is_among_alike(wrapper: CanonicalWrapper) -> bool:
-    """Whether several calls alike may happen in some context that was met, be it that the agent selects all
-    of them or that the wrapper adds the rest of their orbit. What runs in the end takes one of them."""
-    return any(len(orbit) > 1 for decision in wrapper.decisions for orbit in wrapper.orbits(*decision))
 
 
 def single_choices(sizes: Mapping[Place, int]) -> Iterator[tuple[Collection[Place], int]]:

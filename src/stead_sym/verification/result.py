@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer, recorded_answers
-from stead_sym.agents.roles import ANY, named
+from stead_sym.agents.roles import ANY, Wrappers, named
+from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
@@ -54,8 +56,10 @@ class AgentRun:
     """What one agent was asked. ``agent`` is the name of the policy or model that decided for it, ``known``
     are the constants that it knows by name, besides those of rigid sorts, with their sorts.
 
-    ``contexts`` and ``queries`` are None for the agent that selects everything offered: it is never
-    shown a context. ``answers`` are the records of a language model's ``decisions``, in their order.
+    ``contexts`` and ``queries`` are None, and there are no ``decisions``, for the agent that selects
+    everything offered (``is_any``), which is never shown a context, and for a policy whose contexts were not
+    counted since they are many (`Verification.with_contexts`). ``answers`` are the records of a language
+    model's ``decisions``, in their order.
     """
 
     agent: str
@@ -64,15 +68,24 @@ class AgentRun:
     decisions: Decisions = field(default_factory=Decisions)
     answers: tuple[Answer, ...] = ()
     known: Mapping[Value, str] = field(default_factory=dict)
+    is_any: bool = False
 
     @classmethod
-    def of(cls, wrapper: CanonicalWrapper | None) -> AgentRun:
-        """What an agent was asked; None stands for the one that selects everything offered."""
+    def of(cls, wrapper: CanonicalWrapper | None, *, met: bool) -> AgentRun:
+        """What an agent was asked; None stands for the one that selects everything offered. ``met``: every
+        context was met, and not only those at which somebody had to be asked."""
         if wrapper is None:
-            return cls(ANY)
+            return cls(ANY, is_any=True)
+        if not met and isinstance(wrapper.agent, RuleAgent):
+            return cls(wrapper.agent.name, known=wrapper.known)
         answers = recorded_answers(wrapper.agent, wrapper.decisions)
         decisions = Decisions(wrapper.decisions)
         return cls(wrapper.agent.name, wrapper.contexts, wrapper.queries, decisions, answers, wrapper.known)
+
+
+def agent_runs(wrappers: Wrappers, *, met: bool) -> Mapping[str, AgentRun]:
+    """`AgentRun.of` each agent."""
+    return MappingProxyType({name: AgentRun.of(one, met=met) for name, one in wrappers.items()})
 
 
 @dataclass(frozen=True)
@@ -108,6 +121,16 @@ class Verification(Displayed):
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.verdicts[spec]
+
+    def with_contexts(self, most: int | None = None) -> Verification:
+        """The same with the contexts of policies. What these select is compiled as formulas, which takes no
+        contexts, so that they are looked for by `verify` only where they are few. ``most`` limits how much is
+        looked at (`Engine.meets_contexts`); where that is not enough, or a claim is broken, nothing
+        changes."""
+        uncounted = any(run.contexts is None and not run.is_any for run in self.agents.values())
+        if not uncounted or self.explored is None or not self.explored.meets_contexts(most):
+            return self
+        return replace(self, agents=agent_runs(self.moves.wrappers, met=True))
 
     @property
     def mode(self) -> Domain:
@@ -152,13 +175,19 @@ class Verification(Displayed):
 
     @property
     def contexts(self) -> int | None:
-        """How many contexts the agents were shown, together; None where all select everything offered."""
-        return _sum(run.contexts for run in self.agents.values())
+        """How many contexts the agents were shown, together; None where all select everything offered, or
+        where those of some policy were not counted."""
+        return _sum(run.contexts for run in self.agents.values() if not run.is_any)
 
     @property
     def queries(self) -> int | None:
-        """How many answers the agents gave, together; None where all select everything offered."""
-        return _sum(run.queries for run in self.agents.values())
+        """How many answers the agents gave, together; None as above."""
+        return _sum(run.queries for run in self.agents.values() if not run.is_any)
+
+    @property
+    def is_any(self) -> bool:
+        """Whether every agent selects everything that it is offered."""
+        return all(run.is_any for run in self.agents.values())
 
     @property
     def decisions(self) -> Decisions:
@@ -236,6 +265,7 @@ class Verification(Displayed):
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
-    """The sum of those that are known; None where none is."""
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+    """The sum; None where there are none, or one is not known."""
+    every = list(numbers)
+    known = [number for number in every if number is not None]
+    return sum(known) if known and len(known) == len(every) else None

@@ -44,7 +44,7 @@ from stead_sym.logic.syntax import (
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.findings.starvation import asks_for_progress
-from stead_sym.verification.orbits import Alike, is_among_alike
+from stead_sym.verification.orbits import Alike
 
 CONFIDENCE = 0.95
 """How sure it is that an answer would have been seen, in what is said of samples."""
@@ -149,7 +149,11 @@ def leeway(
         place = "" if free == [""] else f" in the place of {' and '.join(free)}"
         run = "the policy or model that will run"
         wider.append(Wider(f"some agent{'s' * (len(free) > 1)}{place}", _GIVEN, f"verify {run}{place}"))
-    choosing = [one.agent.name for one in wrappers.values() if one is not None and is_among_alike(one)]
+    choosing = [
+        wrapper.agent.name
+        for name, wrapper in wrappers.items()
+        if wrapper is not None and (wrapper.is_among_alike if engine is None else engine.is_among_alike(name))
+    ]
     if choosing:
         wider.append(
             Wider(

@@ -39,9 +39,13 @@ from stead_sym.verification.findings.reached import Examined, nowhere_fair, reac
 from stead_sym.verification.findings.static import of_text
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import Domain, EngineName, Options
-from stead_sym.verification.result import AgentRun, Verification
+from stead_sym.verification.result import Verification, agent_runs
 from stead_sym.verification.scope import Leeway, leeway
 from stead_sym.verification.verdict import Verdict
+
+MOST_LOOKED_AT = 25_000
+"""So many bits are looked at for the contexts of a policy (`Engine.meets_contexts`): a count and not a time,
+so that what is reported is the same on any machine."""
 
 Told: TypeAlias = Callable[[Verdict, Moves], None]
 """What is called with a verdict as soon as it is there."""
@@ -161,6 +165,7 @@ class _Verifying:
         engine = None if isinstance(found, DefinitionError) else found
         broken = found if isinstance(found, DefinitionError) else None
         restriction = self.restriction if engine is None else engine.restriction
+        met = self.options.engine == "explicit" if engine is None else engine.meets_contexts(MOST_LOOKED_AT)
         hypotheses = self._audit(found, restriction)
         left_open = leeway(self.deployment, engine, self.wrappers, self.specs)
         if isinstance(found, DefinitionError):
@@ -177,7 +182,7 @@ class _Verifying:
         verdicts |= {name: replace(verdicts[name], empty=True) for name in examined.emptied}
         return Verification(
             deployment=self.deployment,
-            agents=MappingProxyType({name: AgentRun.of(one) for name, one in self.wrappers.items()}),
+            agents=agent_runs(self.wrappers, met=met),
             restriction=restriction,
             options=self.options,
             verdicts=MappingProxyType(verdicts),
@@ -222,6 +227,6 @@ class _Verifying:
         return self._accepting(replace(examined, findings=every))
 
     def _accepting(self, examined: Examined) -> Examined:
-        agents = {AgentRun.of(one).agent for one in self.wrappers.values()}
+        agents = {ANY if one is None else one.agent.name for one in self.wrappers.values()}
         standing, accepted = without_accepted(self.deployment, examined.findings, agents)
         return replace(examined, findings=standing, accepted=accepted)

@@ -83,7 +83,7 @@ spec told
 def test_what_is_offered_is_part_of_a_context(init, use, other):
     """A state that shows the same as one before it, and offers a call more or less, is decided anew."""
     deployment = st.parse_deployment(_HIDDEN.format(init=init, use=use, other=other))
-    pair = both(deployment, deployment.policy("p"))
+    pair = both(deployment, deployment.policy("p"), asked=True)
     [spec] = deployment.specs
     for engine in pair:
         assert engine.holds(spec.formula)

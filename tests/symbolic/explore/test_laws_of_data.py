@@ -17,7 +17,7 @@ _RECORD = re.compile(r"\b(?:[om]\d+_)?u\d+\b")
 
 def figures(text, folder=None):
     deployment = stead_sym.parse_deployment(text, folder=folder)
-    result = stead_sym.verify(deployment, deployment.policy("hasty"), findings=False)
+    result = stead_sym.verify(deployment, deployment.policy("hasty"), findings=False).with_contexts()
     verdicts = {name: verdict.word for name, verdict in result.verdicts.items()}
     return verdicts, set(result.decisions), (result.states, result.transitions)
 

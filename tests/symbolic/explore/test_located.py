@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from returns import returns_desk
 
 import stead_sym
-from engine_pairs import both, by_name, examples, some_by_name
+from engine_pairs import black_box, both, by_name, examples, some_by_name
 from stead_sym.agents.base import FunctionAgent
+from stead_sym.agents.roles import wrap
 from stead_sym.engines.symbolic.explore import neighbourhoods, places
 from stead_sym.engines.symbolic.explore.located import Locator
 from stead_sym.engines.symbolic.explore.neighbourhoods import Site, Tree
@@ -137,7 +138,7 @@ def test_what_is_selected_of_a_record_alone_is_not_selected_beside_another():
     """Beside a second record in hand a record shows and offers all that it does alone: a third is there to be
     taken either way."""
     desk = stead_sym.parse_deployment(_TWO_HANDS)
-    pair = both(desk, desk.policy("p"))
+    pair = both(desk, desk.policy("p"), asked=True)
     explicit, symbolic = answers(pair)
     assert symbolic == explicit
     for spec in desk.specs:
@@ -185,7 +186,7 @@ spec both_are_marked
 def test_what_always_holds_of_one_record_does_not_of_another(marked):
     """The mark of one record is shown in every state, that of the other is not."""
     desk = stead_sym.parse_deployment(_MARKED_FOR_GOOD.format(marked))
-    pair = both(desk, desk.policy("p"))
+    pair = both(desk, desk.policy("p"), asked=True)
     explicit, symbolic = answers(pair)
     assert symbolic == explicit
     assert pair.symbolic.holds(desk.specs[0].formula)
@@ -243,7 +244,7 @@ def test_more_records_in_hand_are_as_in_explicit_search(desk, seed):
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_returns_desk_is_the_same_explicitly(n, policy):
     desk = returns_desk(n)
-    pair = both(desk, desk.policy(policy), max_states=_STATES)
+    pair = both(desk, desk.policy(policy), max_states=_STATES, asked=True)
     explicit, symbolic = answers(pair)
     assert symbolic == explicit
     for spec in desk.specs:
@@ -251,7 +252,7 @@ def test_a_returns_desk_is_the_same_explicitly(n, policy):
 
 
 def _figures(desk, policy):
-    result = stead_sym.verify(desk, desk.policy(policy), findings=False)
+    result = stead_sym.verify(desk, black_box(wrap(desk, policy)), findings=False)
     verdicts = {name: verdict.word for name, verdict in result.verdicts.items()}
     return result.states, result.transitions, verdicts, set(result.decisions)
 
@@ -263,7 +264,7 @@ def test_contexts_at_places_are_those_found_one_by_one(policy, monkeypatch):
     monkeypatch.setattr(Locator, "decided", lambda *args: found.append(args) or decided(*args))
     at_places = _figures(desk, policy)
     assert len(found) > 50, "contexts are found one by one"
-    monkeypatch.setattr(Locator, "shape", lambda self, context: None)
+    monkeypatch.setattr(Locator, "shape", lambda self, context, allowance: None)
     assert _figures(desk, policy) == at_places
 
 
@@ -320,7 +321,9 @@ def test_a_place_is_an_image_of_the_pattern_that_no_larger_one_contains():
 def _explored(n):
     """A returns desk of so many orders, explored."""
     desk = returns_desk(n)
-    return stead_sym.verify(desk, desk.policy("hasty"), ["one_at_a_time"], findings=False).engine._model
+    return stead_sym.verify(
+        desk, black_box(wrap(desk, "hasty")), ["one_at_a_time"], findings=False
+    ).engine._model
 
 
 @settings(max_examples=examples(20), deadline=None)

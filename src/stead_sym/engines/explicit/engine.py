@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
@@ -45,6 +46,7 @@ class ExplicitEngine:
         watch: Watch | None = None,
     ) -> None:
         self._wrappers = {name: wrapper and wrapper.again() for name, wrapper in wrappers.items()}
+        self._asked = wrappers
         self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states, watch=watch)
         self.restriction = restriction
         self._labelling = Labelling(self._graph, restriction)
@@ -99,6 +101,22 @@ class ExplicitEngine:
     @cached_property
     def _whatever(self) -> Whatever:
         return Whatever(self._graph, self.restriction, orbits(self._graph, self._wrappers))
+
+    def meets_contexts(self, most: int | None) -> bool:
+        """The exploration asks in every state."""
+        return True
+
+    def is_among_alike(self, agent: str) -> bool:
+        """Whether several calls alike may happen in some state of R."""
+        wrapper = self._asked[agent]
+        return wrapper is not None and wrapper.is_among_alike
+
+    def rules_used(self, agent: str) -> RulesUsed:
+        """Which rules of an agent's policy match, and decide, in some state of R."""
+        wrapper = self._asked[agent]
+        assert wrapper is not None, "an agent that may do anything has no rules"
+        assert isinstance(wrapper.agent, RuleAgent), "another agent has no rules"
+        return wrapper.agent.used(context for context, _ in wrapper.decisions)
 
     def under(
         self, fair: Sequence[Expanded], actions: Sequence[FairAction], *, idle: bool = False

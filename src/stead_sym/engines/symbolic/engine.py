@@ -7,6 +7,7 @@ from functools import cached_property
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.rules import RulesUsed
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
@@ -145,8 +146,24 @@ class SymbolicEngine:
 
     @at_work()
     def whatever_chosen(self, formula: Formula, *, holds: bool) -> bool:
-        """Whether the sentence holds, or fails, whatever is chosen among calls alike."""
-        return self._whatever.decides(formula, holds=holds)
+        """Whether the sentence holds, or fails, whatever is chosen among calls alike; not shown where not
+        all contexts were met."""
+        return self._model.has_met_contexts and self._whatever.decides(formula, holds=holds)
+
+    @at_work()
+    def meets_contexts(self, most: int | None) -> bool:
+        """Whether the wrappers have met every context of R, after a look for those of policies."""
+        return self._model.has_met_contexts or self._model.meets_contexts(most)
+
+    @at_work()
+    def is_among_alike(self, agent: str) -> bool:
+        """Whether several calls alike may happen in some D ∈ R, as far as the contexts are known."""
+        return self._model.is_among_alike(agent)
+
+    @at_work()
+    def rules_used(self, agent: str) -> RulesUsed:
+        """Which rules of an agent's policy match, and decide, in some D ∈ R."""
+        return self._model.rules_used(agent)
 
     @cached_property
     def _whatever(self) -> Whatever:

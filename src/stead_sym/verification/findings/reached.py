@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
-from stead_sym.agents.rules import RuleAgent
+from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Policy, Spec
 from stead_sym.deployment.printer import print_rule
@@ -125,8 +124,7 @@ def reached_findings(
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
-            contexts = [context for context, _ in wrapper.decisions]
-            found += _rules(deployment, role, wrapper.agent, contexts)
+            found += _rules(deployment, role, wrapper.agent, engine.rules_used(role.name))
     left, emptied = 0, set[str]()
     for spec in specs:
         if (holds := answer(engine, spec.formula).holds) is not None:
@@ -389,30 +387,22 @@ def _alternative(
             )
 
 
-def _rules(
-    deployment: Deployment, role: AgentRole, agent: RuleAgent, contexts: Sequence[DecisionContext]
-) -> Iterator[Finding]:
+def _rules(deployment: Deployment, role: AgentRole, agent: RuleAgent, used: RulesUsed) -> Iterator[Finding]:
     """Rules that match nothing in any context, or only where an earlier one has matched."""
     rules = agent.policy.rules
-    matching: set[int] = set()
-    deciding: set[int] = set()
-    for context in contexts:
-        here = [k for k, rule in enumerate(rules) if agent.matches(rule, context)]
-        matching.update(here)
-        deciding.update(here[:1])
     written = next((p.rules for p in _written_policies(deployment, role) if p.name == agent.name), rules)
     whose = f" of agent {role.name}" if role.name else ""
     for k, rule in enumerate(rules):
         shown = print_rule(written[k] if len(written) == len(rules) else rule)
         line = f"`{shown}` of policy {agent.name}{whose}"
-        if k not in matching:
+        if k not in used.matching:
             yield Finding(
                 "rule never matches",
                 rule.span,
                 f"{line} matches no call in any context that the agent is shown",
                 "check what its `when` asks of the view, or remove it",
             )
-        elif k not in deciding:
+        elif k not in used.deciding:
             yield Finding(
                 "rule never selects",
                 rule.span,

@@ -28,7 +28,7 @@ from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.encode.values import Vector, bits_of
-from stead_sym.engines.symbolic.explore.located import Locator
+from stead_sym.engines.symbolic.explore.located import Allowance, Locator
 from stead_sym.engines.symbolic.explore.offers import Offers
 from stead_sym.engines.symbolic.explore.views import Shown, Views
 from stead_sym.engines.symbolic.step.formulas import Compiler
@@ -79,16 +79,18 @@ class ContextFinder:
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
         self._matched: set[DecisionContext] = set()  # those of `contexts` that are shown at no place
         self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
-        self._views = Views(deployment, agent, compiler, offers)
-        self._locator = Locator(self._views, wrapper)
+        self.views = Views(deployment, agent, compiler, offers)
+        self._locator = Locator(self.views, wrapper)
 
-    def decide(self, states: Bdd) -> Iterator[Mapping[str, Bdd]]:
+    def decide(self, states: Bdd, allowance: Allowance | None = None) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state
         bits and each tool's selectors, one mapping per context met. Where it is offered nothing it selects
         nothing.
 
-        The contexts are found first, and what is new of them is put to the agent at once.
+        The contexts are found first, and what is new of them is put to the agent at once. Raises `TooMany`
+        where more contexts, and places that may show one, have to be looked at than the ``allowance`` has.
         """
+        allowance = allowance or Allowance()
         assert self.encoding.are_states(states)
         undecided = self._offers.by(self.tools, states & ~self.decided)
         for context, calls in self._bounded:
@@ -96,10 +98,11 @@ class ContextFinder:
                 met = self._meet(context, undecided)
                 undecided = undecided & ~met.states
                 yield self._settle(met, calls)
-        search, found = self._locator.search(undecided), list[_Met]()
+        search, found = self._locator.search(undecided, allowance), list[_Met]()
         left = undecided & ~search.shown
         while left != self.manager.false:
-            context = self._picked(left)
+            allowance.spend()
+            context = self.picked(left)
             if search.add(context):
                 left = left & ~search.shown
             else:
@@ -110,7 +113,8 @@ class ContextFinder:
         left = undecided & ~at_sites
         left = left & ~self.manager.disj(met.states for met in found)
         while left != self.manager.false:  # shown beside the items of a place
-            found.append(self._met(self._picked(left), left))
+            allowance.spend()
+            found.append(self._met(self.picked(left), left))
             left = left & ~found[-1].states
         new = self._locator.new(located)
         contexts = [*(met.context for met in found), *(one.context for one in new)]
@@ -134,7 +138,7 @@ class ContextFinder:
         """At how many places in the data contexts were looked for."""
         return self._locator.places
 
-    def _picked(self, states: Bdd) -> DecisionContext:
+    def picked(self, states: Bdd) -> DecisionContext:
         """What the agent is shown and offered in one of the states."""
         return self.context(self.manager.pick(states, self.encoding.order))
 
@@ -149,7 +153,7 @@ class ContextFinder:
         """What the agent is shown and offered in one state, given as bits."""
         m, facts, calls = self.manager, list[Fact](), list[Call]()
         here, bits = m.cube(state), self.encoding.state_bits
-        for relation, (vectors, there) in self._views.one_hot.items():
+        for relation, (vectors, there) in self.views.one_hot.items():
             tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
             facts += (Fact(relation, args) for args in tuples)
         for name in self.tools:
@@ -193,7 +197,7 @@ class ContextFinder:
     ) -> Iterator[tuple[str, Bdd]]:
         """Families of orbits, each with their tool, over these states, which are decided, and its selectors.
         A family has an orbit for some of the canonical contexts."""
-        located = tuple(self._locator.search(states).located())
+        located = tuple(self._locator.search(states, Allowance()).located())
         memory = self.wrapper.from_memory()
         for one in self._locator.new(located):  # decided in another way, or shown in none of the states
             with suppress(NotAsked):
@@ -221,8 +225,8 @@ class ContextFinder:
     def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
         """match_K over ``among``, or all states: x names exactly what D shows and offers."""
         matching = self.encoding.care if among is None else among
-        numbers = self._views.numbers(context.view.facts, context.calls)
-        few = (self._views.at_most(name, number) for name, number in numbers)
+        numbers = self.views.numbers(context.view.facts, context.calls)
+        few = (self.views.at_most(name, number) for name, number in numbers)
         for condition in chain(self._present(context, naming), few):
             matching = matching & condition
             if matching == self.manager.false:
@@ -239,7 +243,7 @@ class ContextFinder:
         """
         left = [
             (self._terms(args, naming), shown)
-            for shown in self._views.shown.values()
+            for shown in self.views.shown.values()
             for args in sorted(context.view.tuples(shown.relation))
         ] + [(self._terms(call.args, naming), call.tool) for call in sorted(context.calls)]
         placed: list[Vector] = []
@@ -260,7 +264,7 @@ class ContextFinder:
             if isinstance(said, str):
                 conditions.append(self._beside.offered(self.tools[said].tool, terms))
             else:
-                conditions.append(self._views.is_shown(said, terms, self._beside))
+                conditions.append(self.views.is_shown(said, terms, self._beside))
             yield self.manager.conj(conditions)
 
     def _is_name(self, vector: Vector, others: Iterable[Vector]) -> Bdd:

@@ -25,6 +25,24 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 
+class TooMany(Exception):
+    """There is more to look at than was allowed."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """How many more contexts and places may be looked at; None for all."""
+
+    left: int | None = None
+
+    def spend(self, number: int = 1) -> None:
+        """Look at so many more. Raises `TooMany` where that is not allowed."""
+        if self.left is not None:
+            if self.left < number:
+                raise TooMany
+            self.left -= number
+
+
 @dataclass(frozen=True, slots=True)
 class Located:
     """A context that is shown at the places of a shape: a set of ``items`` of it, and the sites at which it
@@ -73,17 +91,18 @@ class Locator:
         """The places of all shapes that are known."""
         return sum(len(shape.sites) for shape in self._shapes.values() if shape is not None)
 
-    def search(self, undecided: Bdd) -> Search:
+    def search(self, undecided: Bdd, allowance: Allowance) -> Search:
         """Look at the places of all shapes that are known."""
-        search = Search(self, undecided)
+        search = Search(self, undecided, allowance)
         if self._tree is None:
             self._tree = Tree(self.encoding, filter(None, self._shapes.values()))
         search.look(self._tree)
         return search
 
-    def shape(self, context: DecisionContext) -> Shape | None:
+    def shape(self, context: DecisionContext, allowance: Allowance) -> Shape | None:
         """The shape of a context's static part, if all its names stand in facts of static relations, and the
-        diagrams are right everywhere and not on a care set only."""
+        diagrams are right everywhere and not on a care set only. Raises `TooMany` for one that is new and has
+        more places than are allowed."""
         encoding = self.encoding
         static = {fact for fact in context.view.facts if not encoding.dynamic_facts[fact.relation]}
         named = {value for fact in static for value in fact.args}
@@ -95,6 +114,7 @@ class Locator:
         pattern = canonical_form(facts, self.rigid, canonical_timeout=self._seconds).instance
         if pattern not in self._shapes:
             places = self._places.of(pattern)
+            allowance.spend(len(places or ()))
             self._tree = None
             self._shapes[pattern] = None if places is None else self._neighbourhoods.shape(pattern, places)
         return self._shapes[pattern]
@@ -168,8 +188,9 @@ class Search:
     """What some undecided states show at places: of the known shapes, and of those of contexts that are met
     (`add`). ``shown``: the states that show the static facts of a shape that was looked at."""
 
-    def __init__(self, locator: Locator, undecided: Bdd) -> None:
+    def __init__(self, locator: Locator, undecided: Bdd, allowance: Allowance) -> None:
         self.locator = locator
+        self.allowance = allowance
         self.manager = locator.manager
         self.undecided = undecided
         self.shown = self.manager.false
@@ -178,7 +199,7 @@ class Search:
 
     def add(self, context: DecisionContext) -> bool:
         """Look at the places of a context's shape; False where it has none, or was looked at before."""
-        shape = self.locator.shape(context)
+        shape = self.locator.shape(context, self.allowance)
         if shape is None or shape in self._looked:
             return False
         self.look(shape.tree)

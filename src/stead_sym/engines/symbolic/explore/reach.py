@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.agents.selection import selection
 from stead_sym.deployment.faults import (
     bound_exceeded,
@@ -30,10 +31,12 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.fixpoint import shortest
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.engines.symbolic.encode.values import bits_of
+from stead_sym.engines.symbolic.encode.values import PARAM, Vector, bits_of
 from stead_sym.engines.symbolic.explore.contexts import ContextFinder
 from stead_sym.engines.symbolic.explore.initial import initial_set
+from stead_sym.engines.symbolic.explore.located import Allowance, TooMany
 from stead_sym.engines.symbolic.explore.offers import Offers
+from stead_sym.engines.symbolic.explore.policies import has_formulas, matched_by, selected_by
 from stead_sym.engines.symbolic.plan.guess import Broken
 from stead_sym.engines.symbolic.plan.planner import Plan
 from stead_sym.engines.symbolic.step.leaps import Leap
@@ -44,6 +47,15 @@ from stead_sym.support.progress import Progress, Pulse
 
 Looking: TypeAlias = "Callable[[ReachableStates, Bdd], None]"
 """What is called as an exploration goes on, with the states that are new, all of them among those reached."""
+
+_LAYERS = 16
+"""So many steps from the initial states contexts are looked for in the order in which runs come to them."""
+
+_LAYER = 400
+"""So many nodes the states may have that are equally far."""
+
+_WIDE = 64
+"""What is selected of a tool, and its steps, may have so many nodes in the product, per pair of levels."""
 
 
 def explore(
@@ -97,25 +109,28 @@ class ReachableStates:
             if (wrapper := wrappers[agent.name]) is not None
         )
         self.by_agent: dict[str, dict[str, Bdd]] = {
-            agent.name: {
-                name: manager.false if self.wrappers[agent.name] else self.offers.calls[name]
-                for name in agent.tools
-            }
+            agent.name: dict.fromkeys(agent.tools, manager.false)
+            if self.wrappers[agent.name]
+            else {name: self.offers.calls[name] for name in agent.tools}
             for agent in self.deployment.agents
         }
+        self._policies = tuple(finder for finder in self.finders if has_formulas(finder.wrapper))
+        for finder in self._policies:
+            assert isinstance(finder.wrapper.agent, RuleAgent)
+            self.by_agent[finder.agent.name] |= selected_by(finder.wrapper.agent, finder.views, self.offers)
         self.initial = initial_set(plan)
         self.reached = self.initial
         self.sweeps = 0
         self.questions = questions(self.deployment)
         self.open_leaps: dict[tuple[str, int], str] = {}
+        self.has_met_contexts = not self._policies
+        self._covered = manager.false  # where `_wide` calls are among the transitions
 
     # exploration
 
     def explore(self) -> Broken:
         """Find all reachable states; what of the plan's guess turns out broken, nothing if all went well."""
-        self.transitions = self.transitions.selecting(
-            {name: calls for name, calls in self.offers.calls.items() if name in self._undirected}
-        )
+        self.transitions = self.transitions.selecting(self._by_formula)
         todo, m = self.initial, self.manager
         wrong = m.disj([*self._exceeded.values(), self.encoding.doubled_keys])
         while todo != m.false:
@@ -139,18 +154,52 @@ class ReachableStates:
             self._check_leaps(name, number)
         return Broken()
 
+    @property
+    def _by_formula(self) -> Mapping[str, Bdd]:
+        """Per tool what is selected without asking anybody: events, and the calls of agents that select all
+        that they are offered or follow a policy, but for `_wide`."""
+        selected = {event.name: [self.offers.calls[event.name]] for event in self.deployment.events}
+        policies = {finder.agent.name for finder in self._policies}
+        for agent, own in self.by_agent.items():
+            for name, calls in own.items():
+                if agent not in policies or name not in self._wide:
+                    selected.setdefault(name, []).append(calls)
+        return {name: self.manager.disj(calls) for name, calls in selected.items()}
+
     @cached_property
-    def _undirected(self) -> frozenset[str]:
-        """The events, and the tools of agents that select everything they are offered."""
-        agents = (agent for agent in self.deployment.agents if self.wrappers[agent.name] is None)
-        return frozenset(event.name for event in self.deployment.events).union(
-            *(agent.tools for agent in agents)
-        )
+    def _wide(self) -> Mapping[str, Bdd]:
+        """Per tool what policies select of it, where the product with its steps may be far larger than both:
+        such calls are only made in states like those that were reached (`_expected`)."""
+        levels = 1 + 2 * len(self.encoding.state_bits)
+        wide: dict[str, Bdd] = {}
+        for finder in self._policies:
+            for name, calls in self.by_agent[finder.agent.name].items():
+                if calls.dag_size * self.tools[name].steps.dag_size > _WIDE * levels**2:
+                    wide[name] = wide.get(name, self.manager.false) | calls
+        return wide
+
+    @property
+    def _expected(self) -> Bdd:
+        """The states that hold one fact at most of each relation of which every state reached so far does."""
+        m = self.manager
+        return ~m.disj(two for two in self._several.values() if two & self.reached == m.false)
+
+    @cached_property
+    def _several(self) -> Mapping[str, Bdd]:
+        """Per relation the states that hold two of its facts or more."""
+        facts, atom = self.encoding.dynamic_facts, self.encoding.atom
+        return {relation: self.manager.at_least(2, map(atom, of)) for relation, of in facts.items()}
 
     def _decided(self, states: Bdd) -> Mapping[str, Bdd]:
-        """What the agents select in the states that were not decided before."""
+        """What agents select in the states that were not decided before, but for what is `_by_formula`."""
         chosen: dict[str, list[Bdd]] = {}
+        if self._wide and states & ~self._covered != self.manager.false:
+            self._covered = self._expected
+            chosen = {name: [calls & self._covered] for name, calls in self._wide.items()}
         for finder in self.finders:
+            if finder in self._policies:
+                self._check_selects(finder, states)
+                continue
             for selected in finder.decide(states):
                 contexts = sum(len(other.contexts) for other in self.finders)
                 self.report("reach", sweeps=self.sweeps, contexts=contexts)
@@ -159,6 +208,82 @@ class ReachableStates:
                     chosen.setdefault(tool, []).append(calls)
                     own[tool] = own[tool] | calls
         return {tool: self.manager.disj(calls) for tool, calls in chosen.items()}
+
+    def _check_selects(self, finder: ContextFinder, states: Bdd) -> None:
+        """A policy selects some call in each of the states in which its agent is offered one. The wrapper
+        raises the `AgentError` for a state in which it does not."""
+        m, undecided = self.manager, self.offers.by(finder.tools, states)
+        for name, calls in self.by_agent[finder.agent.name].items():
+            undecided = undecided & ~m.and_exist(self.offers.selectors(name), states, calls)
+        if undecided != m.false:
+            context = finder.picked(undecided)
+            [decision] = finder.wrapper.decide([context])
+            raise AssertionError(f"{finder.wrapper.agent.name} selects {decision.calls} in {context}")
+
+    def meets_contexts(self, most: int | None) -> bool:
+        """Have the wrappers of agents that were not asked, since they follow a policy, meet every context of
+        R, False where that takes looking at more than ``most`` bits (`Engine.meets_contexts`)."""
+        bits = len(self.encoding.state_bits)
+        allowance = Allowance(None if most is None else most // max(bits, 1))
+        try:
+            for states in self._by_distance():
+                for finder in self._policies:
+                    for _ in finder.decide(states, allowance):
+                        self.report("contexts", contexts=sum(len(other.contexts) for other in self.finders))
+        except TooMany:
+            return False
+        self.has_met_contexts = True
+        return True
+
+    def _by_distance(self) -> Iterator[Bdd]:
+        """R in parts: for a reader, the contexts of the first steps come first, while steps cost little."""
+        layer = seen = self.initial
+        for _ in range(_LAYERS):
+            if layer.dag_size > _LAYER:
+                break
+            yield layer
+            layer = self.transitions.image(layer) & ~seen
+            seen = seen | layer
+            if layer == self.manager.false:
+                return
+        yield self.reached
+
+    def is_among_alike(self, agent: str) -> bool:
+        """`Engine.is_among_alike`"""
+        [finder] = (finder for finder in self.finders if finder.agent.name == agent)
+        if self.has_met_contexts or finder not in self._policies:
+            return finder.wrapper.is_among_alike
+        return any(self._is_twice(name, calls) for name, calls in self.by_agent[agent].items())
+
+    def _is_twice(self, name: str, calls: Bdd) -> bool:
+        """Whether two of some calls of a tool, a set over the state bits and its selectors, are of one
+        reached state."""
+        m, selectors = self.manager, self.tools[name].interface.selectors
+        if not selectors:
+            return False
+        others = list[Vector]()
+        for selector in selectors:
+            others.append(self.encoding.unused(selector.sort, [*selectors, *others], PARAM))
+        bits = zip(bits_of(selectors), bits_of(others), strict=True)
+        another = m.substitute(calls, {bit: m.var(other) for bit, other in bits})
+        same = m.conj(self.encoding.equal_valid(*pair) for pair in zip(selectors, others, strict=True))
+        return m.conj([self.reached, calls, another & ~same]) != m.false
+
+    def rules_used(self, agent: str) -> RulesUsed:
+        """`Engine.rules_used`"""
+        [finder] = (finder for finder in self.finders if finder.agent.name == agent)
+        rules = finder.wrapper.agent
+        assert isinstance(rules, RuleAgent), "another agent has no rules"
+        if finder not in self._policies:
+            return rules.used(context for context, _ in finder.wrapper.decisions)
+        matching, deciding, left = set[int](), set[int](), self.reached
+        for number, states in enumerate(matched_by(rules, finder.views, self.offers)):
+            if states & self.reached != self.manager.false:
+                matching.add(number)
+            if states & left != self.manager.false:
+                deciding.add(number)
+            left = left & ~states
+        return RulesUsed(frozenset(matching), frozenset(deciding))
 
     # hypotheses
 
@@ -186,13 +311,17 @@ class ReachableStates:
         )
 
     def _check_offers(self, states: Bdd) -> None:
-        """Each state of ``states`` offers a call or enables an event, and each of these has an effect."""
+        """Each state of ``states`` offers a call or enables an event, and each of these has an effect. What a
+        step breaks is told before what comes after it."""
         m = self.manager
         silent = states & ~self.offers.by(self.tools, states)
         if silent != m.false:
+            self._check_room(states)
             raise nothing_offered(self.deployment, self.trace_to(silent))
         for name, calls in self._dead.items():
             dead = m.exist(self._params(name), states & calls)
+            if dead != m.false:
+                self._check_room(states)
             while dead != m.false:
                 run = self.trace_to(dead)
                 self._check_effects(name, run)
@@ -217,13 +346,17 @@ class ReachableStates:
     def _check_room(self, states: Bdd) -> None:
         """No selected call or event exceeds a bound, breaks a key, or inserts more fresh values than U_f has
         left: it would exceed the bound too, since an exact U_f has room for b_S more values than a state
-        holds."""
+        holds. Of several tools it is told of one with a shortest run."""
+        runs: list[tuple[Trace, str]] = []
         for name, tool in self.tools.items():
             over = tool.exceeding | tool.overflow if self.restriction.exact else tool.exceeding
             leaving = states & over & self.transitions.selected[name]
             if leaving != self.manager.false:
-                trace = self.trace_to(self.manager.exist(self.offers.selectors(name), leaving))
-                raise claim_broken(self.deployment, self._with_last_step(trace, name))
+                there = self.manager.exist(self.offers.selectors(name), leaving)
+                runs.append((self.trace_to(there), name))
+        if runs:
+            trace, name = min(runs, key=lambda run: len(run[0].steps))
+            raise claim_broken(self.deployment, self._with_last_step(trace, name))
 
     def _check_steps(self) -> None:
         """Each state has a successor in U_f, as it has in the infinite domain: a restriction whose sizes were

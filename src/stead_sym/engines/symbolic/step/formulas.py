@@ -96,7 +96,7 @@ class Compiler:
                 if primed and not joint:
                     raise ValueError(f"primed symbol outside `ensure`: {formula}")
                 refuse_unknown(relation, self.encoding.schema)
-                return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
+                return self.atom(relation, tuple(denoted(t, env) for t in args), primed)
             case And():
                 return m.conj(map(here, merged(formula, self.single)))
             case Iff(left, right):
@@ -118,6 +118,10 @@ class Compiler:
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
                 raise outside_kernel(formula)
+
+    def atom(self, relation: str, terms: tuple[Vector | Value, ...], primed: bool) -> Bdd:
+        """Where the relation has the tuple that these terms stand for; of D' with ``primed``."""
+        return self.encoding.relation(relation, terms, primed)
 
     def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
