@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sqlite3
 import subprocess
@@ -195,3 +196,36 @@ def test_processes_that_make_one_file_at_once_wait_for_each_other(monkeypatch):
     monkeypatch.setattr(database, "_PATIENCE", 0.05)
     with pytest.raises(OperationalError, match="locked"):
         database._write_ahead(_Refusing(*["database is locked"] * 1000))
+
+
+def test_ctrl_c_leaves_no_transaction_open(tmp_path):
+    """Wherever it comes, and while somebody still holds the exception: else all others wait for a minute."""
+    store = Store(tmp_path / "decisions.sqlite")
+    other = sqlite3.connect(tmp_path / "decisions.sqlite", timeout=0, isolation_level=None)
+    kept = []
+
+    def interrupted_at(moment):
+        """Store something, with Ctrl-C at the moment of this number; whether it came to that."""
+        moments = itertools.count()
+
+        def look(frame, event, argument):
+            if event == "call" and next(moments) == moment:
+                sys.setprofile(None)
+                signal.raise_signal(signal.SIGINT)
+
+        sys.setprofile(look)
+        try:
+            store.put_nodes({str(moment): [-1.0]})
+        except KeyboardInterrupt as error:
+            kept.append(error)
+        finally:
+            sys.setprofile(None)
+        return next(moments) > moment
+
+    for moment in itertools.count():
+        if not interrupted_at(moment):
+            break
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
+    assert len(kept) > 100
+    kept.clear()

@@ -26,6 +26,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from stead_sym.agents.wording import without_secrets
 from stead_sym.errors import StoreError
 from stead_sym.support.extras import install
+from stead_sym.support.interrupts import uninterrupted
 from stead_sym.support.printable import printable
 
 APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files
@@ -122,18 +123,19 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A connection for reading."""
-        with self.reporting(), self._reading, self._reader.connect() as connection:
+        with self.reporting(), uninterrupted(), self._reading, self._reader.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """A connection in a transaction: all of it is done in the end, or nothing after an error."""
+        """A connection in a transaction: all of it is done in the end, or nothing after an error. Ctrl-C
+        waits for that: a transaction that is left open keeps everybody else from the store."""
         if self.is_read_only:
             raise StoreError(
                 f"{self.name}: the store can be read here and not be written, and something has to be"
                 " written; make the file and its folder writable, or go on with a copy"
             )
-        with self.reporting(), self._writing, self._writer.begin() as connection:
+        with self.reporting(), uninterrupted(), self._writing, self._writer.begin() as connection:
             yield connection
 
     def rows(self, connection: sa.Connection, name: str, keys: Iterable[str]) -> Iterator[Row]:
