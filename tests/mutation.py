@@ -2626,6 +2626,24 @@ MUTATIONS = (
         "settled = self._parts.part((), self._mine)",
     ),
     Mutation(
+        "a rule is taken whatever those before it match",
+        "/analyses/views/choices.py",
+        "cases.append(conjunction((_matched(rule, own), *before)))",
+        "cases.append(_matched(rule, own))",
+    ),
+    Mutation(
+        "a policy is followed as if all were shown",
+        "/analyses/views/choices.py",
+        "            and not role.views\n",
+        "",
+    ),
+    Mutation(
+        "a quantifier of a policy ranges over what is in the database",
+        "/analyses/views/choices.py",
+        "        part.binder.declared or is_old(part.body, part.binder.name, frozenset())",
+        "        part is not None",
+    ),
+    Mutation(
         "initial databases are as large as a view",
         "/analyses/views/closure.py",
         "n = self.k + needed",

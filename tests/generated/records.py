@@ -17,6 +17,7 @@ class Maker:
         self.relations = {"S": "a, k", "F": "", **{n: RELATIONS[n] for n in own if self.chance(0.55)}}
         if self.chance(0.3):
             self.relations.pop("R", None)
+        self.tools: dict[str, list[str]] = {"birth": []}
         self.keyed = {name for name in self.relations if name in KEYED and self.chance(0.4)}
 
     def chance(self, p: float) -> bool:
@@ -113,7 +114,10 @@ class Maker:
             for i in range(self.random.choice([0, 1, 1, 1, 1, 2]))
         }
         declared = ", ".join(f"{name}: {sort}" for name, sort in params.items())
-        head = f"{self.random.choice(['tool', 'event'])} t{number}({declared})"
+        kind = self.random.choice(["tool", "event"])
+        if kind == "tool":
+            self.tools[f"t{number}"] = list(params.values())
+        head = f"{kind} t{number}({declared})"
         parts = [self.atom(params, n) if self.chance(0.7) else self.literal(params, n) for n in params]
         if self.chance(0.5):
             parts.append(self.condition(params, self.random.choice([0, 1, 1, 2])))
@@ -139,7 +143,22 @@ class Maker:
             lines.append(
                 f"spec s{i} AG forall x: a, y: a. ({self.atom(scope, 'x')} & {self.atom(scope, 'y')} -> {f})"
             )
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self.policy()]) + "\n"
+
+    def policy(self) -> list[str]:
+        """An agent that is rules, for the tools made before."""
+        lines = ["policy p"]
+        for name, sorts in self.random.sample(sorted(self.tools.items()), len(self.tools)):
+            scope = {f"q{i}": sort for i, sort in enumerate(sorts)}
+            args = [
+                self.random.choice("uvw") if s == "k" and self.chance(0.4) else n for n, s in scope.items()
+            ]
+            if len(args) == 2 and len(set(sorts)) == 1 and self.chance(0.2):
+                args[1] = args[0]
+            known = {n: s for n, s in scope.items() if n in args}
+            when = f" when {self.condition(known, self.random.choice([0, 1, 1, 2]))}" * self.chance(0.6)
+            lines.append(f"  call {name}({', '.join(args)}){when}")
+        return [*lines, "  call idle()"]
 
 
 def text(seed: int) -> str:

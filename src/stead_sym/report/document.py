@@ -383,12 +383,14 @@ class ShownData(Document):
 
 class EveryNumberData(Document):
     """That a specification holds for every number of values of the `sorts`: by `views` parts on `k` of
-    them. The claims in `left_open` are not shown with it."""
+    them. The claims in `left_open` are not shown with it. Unless what the agents select is `followed`, it is
+    shown whatever that is."""
 
     k: Count
     views: Count
     sorts: list[str]
     left_open: list[str]
+    followed: bool
 
 
 class GrowthData(Document):

@@ -245,7 +245,7 @@ class _Run:
         self._written = {spec.name: spec.formula for spec in self._deployment.written.specs}
         self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
         formulas = {name: spec.formula for name, spec in self._specs.items()}
-        self._every_number = EveryNumber(self._deployment, formulas)
+        self._every_number = EveryNumber(self._deployment, formulas, self._wrappers)
 
     def tried(self) -> Iterator[Bounds]:
         """The bounds to try, each after the fragment with the last has been seen."""

@@ -1,7 +1,8 @@
 """Whether a specification holds for every number of records.
 
-One decision: what is shown is shown whatever the agents select, so that it is true of each agent; and no
-unbounded sort is taken to have a bound.
+One decision: agents that are rules are followed where that is possible (`views.choices`), and others may
+select whatever they are offered, so that what is shown is true of each agent; and no unbounded sort is
+taken to have a bound.
 
 Theorem. Let V be invariant (`views.closure`), and let ~f need r values (`views.needs`). If f is true in all
 instances of γ(V) over at most r values, then AG f holds.
@@ -15,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from stead_sym.agents.roles import Wrappers
+from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.closure import Closing, keys_and_bounds
 from stead_sym.analyses.views.gluing import Gluing
 from stead_sym.analyses.views.needs import Outside
@@ -32,17 +35,20 @@ STEPS = 3
 @dataclass(frozen=True, slots=True)
 class Shown:
     """That a specification holds for every number of values of the ``sorts``, by ``views`` parts on ``k``
-    of them; the claims ``left_open``, that there is always a step, are not shown with it."""
+    of them; the claims ``left_open``, that there is always a step, are not shown with it. Unless what the
+    agents select is ``followed``, it is shown whatever that is."""
 
     k: int
     views: int
     sorts: tuple[str, ...]
     left_open: tuple[str, ...] = ()
+    followed: bool = False
 
     @property
     def scope(self) -> tuple[str, ...]:
         """What a reader has to know beside `holds`."""
-        every = f"for every number of {' and '.join(self.sorts)}, whatever an agent selects"
+        whoever = "" if self.followed else ", whatever an agent selects"
+        every = f"for every number of {' and '.join(self.sorts)}{whoever}"
         said = f"{every} ({self.k}-views: {self.views} of them)"
         left = f"not shown for every number: {', '.join(self.left_open)}"
         return (said, left) if self.left_open else (said,)
@@ -70,8 +76,7 @@ def always(formula: Expanded) -> tuple[Expanded, ...] | None:
 class EveryNumber:
     """Some specifications of one deployment, looked at with parts on more and more values."""
 
-    def __init__(self, deployment: Deployment, specs: Mapping[str, Expanded]) -> None:
-        self.deployment = deployment
+    def __init__(self, deployment: Deployment, specs: Mapping[str, Expanded], wrappers: Wrappers) -> None:
         self.sorts = tuple(sort.name for sort in deployment.schema.sorts if sort.values is None)
         self.reasons: dict[str, str] = {}
         self._open: dict[str, tuple[Expanded, ...]] = {}
@@ -79,7 +84,10 @@ class EveryNumber:
             if (sentences := always(formula)) is not None:
                 self._open[name] = sentences
         columns = (sum(sort in self.sorts for sort in r.sorts) for r in deployment.schema.relations)
-        self._ks = iter(range(first := max([1, *columns]), first + STEPS))
+        first = max([1, *columns])
+        self._ks = iter(range(first, first + STEPS))
+        self.deployment = followed(deployment, wrappers, first) if self._open else deployment
+        self._follows = self.deployment.tools != deployment.tools
 
     def further(self, asked: Collection[str]) -> Mapping[str, Shown]:
         """The specifications that parts on the next number of values show; of the others ``reasons`` says
@@ -103,7 +111,7 @@ class EveryNumber:
         for name in shown:
             del self._open[name]
             self.reasons.pop(name, None)
-        return {name: Shown(k, len(closure.views), self.sorts, left_open) for name in shown}
+        return {name: Shown(k, len(closure.views), self.sorts, left_open, self._follows) for name in shown}
 
     def _give_up(self, reason: str) -> None:
         for name in self._open:
