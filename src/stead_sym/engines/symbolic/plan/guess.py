@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.encode.mutex import Columns, Key, possible_keys, singles
 from stead_sym.engines.symbolic.encode.representatives import Draw, possible_anchors
+from stead_sym.engines.symbolic.plan.followers import strengthened
 from stead_sym.engines.symbolic.step.effects import CompiledTool
 from stead_sym.logic.syntax import Binder
 
@@ -70,6 +71,7 @@ class Guess:
 def first_guess(deployment: Deployment, literal: bool) -> Guess:
     """All that the shape of the effects suggests; without names for fresh values where they are
     ``literal``, any unused ones."""
+    deployment = strengthened(deployment)
     keys = possible_keys(deployment)
     return Guess({} if literal else possible_anchors(deployment), keys, singles(deployment, keys))
 

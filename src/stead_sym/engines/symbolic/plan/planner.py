@@ -7,7 +7,7 @@ the guess does not hold, that part is given up and the plan is made anew from wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from stead_sym.deployment.deployment import Deployment
@@ -18,6 +18,7 @@ from stead_sym.engines.symbolic.encode.mutex import fields
 from stead_sym.engines.symbolic.encode.representatives import Naming
 from stead_sym.engines.symbolic.encode.variable_order import arranged
 from stead_sym.engines.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
+from stead_sym.engines.symbolic.plan.followers import strengthened
 from stead_sym.engines.symbolic.plan.foreseen import foreseen
 from stead_sym.engines.symbolic.plan.guess import Broken, Guess, confirm
 from stead_sym.engines.symbolic.plan.relaxation import Relaxation
@@ -74,10 +75,10 @@ def plan(task: Task, guess: Guess, report: Pulse) -> Plan:
 
 def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
     """The plan that the guess makes, or what is broken of the guess."""
-    ground = _grounded(task, guess, report)
+    deployment = strengthened(task.deployment)
+    ground = _grounded(replace(task, deployment=deployment), guess, report)
     if isinstance(ground, Broken):
         return ground
-    deployment = task.deployment
     order = arranged(fields(deployment, ground.dynamic, guess.keys), ground.static, deployment)
     encoding = Encoding(
         Manager(task.backend),
@@ -101,7 +102,7 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
     }
     broken = confirm(tools.values())
     return broken or Plan(
-        task, deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools
+        task, task.deployment, ground.restriction, guess, ground.naming, encoding, compiler, tools
     )
 
 

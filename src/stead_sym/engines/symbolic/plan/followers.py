@@ -1,0 +1,135 @@
+"""Relations that hold facts only while another one does, said once more in the guards that rely on it.
+
+P *follows* Q where P ≠ ∅ implies Q ≠ ∅ in every reachable state. A guard ~exists x̄. Q(x̄) then says that P
+holds nothing either, and where it stands before an insertion into P this is what makes P hold one fact at
+most: a call has one wish, and one number that was wished for, since both are made when there is no call. So
+`strengthened` adds ~exists x̄. P(x̄) to such guards, and what is guessed of P (`encode.mutex`) is confirmed as
+it is of relations that say it themselves. Without it P has a bit for each fact, and a step that depends on
+the fact that holds has a case for each set of them. Only relations between values are worth it, not those
+that mention records: of these each has a bit beside its record in any case.
+
+One decision: that P follows Q is read off the text of the effects. By induction over a run: D0 has it, and an
+effect keeps it that inserts a fact of Q whatever holds, that inserts nothing into P and removes all of it, or
+that neither inserts into P nor removes anything from Q. No reachable state tells the guards apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Clear, Delete, Effect, Insert, Tool
+from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Formula, Not, Var, conjunction, conjuncts
+
+
+def strengthened(deployment: Deployment) -> Deployment:
+    """The deployment with guards that say of relations that follow others that they are empty."""
+    tools = tuple(_strengthened(deployment, tool) for tool in deployment.tools_and_events)
+    if tools == deployment.tools_and_events:
+        return deployment
+    return replace(deployment, written=replace(deployment.written, tools=tools))
+
+
+def _strengthened(deployment: Deployment, tool: Tool) -> Tool:
+    names = [relation.name for relation in deployment.schema.relations]
+    empty = [name for name in names if _says_empty(tool, name)]
+    inserted = {
+        s.atom.relation for effect in tool.effects for s in effect.statements if isinstance(s, Insert)
+    }
+    implied = (
+        _nothing_in(deployment, name)
+        for name in names
+        if name in inserted
+        and name not in empty
+        and _is_of_values(deployment, name)
+        and any(follows(deployment, name, other) for other in empty)
+    )
+    return replace(tool, guard=conjunction((*conjuncts(tool.guard), *implied)))
+
+
+def _is_of_values(deployment: Deployment, relation: str) -> bool:
+    """Whether it has columns, all of sorts with rigid values, which are no records."""
+    rigid = {sort.name for sort in deployment.schema.sorts if sort.rigid}
+    return bool(sorts := deployment.schema.relation(relation).sorts) and rigid.issuperset(sorts)
+
+
+def follows(deployment: Deployment, relation: str, other: str) -> bool:
+    """Whether the text shows that every reachable state with a fact of ``relation`` has one of ``other``."""
+    started = deployment.initially.relations if deployment.initially is not None else ()
+    if relation in started or other in started:
+        return False
+    if deployment.init.tuples(relation) and not deployment.init.tuples(other):
+        return False
+    return all(
+        _keeps(effect, relation, other) for tool in deployment.tools_and_events for effect in tool.effects
+    )
+
+
+def _keeps(effect: Effect, relation: str, other: str) -> bool:
+    if effect.is_ensure:
+        return False
+    if any(
+        isinstance(s, Insert) and s.atom.relation == other and not s.binders and s.where == TRUE
+        for s in effect.statements
+    ):
+        return True
+    if any(isinstance(s, Insert) and s.atom.relation == relation for s in effect.statements):
+        return False
+    return relation in set(_emptied(effect)) or not any(_removes(s, other) for s in effect.statements)
+
+
+def _removes(statement: object, relation: str) -> bool:
+    match statement:
+        case Clear(relations):
+            return relation in relations
+        case Delete(atom):
+            return atom.relation == relation
+        case _:
+            return False
+
+
+def _emptied(effect: Effect) -> Iterator[str]:
+    """The relations of which an effect deletes every fact."""
+    for statement in effect.statements:
+        match statement:
+            case Clear(relations):
+                yield from relations
+            case Delete(atom, binders, where) if where == TRUE:
+                if _is_any(atom, {binder.name for binder in binders}):
+                    yield atom.relation
+            case _:
+                pass
+
+
+def _says_empty(tool: Tool, relation: str) -> bool:
+    """The guard has a conjunct ~exists x̄. P(x̄)."""
+    return any(
+        isinstance(part, Not) and _is_some(part.body, relation, frozenset()) for part in conjuncts(tool.guard)
+    )
+
+
+def _is_some(formula: Formula, relation: str, bound: frozenset[str]) -> bool:
+    match formula:
+        case Exists(binder, body):
+            return _is_some(body, relation, bound | {binder.name})
+        case Atom():
+            return formula.relation == relation and _is_any(formula, bound)
+        case _:
+            return False
+
+
+def _is_any(atom: Atom, bound: set[str] | frozenset[str]) -> bool:
+    """The atom is P(x, y, …) with variables that are bound and differ, so that it is about every fact."""
+    names = [term.name for term in atom.args if isinstance(term, Var)]
+    return len(set(names)) == len(names) == len(atom.args) and bound.issuperset(names)
+
+
+def _nothing_in(deployment: Deployment, relation: str) -> Formula:
+    """~exists x̄. P(x̄)"""
+    sorts = deployment.schema.relation(relation).sorts
+    binders = [Binder(f"of_{relation}_{k}", sort) for k, sort in enumerate(sorts)]
+    some: Formula = Atom(relation, tuple(Var(binder.name) for binder in binders))
+    for binder in reversed(binders):
+        some = Exists(binder, some)
+    return Not(some)
