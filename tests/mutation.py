@@ -1527,7 +1527,7 @@ MUTATIONS = (
     Mutation(
         "a rule's variable may stand for two values",
         "explore/policies.py",
-        "yield self.encoding.equal_valid(scope[term.name], selector)",
+        "yield self.encoding.equal(scope[term.name], selector)",
         "pass",
     ),
     Mutation(

@@ -93,7 +93,7 @@ class _Policy:
             if not isinstance(term, Var):
                 yield self.encoding.is_value(selector, str(denoted(term, scope)))
             elif term.name in scope:
-                yield self.encoding.equal_valid(scope[term.name], selector)
+                yield self.encoding.equal(scope[term.name], selector)
             else:
                 scope[term.name] = selector
         yield from self.reader.conjuncts(rule.when, scope)

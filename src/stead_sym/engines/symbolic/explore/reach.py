@@ -266,7 +266,7 @@ class ReachableStates:
             others.append(self.encoding.unused(selector.sort, [*selectors, *others], PARAM))
         bits = zip(bits_of(selectors), bits_of(others), strict=True)
         another = m.substitute(calls, {bit: m.var(other) for bit, other in bits})
-        same = m.conj(self.encoding.equal_valid(*pair) for pair in zip(selectors, others, strict=True))
+        same = m.conj(self.encoding.equal(*pair) for pair in zip(selectors, others, strict=True))
         return m.conj([self.reached, calls, another & ~same]) != m.false
 
     def rules_used(self, agent: str) -> RulesUsed:
