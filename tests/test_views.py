@@ -17,21 +17,23 @@ from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import wrap_all
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.analyses.deepening.deepen import deepen
+from stead_sym.analyses.deepening.fragment import fragment, leaping
 from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.closure import Closing, Closure, keys_and_bounds
-from stead_sym.analyses.views.every_number import always
+from stead_sym.analyses.views.every_number import EveryNumber, always
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.parts import Facts, renamed_facts
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import enabled, offer, outcomes
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import NoInitialState, Undecided
+from stead_sym.errors import NoEffect, NoInitialState, NothingOffered, Undecided
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Globally
 from stead_sym.relational.instance import Fact, Instance
 
 CASES = int(os.environ.get("VIEWS_CASES", "16"))
+BOUND = int(os.environ.get("VIEWS_BOUND", "3"))
 RECORDS = 4
 STATES = 150
 
@@ -413,3 +415,34 @@ def test_every_reachable_state_has_its_parts_among_the_views(
         tight += used == closure.views
     assert looked_at > CASES / 4
     assert tight > looked_at / 2  # a larger set of views would pass, too, and show less
+
+
+@pytest.mark.parametrize("agent", ["any", "p"])
+def test_what_holds_for_every_number_fails_within_no_bounds(
+    monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    monkeypatch.setattr("stead_sym.analyses.views.closure.MOST_INSTANCES", 1_000)
+    monkeypatch.setattr("stead_sym.analyses.views.gluing.MOST_JOINED", 10_000)
+    shown = failed = 0
+    for seed in range(1000, 1000 + CASES):
+        deployment = st.parse_deployment(text(seed))
+        names = [spec.name for spec in deployment.specs]
+        search = EveryNumber(
+            deployment, {s.name: s.formula for s in deployment.specs}, wrap_all(deployment, agent)
+        )
+        leaps = leaping(deployment)
+        try:
+            holding = {name for _ in range(2) for name in search.further(names)}
+            for b in range(1, BOUND + 1):
+                part = fragment(leaps, {"a": b, "b": min(b, 2)})
+                specs = tuple(replace(s, formula=part.possible(s.formula)) for s in deployment.specs)
+                written = replace(part.deployment.written, specs=specs)
+                result = st.verify(replace(part.deployment, written=written), agent, names, findings=False)
+                failing = {name for name in names if result[name].holds is False}
+                assert not holding & failing, f"seed {seed} within {b}"
+                failed += len(failing)
+        except (NoInitialState, NoEffect, NothingOffered):
+            continue
+        shown += len(holding)
+    assert shown > CASES / 2
+    assert failed
