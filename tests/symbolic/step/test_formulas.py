@@ -12,8 +12,10 @@ from generated.formulas import Signature, assignments, formulas
 from stead_sym.deployment.ensure import ensured
 from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
+from stead_sym.engines.symbolic.encode.values import PARAM
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.logic.evaluate import holds
+from stead_sym.logic.syntax import Atom, Binder, Count, Equal, Exists, Not, Var
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
@@ -114,6 +116,21 @@ def test_at_least(number, members):
     found = made.manager.at_least(number, functions)
     for i, row in enumerate(rows):
         assert m.satisfies(found, row) == (sum(i in member for member in members) >= number)
+
+
+def test_a_bound_variable_may_have_the_name_of_one_in_scope():
+    """What a formula means depends on its free variables only: also over one-hot vectors, which a bound
+    variable of the same name shadows, it is kept for other scopes."""
+    made = Compiler(compiler().encoding, PARAM)
+    encoding = made.encoding
+    x = Binder("x", "k")
+    for formula in (
+        Exists(x, Equal(Var("x"), Var("x"))),
+        Count("atleast", 2, x, Not(Atom("S", (Var("x"),)))),
+    ):
+        found = made.formula(formula, {"x": encoding.vector(PARAM, "k", 0)})
+        assert encoding.are_states(found)
+        assert found == Compiler(encoding, PARAM).formula(formula, {})
 
 
 def test_counts_count_active_values_only():

@@ -96,7 +96,7 @@ class Compiler:
                 if primed and not joint:
                     raise ValueError(f"primed symbol outside `ensure`: {formula}")
                 refuse_unknown(relation, self.encoding.schema)
-                return self.atom(relation, tuple(denoted(t, env) for t in args), primed)
+                return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
             case And():
                 return m.conj(map(here, merged(formula, self.single)))
             case Iff(left, right):
@@ -119,28 +119,30 @@ class Compiler:
             case _:
                 raise outside_kernel(formula)
 
-    def atom(self, relation: str, terms: tuple[Vector | Value, ...], primed: bool) -> Bdd:
-        """Where the relation has the tuple that these terms stand for; of D' with ``primed``."""
-        return self.encoding.relation(relation, terms, primed)
-
     def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
         vector = self.bound_vector(binder, env)
         inner = self._compiled(body, {**env, binder.name: vector}, joint)
-        among = self.ranging(binder, vector, body, joint=joint) & self.encoding.care & self._some(body, env)
+        among = (
+            self.ranging(binder, vector, body, joint=joint)
+            & self.encoding.care
+            & self._some(binder, body, env)
+        )
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
     def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """active(x) ∧ ⟦body⟧ for at least so many values of the variable x that is bound."""
         vector = self.bound_vector(binder, env)
         inner = self._compiled(body, {**env, binder.name: vector}, joint)
-        among = self.ranging(binder, vector, body, joint=joint) & self._some(body, env)
+        among = self.ranging(binder, vector, body, joint=joint) & self._some(binder, body, env)
         return self.so_many(number, vector, inner & among)
 
-    def _some(self, body: Core, env: Environment) -> Bdd:
-        """The one-hot vectors that the formula reads have a value. A code with several bits set stands for
-        none, and over all such codes a quantified function can have exponentially many nodes."""
-        terms = dict.fromkeys(env[name] for name in sorted(free_variables(body)) if name in env)
+    def _some(self, binder: Binder, body: Core, env: Environment) -> Bdd:
+        """The one-hot vectors have a value that the formula reads besides the bound variable, whose name may
+        be one of the scope too. A code with several bits set stands for none, and over all such codes a
+        quantified function can have exponentially many nodes."""
+        names = free_variables(body) - {binder.name}
+        terms = dict.fromkeys(env[name] for name in sorted(names) if name in env)
         one_hot = (term for term in terms if isinstance(term, Vector) and term.one_hot)
         return self.manager.conj(map(self.encoding.valid, one_hot))
 
