@@ -25,7 +25,7 @@ from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.parts import Facts, renamed_facts
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import around
-from stead_sym.deployment.semantics import enabled, offer, outcomes
+from stead_sym.deployment.semantics import enabled, offer, outcomes, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import NoEffect, NoInitialState, NothingOffered, Undecided
 from stead_sym.logic.evaluate import holds
@@ -293,9 +293,9 @@ def test_a_policy_is_followed() -> None:
     [
         ("policy r\n call t(x) when ~Q(x)\n call idle()", True),
         ("policy r\n call t(x) when exists z in k. S(x, z)\n call idle()", True),
-        ("policy r\n call t(x) when forall z: k. z = u\n call idle()", False),  # u may be shown or not
+        ("policy r\n call t(x) when forall z: k. z = u\n call idle()", True),  # of the values shown
         ("policy r\n call t(x) when forall y. exists z. R(y, z)\n call idle()", False),
-        ("policy r\n call t(x) when ~Q(x)\n call idle()\nview P(x)", False),
+        ("policy r\n call t(x) when ~Q(x)\n call idle()\nview P(x)", True),
     ],
 )
 def test_which_policies_are_followed(more: str, is_followed: bool) -> None:
@@ -307,7 +307,8 @@ def test_which_policies_are_followed(more: str, is_followed: bool) -> None:
 def test_a_guard_says_what_a_policy_selects() -> None:
     seen = followed_tools = 0
     for seed in range(CASES):
-        deployment = st.parse_deployment(text(seed))
+        views = ("", "view F()\nview S(x, z) where F() | z = u\n", "view F()\n")[seed % 3]
+        deployment = st.parse_deployment(text(seed) + views)
         guarded = followed(deployment, wrap_all(deployment, "p"), 2)
         changed = {t.name for t, g in zip(deployment.tools, guarded.tools, strict=True) if t.guard != g.guard}
         followed_tools += len(changed)
@@ -346,7 +347,8 @@ def selected(deployment: st.Deployment, state: Instance, agent: str) -> frozense
     offered = offer(deployment, state)
     if agent == "any" or not offered:
         return offered | enabled(deployment, state)
-    [answer] = RuleAgent.of(deployment, agent).select([DecisionContext(state, offered)])
+    shown = view(deployment, state, deployment.agents[0])
+    [answer] = RuleAgent.of(deployment, agent).select([DecisionContext(shown, offered)])
     return answer | enabled(deployment, state)
 
 

@@ -28,6 +28,7 @@ from generated.deployments import deployments
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.certificate.write import write_certificate
+from stead_sym.deployment.selecting import Selecting
 from stead_sym.engines.symbolic.bdd import fixpoint
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.check import operators, satisfaction
@@ -36,7 +37,7 @@ from stead_sym.engines.symbolic.check.operators import Operators
 from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.encode.values import Values
 from stead_sym.engines.symbolic.engine import SymbolicEngine
-from stead_sym.engines.symbolic.explore.contexts import ContextFinder
+from stead_sym.engines.symbolic.explore.policies import CompiledPolicy
 from stead_sym.engines.symbolic.explore.reach import ReachableStates
 from stead_sym.engines.symbolic.explore.views import Views
 from stead_sym.engines.symbolic.plan import planner
@@ -47,7 +48,7 @@ from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.engines.symbolic.step.updates import Writer
 from stead_sym.errors import SteadError, Undecided
 from stead_sym.evidence.tree import Evidence, Node, Unshown
-from stead_sym.logic.syntax import Not
+from stead_sym.logic.syntax import Atom, Not
 from stead_sym.verification.verify import verify
 
 MAX_STATES = 300
@@ -130,14 +131,17 @@ def _forall_as_exists(self, binder, body, env, joint=False, *, own=Checker._exis
     return own(self, binder, body.body if isinstance(body, Not) else body, env, joint)
 
 
-def _selects_all(self, met, calls, *, own=ContextFinder._settle):
+def _selects_all(self):
     """What is offered is selected."""
-    return own(self, met, met.context.calls)
+    return {name: self._offers.calls[name] for name in self.role.tools}
 
 
-def _selects_least(self, met, calls, *, own=ContextFinder._settle):
-    """One call instead of all in the orbit, or another one than the agent's."""
-    return own(self, met, sorted(met.context.calls)[:1])
+def _selects_by_every_line(self):
+    """What any line of the policy matches is selected."""
+    matched = {name: [self.manager.false] for name in self.role.tools}
+    for rule in self._own:
+        matched[rule.tool].append(self._matches(rule))
+    return {name: self.manager.disj(parts) for name, parts in matched.items()}
 
 
 def _only_first_alternative(self, tool, report, *, own=EffectCompiler.tool):
@@ -146,6 +150,10 @@ def _only_first_alternative(self, tool, report, *, own=EffectCompiler.tool):
 
 def _nothing_leaves(self, deleted, *, own=Writer._leaving):
     return self.manager.false
+
+
+def _everything_read(self, relation, args):
+    return Atom(relation, tuple(args))
 
 
 def _everything_shown(self, shown, terms, compiler):
@@ -257,13 +265,21 @@ FAULTS = (
         ((Views, "numbers", lambda self, facts, calls: ()),),
         PROFILES["deployments"],
     ),
-    Fault("views are not cut", ((Views, "is_shown", _everything_shown),), PROFILES["workflows"]),
+    Fault(
+        "views are not cut",
+        ((Views, "is_shown", _everything_shown), (Selecting, "_shown", _everything_read)),
+        PROFILES["workflows"],
+    ),
     Fault(
         "all that is offered is selected",
-        ((ContextFinder, "_settle", _selects_all),),
+        ((CompiledPolicy, "selected", _selects_all),),
         PROFILES["deployments"],
     ),
-    Fault("another call is selected", ((ContextFinder, "_settle", _selects_least),), PROFILES["workflows"]),
+    Fault(
+        "no line of a policy is first",
+        ((CompiledPolicy, "selected", _selects_by_every_line),),
+        PROFILES["deployments"],
+    ),
     Fault(
         "only the first alternative is taken",
         ((EffectCompiler, "tool", _only_first_alternative),),

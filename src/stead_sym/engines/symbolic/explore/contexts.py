@@ -79,8 +79,8 @@ class ContextFinder:
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
         self._matched: set[DecisionContext] = set()  # those of `contexts` that are shown at no place
         self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
-        self.views = Views(deployment, agent, compiler, offers)
-        self._locator = Locator(self.views, wrapper)
+        self._views = Views(deployment, agent, compiler, offers)
+        self._locator = Locator(self._views, wrapper)
 
     def decide(self, states: Bdd, allowance: Allowance | None = None) -> Iterator[Mapping[str, Bdd]]:
         """Decide every state of ``states``: what the agent selects, as relations over the state
@@ -153,7 +153,7 @@ class ContextFinder:
         """What the agent is shown and offered in one state, given as bits."""
         m, facts, calls = self.manager, list[Fact](), list[Call]()
         here, bits = m.cube(state), self.encoding.state_bits
-        for relation, (vectors, there) in self.views.one_hot.items():
+        for relation, (vectors, there) in self._views.one_hot.items():
             tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
             facts += (Fact(relation, args) for args in tuples)
         for name in self.tools:
@@ -225,8 +225,8 @@ class ContextFinder:
     def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
         """match_K over ``among``, or all states: x names exactly what D shows and offers."""
         matching = self.encoding.care if among is None else among
-        numbers = self.views.numbers(context.view.facts, context.calls)
-        few = (self.views.at_most(name, number) for name, number in numbers)
+        numbers = self._views.numbers(context.view.facts, context.calls)
+        few = (self._views.at_most(name, number) for name, number in numbers)
         for condition in chain(self._present(context, naming), few):
             matching = matching & condition
             if matching == self.manager.false:
@@ -243,7 +243,7 @@ class ContextFinder:
         """
         left = [
             (self._terms(args, naming), shown)
-            for shown in self.views.shown.values()
+            for shown in self._views.shown.values()
             for args in sorted(context.view.tuples(shown.relation))
         ] + [(self._terms(call.args, naming), call.tool) for call in sorted(context.calls)]
         placed: list[Vector] = []
@@ -264,7 +264,7 @@ class ContextFinder:
             if isinstance(said, str):
                 conditions.append(self._beside.offered(self.tools[said].tool, terms))
             else:
-                conditions.append(self.views.is_shown(said, terms, self._beside))
+                conditions.append(self._views.is_shown(said, terms, self._beside))
             yield self.manager.conj(conditions)
 
     def _is_name(self, vector: Vector, others: Iterable[Vector]) -> Bdd:

@@ -3,7 +3,7 @@ selectors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
@@ -46,8 +46,13 @@ class Offers:
 
     def condition(self, name: str, formula: Formula) -> Bdd:
         """⟦f⟧ over the state bits and a tool's selectors, for a first-order formula over its parameters."""
+        return self.beside.formula(formula, self._scope(name))
+
+    def conjuncts(self, name: str, formula: Formula) -> Iterator[Bdd]:
+        """Sets whose intersection is `condition`."""
+        return self.beside.conjuncts(formula, self._scope(name))
+
+    def _scope(self, name: str) -> Mapping[str, Vector]:
+        """The selectors of a tool, by the names of its parameters."""
         tool = self.tools[name]
-        env: dict[str, Vector] = dict(
-            zip((param.name for param in tool.tool.params), tool.selectors, strict=True)
-        )
-        return self.beside.formula(formula, env)
+        return dict(zip((param.name for param in tool.tool.params), tool.selectors, strict=True))

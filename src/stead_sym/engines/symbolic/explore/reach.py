@@ -36,7 +36,7 @@ from stead_sym.engines.symbolic.explore.contexts import ContextFinder
 from stead_sym.engines.symbolic.explore.initial import initial_set
 from stead_sym.engines.symbolic.explore.located import Allowance, TooMany
 from stead_sym.engines.symbolic.explore.offers import Offers
-from stead_sym.engines.symbolic.explore.policies import has_formulas, matched_by, selected_by
+from stead_sym.engines.symbolic.explore.policies import CompiledPolicy, has_formulas
 from stead_sym.engines.symbolic.plan.guess import Broken
 from stead_sym.engines.symbolic.plan.planner import Plan
 from stead_sym.engines.symbolic.step.leaps import Leap
@@ -116,8 +116,7 @@ class ReachableStates:
         }
         self._policies = tuple(finder for finder in self.finders if has_formulas(finder.wrapper))
         for finder in self._policies:
-            assert isinstance(finder.wrapper.agent, RuleAgent)
-            self.by_agent[finder.agent.name] |= selected_by(finder.wrapper.agent, finder.views, self.offers)
+            self.by_agent[finder.agent.name] |= self._compiled(finder).selected()
         self.initial = initial_set(plan)
         self.reached = self.initial
         self.sweeps = 0
@@ -269,15 +268,20 @@ class ReachableStates:
         same = m.conj(self.encoding.equal(*pair) for pair in zip(selectors, others, strict=True))
         return m.conj([self.reached, calls, another & ~same]) != m.false
 
+    def _compiled(self, finder: ContextFinder) -> CompiledPolicy:
+        """The policy of an agent that follows one."""
+        rules = finder.wrapper.agent
+        assert isinstance(rules, RuleAgent), "`has_formulas`"
+        return CompiledPolicy(self.deployment, finder.agent, rules.policy.rules, self.offers)
+
     def rules_used(self, agent: str) -> RulesUsed:
         """`Engine.rules_used`"""
         [finder] = (finder for finder in self.finders if finder.agent.name == agent)
-        rules = finder.wrapper.agent
-        assert isinstance(rules, RuleAgent), "another agent has no rules"
         if finder not in self._policies:
-            return rules.used(context for context, _ in finder.wrapper.decisions)
+            assert isinstance(finder.wrapper.agent, RuleAgent), "another agent has no rules"
+            return finder.wrapper.agent.used(context for context, _ in finder.wrapper.decisions)
         matching, deciding, left = set[int](), set[int](), self.reached
-        for number, states in enumerate(matched_by(rules, finder.views, self.offers)):
+        for number, states in self._compiled(finder).matched().items():
             if states & self.reached != self.manager.false:
                 matching.add(number)
             if states & left != self.manager.false:

@@ -1,0 +1,136 @@
+"""What a rule of a policy asks of a call, as a first-order formula over the state.
+
+A rule `call ω(t) when f` is evaluated on what its agent is shown, and its quantifiers range over the values
+that the agent is shown or that stand in calls it is offered (`agents.rules`). Let [f] be f with
+
+    [P(t)]  =  P(t) ∧ ⋁ { g(t) : a line `view P(x) where g` of the agent },
+    [∃x. f] =  ∃x. occurs(x) ∧ [f],      and so for `atleast n x. f`,
+
+where occurs(x) says that x stands in a shown fact or an offered call; where f says by a fact that x is
+active, x stands in a shown one. An agent without `view` lines is shown all facts.
+
+Law. D, σ ⊨ [f] iff view(D), σ ⊨ f over these values. By induction on f: an atom is true of the shown tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole, Rule
+from stead_sym.deployment.tool import Tool
+from stead_sym.logic.activity import implies_active
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import (
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Count,
+    Equal,
+    Exists,
+    Formula,
+    Term,
+    Var,
+    conjunction,
+    disjunction,
+    map_children,
+)
+
+
+@dataclass(frozen=True)
+class Selecting:
+    """The rules of one agent, as formulas over the state."""
+
+    deployment: Deployment
+    role: AgentRole
+
+    def matched(self, rule: Rule, args: Sequence[Term]) -> Formula:
+        """That the arguments fit the rule's pattern and its `when`."""
+        first: dict[str, Term] = {}
+        equal: list[Formula] = []
+        for term, arg in zip(rule.args, args, strict=True):
+            known = first.setdefault(term.name, arg) if isinstance(term, Var) else term
+            if known is not arg:
+                equal.append(Equal(arg, known))
+        return conjunction((*equal, substitute(self.read(core(rule.when)), first)))
+
+    def offered_and_matched(self, rule: Rule) -> Formula:
+        """∃w. guard(w) ∧ match(w): the rule matches some call."""
+        tool = self.deployment.tool(rule.tool)
+        return self._of_some_call(tool, own_args(tool), self.matched(rule, own_args(tool)))
+
+    def read(self, formula: Core) -> Formula:
+        """[f]"""
+        match formula:
+            case Atom(relation, args):
+                return self._shown(relation, args)
+            case Exists(binder, body) | Count("atleast", _, binder, body):
+                inner = self.read(body)
+                if binder.declared or implies_active(body, binder.name):
+                    return replace(formula, body=inner)
+                finite = self.deployment.schema.sort(binder.sort).values is not None
+                ranging = And((self._occurs(binder), inner))
+                return replace(formula, binder=replace(binder, declared=finite), body=ranging)
+            case _:
+                return map_children(self.read, formula)
+
+    def _shown(self, relation: str, args: Sequence[Term]) -> Formula:
+        """That a tuple of a relation is shown."""
+        if not self.role.views:
+            return Atom(relation, tuple(args))
+        cuts = (
+            substitute(line.where, dict(zip((param.name for param in line.params), args, strict=True)))
+            for line in self.role.views
+            if line.relation == relation
+        )
+        return conjunction((Atom(relation, tuple(args)), disjunction(tuple(cuts))))
+
+    def _occurs(self, binder: Binder) -> Formula:
+        """That the value of a variable stands in a shown fact or an offered call."""
+        if not self.role.views and self.deployment.schema.sort(binder.sort).values is None:
+            return TRUE  # it is active, and all that is active is shown
+        return disjunction((*self._in_facts(binder), *self._in_calls(binder)))
+
+    def _in_facts(self, binder: Binder) -> Iterator[Formula]:
+        for relation in self.deployment.schema.relations:
+            for place, sort in enumerate(relation.sorts):
+                if sort == binder.sort:
+                    others = [Binder(f"{binder.name}.{k}", other) for k, other in enumerate(relation.sorts)]
+                    args = [Var(binder.name if k == place else b.name) for k, b in enumerate(others)]
+                    yield _some(others[:place] + others[place + 1 :], self._shown(relation.name, args))
+
+    def _in_calls(self, binder: Binder) -> Iterator[Formula]:
+        for name in self.role.tools:
+            tool = self.deployment.tool(name)
+            for place, param in enumerate(tool.params):
+                if param.sort == binder.sort:
+                    args = [Var(f"{binder.name}.{k}") for k in range(len(tool.params))]
+                    args[place] = Var(binder.name)
+                    yield self._of_some_call(tool, args, TRUE, fixed=place)
+
+    def _of_some_call(
+        self, tool: Tool, args: Sequence[Var], formula: Formula, fixed: int | None = None
+    ) -> Formula:
+        """That the formula is true of some offered call of the tool, its arguments being variables; the one
+        at the ``fixed`` place is free."""
+        guard = substitute(tool.guard, dict(zip((param.name for param in tool.params), args, strict=True)))
+        binders = []
+        for place, (param, arg) in enumerate(zip(tool.params, args, strict=True)):
+            finite = self.deployment.schema.sort(param.sort).values is not None
+            if place != fixed:
+                binders.append(Binder(arg.name, param.sort, declared=finite))
+        return _some(binders, conjunction((guard, formula)))
+
+
+def own_args(tool: Tool) -> tuple[Var, ...]:
+    """The parameters of a tool as the arguments of its call."""
+    return tuple(Var(param.name) for param in tool.params)
+
+
+def _some(binders: Sequence[Binder], formula: Formula) -> Formula:
+    for binder in reversed(binders):
+        formula = Exists(binder, formula)
+    return formula
