@@ -163,7 +163,9 @@ def test_without_contexts_several_calls_may_be_a_choice_among_alike(monkeypatch)
         assert not result.engine.whatever_chosen(desk.specs[0].formula, holds=True)
 
 
-def test_a_policy_that_selects_nothing_somewhere_is_an_error():
+def test_a_policy_that_selects_nothing_somewhere_is_an_error(monkeypatch):
+    """Also where no context is looked for."""
+    monkeypatch.setattr("stead_sym.verification.verify.MOST_LOOKED_AT", 0)
     desk = stead_sym.parse_deployment(_TWO.format(when="true").replace("  call idle()\n", ""))
     with pytest.raises(AgentError, match=r"policy p selects nothing for .*Done"):
         stead_sym.verify(desk, "p")
@@ -175,3 +177,31 @@ def test_constants_that_the_wrapper_renames_are_not_known_to_a_policy():
     blind = CanonicalWrapper(RuleAgent.of(desk, "p"), desk.schema, desk.tools)
     assert stead_sym.verify(desk, blind, findings=False).states == 1
     assert stead_sym.verify(desk, wrap(desk, "p"), findings=False).states == 2
+
+
+_SHARED = """deployment shared
+sort a
+relation R(a)
+relation Done(a)
+agent one
+  tools take, idle
+  policy p
+    call idle()
+agent two
+  tools take
+tool take(x: a)
+  guard R(x) & ~Done(x)
+  effect insert Done(x)
+tool idle()
+init
+  R(r1)
+  R(r2)
+"""
+
+
+def test_an_agent_that_selects_everything_keeps_a_tool_that_it_shares(monkeypatch):
+    monkeypatch.setattr(reach, "_WIDE", -1)
+    desk = stead_sym.parse_deployment(_SHARED)
+    pair = both(desk, {"one": "p", "two": "any"})
+    assert pair.symbolic.states == pair.explicit.states == 4
+    assert pair.symbolic.transitions == pair.explicit.transitions
