@@ -41,7 +41,12 @@ SLIPS = [
     ("spec s F(State@(_, open))", TEMPORAL),
     ("spec s (State(_, open) @U State(_, done))", "`A[f U g]` speaks of all runs, `E[f U g]` of some run"),
     ("spec s AG forall c. (c@.state = open)",
-     "a record has no fields: write the fact, such as `Status(x, open)`"),
+     "a record has no fields: write the fact, such as `Status(x, open)`, or by columns"
+     " `Order(id = x, status = open)`"),
+    ("tool t(c: case) effect set State(c).state @+= open",
+     "`set P(k).c = t` takes one value, without arithmetic"),
+    ("tool t(c: case) effect ensure State'(id @= c, x)",
+     "arguments stand there in their order, without names of columns"),
     ("tool t(c: case) effect set State(c, done) @if State(c, open)", CONDITION.format("where")),
     ("tool t(c: case) policy p call t(c) @where State(c, open)", CONDITION.format("when")),
     ("tool t(c: case) @when State(c, open)", CONDITION.format("guard")),
@@ -49,7 +54,7 @@ SLIPS = [
      "the lines are tried from the top: write `call …` alone"),
     ("tool t(c: case) guard State(c, open) @set State(c, done)", "statements stand below `effect`"),
     ("tool t(c: case) effect @State(c, done) = true", FACTS),
-    ("relation Due(case@: id)", "a column is its sort, without a name: `relation P(s, t key)`"),
+    ("relation Due(case: id@: id)", "a column is `SORT`, or `NAME: SORT`, and `key` stands after it"),
     ("spec s@: true", "no colon stands there"),
     ("tool t()@: effect clear Seen", "no colon stands there"),
     ("tool t() effect clear Seen@; clear State", "nothing stands between items, or between statements"),
@@ -85,7 +90,7 @@ def test_every_habit_is_met_above() -> None:
         ("spec s AG (Seen(_, _) & @", "a formula"),  # an end has no habit
         ("bound case @-1", "a number"),  # a sign, and no arithmetic
         ("relation Due(@3)", "a name or `)`"),
-        ("spec s Seen(_ @_)", "`,` or `)`"),
+        ("spec s Seen(_ @_)", "`=`, `,` or `)`"),
     ],
 )  # fmt: skip
 def test_without_a_habit_the_message_lists_what_could_stand_there(text: str, expected: str) -> None:

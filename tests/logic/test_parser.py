@@ -109,7 +109,7 @@ def test_places():
         ("P(x) &\n", "f:1:7: unexpected end; expected a formula"),
         ("P(x) & & Q", 'f:1:8: unexpected "&"; expected a formula'),
         ("P(x)\nQ(x)", 'f:2:1: unexpected "Q"; expected a connective (& | -> <->) or the end'),
-        ("P(x", "f:1:4: unexpected end; expected `,` or `)`"),
+        ("P(x", "f:1:4: unexpected end; expected `=`, `,` or `)`"),
         ("P(x,)", 'f:1:5: unexpected ")"; expected a name or a number'),
         ("forall x) P(x)", 'f:1:9: unexpected ")"; expected `in`, `.`, `,` or `:`'),
         ("exists x: . P(x)", 'f:1:11: unexpected "."; expected a name'),

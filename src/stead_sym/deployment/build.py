@@ -215,7 +215,8 @@ def build_deployment(
     ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B, `ordered(…)`
     or a `range` of numbers for an ordered one. ``init``: facts, and
     `facts_from(…)`. ``relations``: the sorts of the columns, with `key` after
-    those of a key. ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
+    those of a key, and names before them (`"id: order key, state: status"`).
+    ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
     ``fair``: what stands after the word `fair` in a file, such as ``"event approve"``.
     ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
@@ -271,14 +272,19 @@ def build_deployment(
 
 def _relation(name: str, columns: Names) -> Relation:
     """`P(order key, status)`."""
-    words = [column.split() for column in _names(columns)]
+    words = [column.replace(":", " : ").split() for column in _names(columns)]
     for column in words:
-        if len(column) > 2 or (len(column) == 2 and column[1] != "key"):
+        named = column[2:] if column[1:2] == [":"] else column
+        if named[1:] not in ([], ["key"]) or ":" in named:
             raise DeclarationError(
-                f"the column {' '.join(column)!r} of {name} is no sort; write a sort, or a sort and `key`"
+                f"the column {' '.join(column)!r} of {name} is no sort; write a sort, or a sort and `key`,"
+                " after a name and a colon if you like"
             )
-    keys = tuple(k for k, column in enumerate(words) if len(column) == 2)
-    return Relation(name, tuple(column[0] if column else "" for column in words), keys)
+    keys = tuple(k for k, column in enumerate(words) if len(column) > 1 and column[-1] == "key")
+    sorts = [[word for word in column if word != ":"] for column in words]
+    for k in keys:
+        sorts[k] = sorts[k][:-1]
+    return Relation.of_columns(name, [column or [""] for column in sorts], keys)
 
 
 def _expect(what: str, given: object, *kinds: type) -> None:

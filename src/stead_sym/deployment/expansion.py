@@ -3,7 +3,8 @@
 Uses of `define` and the wildcards of formulas are expanded, and two statements become others:
 
 - `delete P(c, _)` is `delete P(c, x) for x`, since a value of a fact is active;
-- `set P(k, v)` is `delete P(k, _)` and `insert P(k, v)`, k being the columns of the key.
+- `set P(k, v)` is `delete P(k, _)` and `insert P(k, v)`, k being the columns of the key; for those of a
+  single column see `deployment.column_sets`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
+from stead_sym.deployment.column_sets import without_columns
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
 from stead_sym.deployment.tool import (
     Assign,
@@ -77,10 +79,16 @@ def _tool(tool: Tool, closed: _Closing, schema: Schema) -> Tool:
 def _effect(effect: Effect, closed: _Closing, schema: Schema) -> Effect:
     taken = frozenset(name for statement in effect.statements for name in _names(statement))
     names = wildcard_names(taken)
-    statements = tuple(
-        s for written in effect.statements for s in _statements(written, closed, schema, names)
-    )
-    return replace(effect, when=closed(effect.when), statements=statements)
+    of_columns: dict[str, list[Assign]] = {}
+    statements: list[Statement] = []
+    for written in effect.statements:
+        if isinstance(written, Assign) and written.column is not None:
+            of_columns.setdefault(written.atom.relation, []).append(written)
+        else:
+            statements.extend(_statements(written, closed, schema, names))
+    for relation, sets in of_columns.items():
+        statements.extend(without_columns(sets, schema.relation(relation), closed, names))
+    return replace(effect, when=closed(effect.when), statements=tuple(statements))
 
 
 def _names(statement: Statement) -> Iterator[str]:

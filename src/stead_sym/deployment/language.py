@@ -318,10 +318,10 @@ class _Reader:
                 yield Sort(str(name), listed, rigid=bool(rigid), span=span(name))
 
     def relation(self, node: Node) -> Relation:
-        name, columns = _name(node), [tokens_of(column) for column in trees_of(trees_of(node)[0])]
-        keys = tuple(k for k, column in enumerate(columns) if len(column) > 1)
-        sorts = tuple(str(column[0]) for column in columns)
-        return Relation(str(name), sorts, keys, span=self.formulas.span(name))
+        name, columns = _name(node), trees_of(trees_of(node)[0])
+        words = [[str(token) for token in tokens_of(c) if token.type == "NAME"] for c in columns]
+        keys = tuple(k for k, c in enumerate(columns) if tokens_of(c)[-1].type == "KEY")
+        return Relation.of_columns(str(name), words, keys, self.formulas.span(name))
 
     def text_value(self, node: Node) -> TextItem:
         *names, text = tokens_of(node)
@@ -398,8 +398,20 @@ class _Reader:
                 return Fresh(read.binder(trees[0]), span=span)
             case "insert" | "delete" | "set":
                 binders = next((read.binders(child) for child in trees if child.data == "binders"), ())
-                kind = Insert if node.data == "insert" else Delete if node.data == "delete" else Assign
-                return kind(read.atom(trees[0]), binders, self.condition(where), span=span)
+                atom, condition = read.atom(trees[0]), self.condition(where)
+                if node.data != "set":
+                    return (Insert if node.data == "insert" else Delete)(atom, binders, condition, span=span)
+                for child in trees:
+                    if child.data == "into_column":
+                        column = str(tokens_of(child)[0])
+                        if atom.columns:
+                            raise ParseError(
+                                f"before the dot stands the key of {atom.relation}, without names of columns",
+                                read.span(trees[0]),
+                            )
+                        atom = replace(atom, args=(*atom.args, *read.terms_of(tokens_of(child)[1:])))
+                        return Assign(atom, binders, condition, column, span=span)
+                return Assign(atom, binders, condition, span=span)
             case "clear":
                 return Clear(tuple(map(str, tokens_of(node))), span=span)
             case "ensure":

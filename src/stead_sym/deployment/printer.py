@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from stead_sym.data.source import Loaded
@@ -114,7 +115,10 @@ def print_statement(statement: Statement) -> str:
         case Insert(atom, binders, where) | Delete(atom, binders, where) | Assign(atom, binders, where):
             word = {Insert: "insert", Delete: "delete", Assign: "set"}[type(statement)]
             over = f" for {print_binders(binders)}" if binders else ""
-            return f"{word} {atom}{over}{_clause('where', where)}"
+            changed = str(atom)
+            if isinstance(statement, Assign) and statement.column is not None:
+                changed = f"{replace(atom, args=atom.args[:-1])}.{statement.column} = {atom.args[-1]}"
+            return f"{word} {changed}{over}{_clause('where', where)}"
         case Clear(relations):
             return f"clear {', '.join(relations)}"
         case Ensure(formula):

@@ -27,6 +27,7 @@ from stead_sym.deployment.resolve_tools import (
 )
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.columns import by_position, left_out
 from stead_sym.logic.sorts import Names, check_name, expand, nearest, resolve
 from stead_sym.logic.syntax import Atom, Const, Definition, Raw, Term, Use, Var
 from stead_sym.relational.instance import Fact, Instance, broken_keys
@@ -162,6 +163,10 @@ def _schema(items: Items) -> Schema:
                 check_name("value", value, sort.span)
     for relation in items.relations:
         check_name("relation", relation.name, relation.span)
+        named = [name for name in relation.columns if name]
+        for name in named:
+            check_name("column", name, relation.span, words=False)
+        refuse_doubles(f"column of {relation.name},", ((name, relation.span) for name in named))
     refuse_doubles("sort", ((s.name, s.span) for s in items.sorts))
     refuse_doubles("relation", ((r.name, r.span) for r in items.relations))
     return Schema(items.sorts, items.relations)
@@ -184,8 +189,12 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
     origin: dict[Value, Span | None] = {}
     names = Names(schema)
     found = []
-    for atom in facts:
-        sorts = names.signature(atom.relation, atom.span)
+    for written in facts:
+        atom, sorts = by_position(written, names), names.signature(written.relation, written.span)
+        if missing := left_out(written, schema.relation(written.relation)):
+            raise DeclarationError(
+                f"a fact of {atom.relation} has a value in every column; add {missing}", atom.span
+            )
         if len(atom.args) != len(sorts):
             raise DeclarationError(
                 f"the fact {atom} has {len(atom.args)} arguments, but {atom.relation} takes {len(sorts)}; "

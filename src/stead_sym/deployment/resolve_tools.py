@@ -23,9 +23,23 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.columns import column_named, left_out
 from stead_sym.logic.sorts import Names, check_name, is_wildcard, resolve, substitute
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import And, Atom, Binder, Exists, Formula, Raw, Resolved, Term, Var
+from stead_sym.logic.syntax import (
+    WILDCARD,
+    And,
+    Atom,
+    Binder,
+    Exists,
+    Formula,
+    Name,
+    Raw,
+    Resolved,
+    Term,
+    Var,
+)
+from stead_sym.relational.schema import Relation
 
 
 def refuse_doubles(kind: str, named: Iterable[tuple[str, Span | None]]) -> None:
@@ -148,18 +162,27 @@ def _change(statement: Insert | Delete | Assign, block: _Block) -> Insert | Dele
         raise DeclarationError(f"{atom} is primed; write {atom.relation} without the prime", atom.span)
     relation_signature(atom.relation, block.names, atom.span)
     word = {Insert: "insert", Delete: "delete", Assign: "set"}[type(statement)]
+    relation = block.names.schema.relation(atom.relation)
+    if word != "delete" and (missing := left_out(atom, relation)):
+        mend = f"; `set {atom.relation}(…).COLUMN = …` changes one" if word == "set" else ""
+        raise DeclarationError(
+            f"`{word}` needs all columns of {atom.relation}: add {missing}{mend}", atom.span
+        )
     if word != "delete" and any(map(is_wildcard, atom.args)):
         raise DeclarationError(
             f"`_` says of no value that `{word}` should add it; name the value with `choose` or `for`",
             atom.span,
         )
-    if word == "set" and not block.names.schema.relation(atom.relation).keys:
+    if word == "set" and not relation.keys:
         raise DeclarationError(
             f"{atom.relation} declares no key, so that `set` replaces nothing;"
             f" mark columns in `relation {atom.relation}(… key, …)`, or use `insert`",
             atom.span,
         )
     refuse_doubles(f"variable of this {word},", ((b.name, b.span) for b in statement.binders))
+    places = tuple(range(relation.arity))
+    if isinstance(statement, Assign) and statement.column is not None:
+        atom, places = _row(atom, statement.column, relation)
     formula: Formula = And((atom, statement.where))
     for binder in reversed(statement.binders):
         formula = Exists(binder, formula, span=binder.span)
@@ -170,7 +193,31 @@ def _change(statement: Insert | Delete | Assign, block: _Block) -> Insert | Dele
         formula = formula.body
     assert isinstance(formula, And)
     assert isinstance(formula.parts[0], Atom)
-    return replace(statement, atom=formula.parts[0], binders=tuple(binders), where=formula.parts[1])
+    atom = formula.parts[0]
+    atom = replace(atom, args=tuple(atom.args[place] for place in places))
+    return replace(statement, atom=atom, binders=tuple(binders), where=formula.parts[1])
+
+
+def _row(atom: Atom, column: str, relation: Relation) -> tuple[Atom, tuple[int, ...]]:
+    """The atom P(k, t) of `set P(k).c = t` with `_` in the other columns, and the places of k and t in it."""
+    place, given = column_named(relation, column, atom.span), len(atom.args) - 1
+    if place in relation.keys:
+        raise DeclarationError(
+            f"{column} is a column of the key of {relation.name}; insert a fact with another key, and delete"
+            " this one",
+            atom.span,
+        )
+    if given != len(relation.keys):
+        raise DeclarationError(
+            f"the key of {relation.name} has {len(relation.keys)} columns, not {given}; before the dot stands"
+            " a value for each of them",
+            atom.span,
+        )
+    places = (*relation.keys, place)
+    args: list[Term] = [Name(WILDCARD, span=atom.span)] * relation.arity
+    for k, term in zip(places, atom.args, strict=True):
+        args[k] = term
+    return replace(atom, args=tuple(args)), places
 
 
 def relation_signature(name: str, names: Names, span: Span | None) -> tuple[str, ...]:

@@ -64,12 +64,14 @@ class Delete(Located):
 @dataclass(frozen=True, slots=True)
 class Assign(Located):
     """`set P(t) for x, … where f`, for a relation with keys: remove the facts of P with the same keys as
-    P(t), add P(t). Stands in what is written only: `deployment.desugar` makes a `Delete` and an `Insert` of
-    it."""
+    P(t), add P(t). Stands in what is written only: `deployment.expansion` makes a `Delete` and an `Insert` of
+    it. With a ``column`` it is `set P(k).c = t for x, … where f`, and the atom is P(k, t): a fact with the
+    key k keeps what it has in the other columns, and where there is none, nothing happens."""
 
     atom: Atom
     binders: tuple[Binder, ...] = ()
     where: Formula = TRUE
+    column: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,8 @@ class Change:
 
 def as_changes(schema: Schema, added: Iterable[Fact], removed: Iterable[Fact]) -> tuple[Change, ...]:
     """These facts, sorted, as changes. Where a key has one row before and one after it is told which of the
-    other columns differ: `Order(order1): open -> paid`, by their sorts where there are several."""
+    other columns differ: `Order(order1): open -> paid`, by their names or sorts where there are several, and
+    `Order(order1).state: open -> paid` for one with a name."""
     gone, new = _by_key(schema, removed), _by_key(schema, added)
     replaced = [
         (before[0], new[key][0])
@@ -86,14 +87,15 @@ def _by_key(schema: Schema, facts: Iterable[Fact]) -> Mapping[tuple[str, tuple[V
 def _replaced(relation: Relation, before: Fact, after: Fact) -> str:
     others = [column for column in range(relation.arity) if column not in relation.keys]
     sorts = [relation.sorts[column] for column in others]
-    parts = []
-    for column, sort in zip(others, sorts, strict=True):
-        if before.args[column] != after.args[column]:
-            which = (
-                f"column {column + 1} " if sorts.count(sort) > 1 else f"{sort} " if len(others) > 1 else ""
-            )
-            parts.append(f"{which}{before.args[column]} -> {after.args[column]}")
-    return f"{Fact(relation.name, relation.key(before.args))}: {', '.join(parts)}"
+    row, parts = str(Fact(relation.name, relation.key(before.args))), []
+    changed = [column for column in others if before.args[column] != after.args[column]]
+    for column in changed:
+        sort, name = relation.sorts[column], relation.columns[column] if relation.columns else ""
+        which = name or (f"column {column + 1}" if sorts.count(sort) > 1 else sort if len(others) > 1 else "")
+        if name and len(changed) == 1:
+            row, which = f"{row}.{name}", ""
+        parts.append(f"{which} {before.args[column]} -> {after.args[column]}".lstrip())
+    return f"{row}: {', '.join(parts)}"
 
 
 @dataclass(frozen=True, slots=True)

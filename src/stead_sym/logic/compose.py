@@ -39,9 +39,16 @@ from stead_sym.logic.syntax import (
 )
 
 
-def atom(relation: str, *args: str) -> Atom:
-    """`P(t1, …, tq)`; with a prime at the end of the name, `P'(…)`."""
+def atom(relation: str, *args: str, **columns: str) -> Atom:
+    """`P(t1, …, tq)`; with a prime at the end of the name, `P'(…)`; by the names of columns `P(c = t, …)`.
+    Raises `TypeError` for arguments of both kinds."""
     name = _name(relation)
+    if columns:
+        if args or name.endswith("'"):
+            raise TypeError(
+                f"the arguments of {name} have no names here; name the columns of all, or of none"
+            )
+        return Atom(name, tuple(map(_term, columns.values())), columns=tuple(columns))
     return Atom(name.removesuffix("'"), tuple(map(_term, args)), primed=name.endswith("'"))
 
 

@@ -215,13 +215,26 @@ class FormulaReader:
 
     def terms(self, node: Node, bound: frozenset[str] = frozenset()) -> tuple[Term, ...]:
         """The names of a list; those in ``bound`` are variables."""
-        return tuple(self._term(token, bound) for token in tokens_of(node))
+        return self.terms_of(tokens_of(node), bound)
+
+    def terms_of(self, tokens: list[Token], bound: frozenset[str] = frozenset()) -> tuple[Term, ...]:
+        """These names; those in ``bound`` are variables."""
+        return tuple(self._term(token, bound) for token in tokens)
 
     def atom(self, node: Node, bound: frozenset[str] = frozenset()) -> Atom:
-        """The atom `P(t, u)`, or `P` for `P()`."""
-        name, terms = tokens_of(node)[0], node.children[1]
-        args = self.terms(terms, bound) if isinstance(terms, Tree) else ()
-        return Atom(str(name), args, span=self.span(node))
+        """The atom `P(t, u)`, or `P` for `P()`, or `P(c = t, d = u)`. Raises `ParseError` for one that is
+        half the one and half the other."""
+        name, row = tokens_of(node)[0], node.children[1]
+        cells = row.children if isinstance(row, Tree) else []
+        named = [cell for cell in cells if isinstance(cell, Tree)]
+        if named and len(named) < len(cells):
+            raise ParseError(
+                f"{name} has arguments with and without a column's name; name the columns of all, or of none",
+                self.span(named[0]),
+            )
+        args = tuple(self._term(tokens_of(c)[1] if isinstance(c, Tree) else c, bound) for c in cells)
+        columns = tuple(str(tokens_of(cell)[0]) for cell in named)
+        return Atom(str(name), args, columns=columns, span=self.span(node))
 
     def binders(self, node: Node) -> tuple[Binder, ...]:
         """The variables of a list; one without a sort has the next sort in the list as its default."""
@@ -316,7 +329,7 @@ def _path(tokens: list[Token]) -> Literal["A", "E"]:
 
 def _abbreviation(atom: Atom) -> Formula:
     """`same(P)` and `empty(P)`; `resolve` makes them atoms where the deployment has such a relation."""
-    if atom.relation in ("same", "empty") and len(atom.args) == 1:
+    if atom.relation in ("same", "empty") and len(atom.args) == 1 and not atom.columns:
         abbreviation = Same if atom.relation == "same" else Empty
         return abbreviation(str(atom.args[0]), span=atom.span)
     return atom

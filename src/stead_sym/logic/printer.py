@@ -82,8 +82,9 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
             return f"succ({left}, {right})"
         case Compare(ordering, left, right):
             return f"{left} {ordering} {right}"
-        case Atom(relation, args, primed):
-            return f"{relation}{chr(39) * primed}({', '.join(map(str, args))})"
+        case Atom(relation, args, primed, columns):
+            named = (f"{c} = {t}" for c, t in zip(columns, args, strict=True)) if columns else map(str, args)
+            return f"{relation}{chr(39) * primed}({', '.join(named)})"
         case Use(definition, args):
             return f"{definition}({', '.join(map(str, args))})"
         case Same(relation):

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.columns import by_position
 from stead_sym.logic.derived import meaning
 from stead_sym.logic.names import WORDS, Names, check_name, nearest
 from stead_sym.logic.substitution import expand, substitute
@@ -182,6 +183,7 @@ class _Inference:
         return len(self.parent) - 1
 
     def _atom(self, atom: Atom, scope: Mapping[str, _Type]) -> Atom | Use | Compare:
+        atom = by_position(atom, self.names)
         if atom.relation == "succ" and not atom.primed and not self.names.has_symbol("succ"):
             if len(atom.args) != 2:
                 raise DeclarationError(

@@ -187,12 +187,14 @@ class Compare(_Composable):
 class Atom(_Composable):
     """`P(t1, …, tq)`, or, with ``primed``, `P'(…)` read in the successor state (only in `ensure`).
 
-    In a raw formula the name may also be that of a definition.
+    In a raw formula the name may also be that of a definition, and the arguments may be those of named
+    ``columns``, `P(c = t, …)`, which `logic.columns` puts in their places.
     """
 
     relation: str
     args: tuple[Term, ...] = ()
     primed: bool = False
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ touches them, and formulas never compare values of two sorts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -102,12 +102,23 @@ class Relation(Located):
     """A relation symbol P with its sort signature σ ∈ S^q; q = 0 is allowed.
 
     ``keys`` are the columns (from 0, ascending) that determine the others: no reachable state may hold two
-    tuples that agree on them. Empty where none are declared.
+    tuples that agree on them. Empty where none are declared. ``columns`` are their names, empty for a column
+    without one; none at all where no column has one.
     """
 
     name: str
     sorts: tuple[str, ...]
     keys: tuple[int, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of_columns(
+        cls, name: str, columns: Sequence[Sequence[str]], keys: tuple[int, ...], span: Span | None = None
+    ) -> Relation:
+        """The relation whose columns are given as a sort, or as a name and a sort."""
+        names = tuple(column[0] if len(column) > 1 else "" for column in columns)
+        sorts = tuple(column[-1] for column in columns)
+        return cls(name, sorts, keys, names if any(names) else (), span=span)
 
     @property
     def arity(self) -> int:
@@ -118,7 +129,11 @@ class Relation(Located):
         return tuple(args[column] for column in self.keys)
 
     def __str__(self) -> str:
-        columns = (f"{sort}{' key' * (k in self.keys)}" for k, sort in enumerate(self.sorts))
+        names = self.columns or ("",) * self.arity
+        columns = (
+            f"{name}{': ' * bool(name)}{sort}{' key' * (k in self.keys)}"
+            for k, (name, sort) in enumerate(zip(names, self.sorts, strict=True))
+        )
         return f"relation {self.name}({', '.join(columns)})"
 
 

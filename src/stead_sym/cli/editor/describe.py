@@ -86,8 +86,7 @@ def _sort(sort: Sort, d: Deployment) -> str:
 
 
 def _signature(relation: Relation) -> str:
-    columns = [f"{s}{' key' * (k in relation.keys)}" for k, s in enumerate(relation.sorts)]
-    return f"{relation.name}({', '.join(columns)})"
+    return str(relation).removeprefix("relation ")
 
 
 def _definition(definition: Definition) -> str:

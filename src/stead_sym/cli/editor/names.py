@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from lark import Token
+from lark import Token, Tree
 
 from stead_sym.deployment.language import parse_deployment, read_items, syntax_tree
 from stead_sym.deployment.parts import ANY
@@ -21,11 +21,11 @@ from stead_sym.logic.parser import Node, tokens_of, trees_of
 from stead_sym.logic.syntax import WILDCARD
 
 Kind: TypeAlias = Literal[
-    "deployment", "sort", "relation", "define", "tool", "event", "agent", "policy", "spec", "constant",
-    "variable",
+    "deployment", "sort", "relation", "column", "define", "tool", "event", "agent", "policy", "spec",
+    "constant", "variable",
 ]  # fmt: skip
 _USED: Mapping[str, Kind] = {
-    "column": "sort", "bound": "sort", "into": "relation", "fact": "relation", "initially": "relation",
+    "bound": "sort", "into": "relation", "fact": "relation", "initially": "relation",
     "view": "relation", "clear": "relation", "agent_tools": "tool", "fair_calls": "tool",
     "fair_turns": "agent", "audience": "policy",
 }  # fmt: skip
@@ -129,6 +129,11 @@ class Names:
         if item.data == "sorts":
             for token in others:
                 self._named("sort", token, declares=True)
+        for column in trees_of(trees_of(item)[0]) if item.data == "relation" else ():
+            *name, sort = (token for token in tokens_of(column) if token.type == "NAME")
+            for token in name:
+                self._column(first, token, declares=True)
+            self._named("sort", sort)
         values = [token for token in others if token.type in ("NAME", "TRUE", "FALSE")]
         values += [token for tree in trees_of(item) if tree.data == "terms" for token in tokens_of(tree)]
         if item.data in ("finite_sort", "ordered_sort"):
@@ -147,6 +152,19 @@ class Names:
             case _:
                 pass
 
+    def _column(self, relation: Token, token: Token, *, declares: bool = False) -> None:
+        """A column by its name, which it has beside the columns of other relations of that name."""
+        symbol = self._global.setdefault((f"column of {relation}", str(token)), Symbol("column", str(token)))
+        symbol.places.append(_place(token))
+        if declares and symbol.declaration is None:
+            symbol.declaration = _place(token)
+
+    def _columns(self, node: Node) -> None:
+        """The names of columns that an atom or a fact has."""
+        for row in trees_of(node):
+            for cell in trees_of(row) if row.data == "row" else ():
+                self._column(tokens_of(node)[0], tokens_of(cell)[0])
+
     def _constant(self, token: Token, *, declares: bool = False) -> None:
         if token.type != "INT" and token != WILDCARD:
             self._named("constant", token, declares=declares)
@@ -160,7 +178,10 @@ class Names:
             if token != ANY or node.data != "audience":
                 self._named(_USED[node.data], token)
         match node.data:
-            case "fact" | "finite_sort" | "fair_calls":
+            case "fact":
+                self._columns(node)
+                return scope
+            case "relation" | "finite_sort" | "fair_calls":
                 return scope  # what stands below is declared already, or says nothing
             case "text":
                 for token in names[1:]:
@@ -175,6 +196,13 @@ class Names:
             case "atom" | "primed":
                 self._atom(node, scope)
                 return scope
+            case "set":
+                relation = tokens_of(trees_of(node)[0])[0]
+                for part in trees_of(node):
+                    if part.data == "into_column":
+                        self._column(relation, tokens_of(part)[0])
+            case "into_column":
+                self._term(tokens_of(node)[1], scope)
             case "equal" | "unequal" | "compare" | "terms":
                 for token in tokens_of(node):
                     if token.type != "ORDERING":
@@ -226,6 +254,7 @@ class Names:
             return
         if str(name) != _SUCCESSOR or declared:
             self._relation(name)
+        self._columns(node)
         for token in terms:
             self._term(token, scope)
 
@@ -236,7 +265,9 @@ class Names:
 
 
 def _terms(node: Node) -> list[Token]:
-    return [token for child in trees_of(node) if child.data == "terms" for token in tokens_of(child)]
+    """The values that an atom, a fact or a call has as arguments, in the order written."""
+    cells = [cell for child in trees_of(node) if child.data in ("terms", "row") for cell in child.children]
+    return [tokens_of(cell)[1] if isinstance(cell, Tree) else cell for cell in cells]
 
 
 def _named_text(item: Node) -> list[Token]:

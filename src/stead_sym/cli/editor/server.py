@@ -31,7 +31,8 @@ from stead_sym.verification.findings.static import lint
 
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 _KINDS = {
-    "sort": lsp.SymbolKind.Class, "relation": lsp.SymbolKind.Struct, "define": lsp.SymbolKind.Function,
+    "sort": lsp.SymbolKind.Class, "relation": lsp.SymbolKind.Struct, "column": lsp.SymbolKind.Field,
+    "define": lsp.SymbolKind.Function,
     "tool": lsp.SymbolKind.Method, "event": lsp.SymbolKind.Event, "agent": lsp.SymbolKind.Module,
     "policy": lsp.SymbolKind.Interface, "spec": lsp.SymbolKind.Boolean, "constant": lsp.SymbolKind.Constant,
     "deployment": lsp.SymbolKind.Package,
@@ -212,7 +213,9 @@ def make_server() -> Server:
         words = [lsp.CompletionItem(word, kind=lsp.CompletionItemKind.Keyword) for word in KEYWORDS]
         if known.names is None:
             return words
-        named = {symbol.name: symbol for symbol in declared(known.names)}
+        named: dict[str, Symbol] = {}
+        for symbol in declared(known.names):
+            named.setdefault(symbol.name, symbol)  # a column may have the name of its sort
         return [
             lsp.CompletionItem(name, kind=lsp.CompletionItemKind.Reference, detail=_detail(symbol, known))
             for name, symbol in named.items()

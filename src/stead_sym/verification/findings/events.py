@@ -41,9 +41,15 @@ def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
     key."""
     for tool, written in zip(deployment.tools_and_events, deployment.written.tools, strict=True):
         for effect, own in zip(tool.effects, written.effects, strict=True):
-            setting = [(s.atom, s.binders) for s in own.statements if isinstance(s, Assign)]
+            setting = [s for s in own.statements if isinstance(s, Assign)]
+            whole = [(s.atom, s.binders) for s in setting if s.column is None]
+            columns = {s.span for s in setting if s.column is not None}
             for statement in effect.statements:
-                if isinstance(statement, Insert) and (statement.atom, statement.binders) not in setting:
+                if (
+                    isinstance(statement, Insert)
+                    and (statement.atom, statement.binders) not in whole
+                    and statement.span not in columns
+                ):
                     relation = deployment.schema.relation(statement.atom.relation)
                     if relation.keys and not respects(
                         tool, effect, statement, relation.keys, deployment.schema

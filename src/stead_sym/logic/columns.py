@@ -1,0 +1,57 @@
+"""Columns by their names: `P(c = t)` for `P(_, t, _)`.
+
+One decision: names of columns end here, before anything is given a sort, so that nothing that reads resolved
+formulas knows of them. The one statement with them, `set P(k).c = t`, ends in `deployment.expansion`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stead_sym.errors import DeclarationError, Span
+from stead_sym.logic.names import Names, nearest
+from stead_sym.logic.syntax import WILDCARD, Atom, Name, Term
+from stead_sym.relational.schema import Relation
+
+
+def by_position(atom: Atom, names: Names) -> Atom:
+    """`P(c = t, …)` as P(t1, …, tq), with `_` in the columns that are not named; any other atom as it is.
+    Raises `DeclarationError` for what is no column of P, or is named twice, and for a definition."""
+    if not atom.columns:
+        return atom
+    names.signature(atom.relation, atom.span)  # refuses what is unknown
+    if atom.relation in names.definitions:
+        raise DeclarationError(
+            f"{atom.relation} is a define, which has no columns; give it its arguments in their order",
+            atom.span,
+        )
+    relation = names.schema.relation(atom.relation)
+    args: list[Term] = [Name(WILDCARD, span=atom.span)] * relation.arity
+    for column, term in zip(atom.columns, atom.args, strict=True):
+        place = column_named(relation, column, term.span or atom.span)
+        if atom.columns.count(column) > 1:
+            raise DeclarationError(
+                f"{atom.relation} has the column {column} twice here; leave one out", atom.span
+            )
+        args[place] = term
+    return replace(atom, args=tuple(args), columns=())
+
+
+def column_named(relation: Relation, column: str, span: Span | None) -> int:
+    """The place of a column, from 0; `DeclarationError` where the relation has none of that name."""
+    if column in relation.columns:
+        return relation.columns.index(column)
+    known = [name for name in relation.columns if name]
+    declare = f"name it in `relation {relation.name}(…)`, as in `{column}: SORT`"
+    raise DeclarationError(f"{relation.name} has no column {column}; {nearest(column, known, declare)}", span)
+
+
+def left_out(atom: Atom, relation: Relation) -> str | None:
+    """The columns of P that `P(c = t, …)` does not name, as a list; None where there is none, and for other
+    atoms."""
+    missing = [
+        name or f"the one of sort {sort}"
+        for name, sort in zip(relation.columns, relation.sorts, strict=False)
+        if atom.columns and name not in atom.columns
+    ]
+    return ", ".join(missing) or None
