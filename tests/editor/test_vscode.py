@@ -19,6 +19,7 @@ from stead_sym.cli.new import TEMPLATES, template
 from stead_sym.deployment.files import load_text, packaged_examples
 from stead_sym.deployment.language import parse_deployment, read_items
 from stead_sym.errors import InputError
+from stead_sym.logic.derived import OPERATORS
 from stead_sym.logic.parser import FORMULA_GRAMMAR
 
 FOLDER = Path(__file__).parents[2] / "editor" / "vscode"
@@ -29,6 +30,7 @@ TEXTS = {
     **{name: load_text(name)[0] for name in packaged_examples()},
     **{name: template(name) for name in TEMPLATES},
     **{p.stem: p.read_text() for p in sorted(TESTS.glob("conformance2/*.stead"))[::4]},
+    "derived": "deployment d\n" + "".join(f"spec s{k} true {o} false\n" for k, o in enumerate(OPERATORS)),
     **{p.stem: p.read_text() for p in sorted((TESTS / "examples").glob("*.stead"))},
 }
 
@@ -86,7 +88,8 @@ def fits(token: Token, scope: str) -> bool:
         case _ if token[0].isalpha():
             return scope.startswith(("keyword.", "storage."))
         case (
-            "_IFF"
+            "DERIVED"
+            | "_IFF"
             | "_IMPLIES"
             | "_OR"
             | "_AND"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import stead_sym as st
-from stead_sym.errors import DeclarationError
+from stead_sym.errors import DeclarationError, ParseError
 from stead_sym.logic.derived import OPERATORS
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Derived, subformulas
@@ -88,6 +90,14 @@ def test_it_is_printed_as_it_was_written(tmp_path):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_a_condition_has_none_that_is_about_runs(operator):
+def test_it_is_read_and_documented(operator):
+    assert isinstance(st.logic.parse_formula(f"P{operator}Q"), Derived)
+    with pytest.raises(ParseError, match="reads in two ways: put one of them in parentheses"):
+        st.logic.parse_formula(f"P {operator} Q {operator} R")
+    page = Path(__file__).parents[2] / "docs" / "language.md"
+    assert f"`f {operator} g`" in page.read_text(encoding="utf-8")
+
+
+def test_a_condition_has_none_that_is_about_runs():
     with pytest.raises(DeclarationError, match=r"a temporal operator stands in a first-order formula"):
-        st.parse_deployment(WORK.replace("guard At(j, new)", f"guard true & (busy {operator} busy)"))
+        st.parse_deployment(WORK.replace("guard At(j, new)", "guard true & (busy ~> busy)"))

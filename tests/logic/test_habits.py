@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import stead_sym as st
+from stead_sym.logic.derived import OPERATORS
 from stead_sym.logic.habits import _HABITS
 
 BASE = """deployment desk
@@ -24,7 +25,11 @@ SLIPS = [
     ("spec s AG forall c, d. c =@= d", "equality is one `=`"),
     ("spec s Seen(_, _) &@& Seen(_, _)", "write one `&`, or `and`"),
     ("spec s Seen(_, _) |@| Seen(_, _)", "write one `|`, or `or`"),
-    ("spec s true ~> false @~> true", "`f ~> g ~> h` reads in two ways: put one of them in parentheses"),
+    *(
+        (f"spec s true {left} false @{right} true",
+         f"`f {left} g {right} h` reads in two ways: put one of them in parentheses")
+        for left in OPERATORS for right in OPERATORS
+    ),
     ("@// the rest", "a comment begins with `#`"),
     ("spec s true\n@-- the rest", "a comment begins with `#`"),
     ("sort n = 0..3 relation N(n) spec s forall x. N(x @+ 1)",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 
+from stead_sym.logic.derived import OPERATORS
 from stead_sym.logic.names import nearest
 
 _ITEM, _CONNECTIVE = "_DEPLOYMENT", "_AND"
@@ -52,7 +53,12 @@ _HABITS = (
     _Habit("equality is one `=`", r"=", before="="),
     _Habit("write one `&`, or `and`", r"&", before="&"),
     _Habit("write one `|`, or `or`", r"\|", before=r"\|"),
-    _Habit("`f ~> g ~> h` reads in two ways: put one of them in parentheses", r"~>", before=r"~>.*"),
+    *(
+        _Habit(f"`f {left} g {right} h` reads in two ways: put one of them in parentheses",
+               re.escape(right), before=f"{re.escape(left)}.*")
+        for left in OPERATORS
+        for right in OPERATORS
+    ),
     _Habit("a comment begins with `#`", r"//|/\*|--"),
     _Habit(
         "there is no arithmetic: `succ(x, y)` says that y is the next after x",
