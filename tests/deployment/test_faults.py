@@ -62,13 +62,15 @@ FAULTS = {
     "no call at the start": (
         desk(idle="false"),
         "desk.stead:8:6: no call is offered in the initial state { At(first, inbox) }; weaken a guard, or add"
-        " a tool that changes nothing for states where all work is done",
+        " a tool that changes nothing for states where all work is done, or say"
+        " which these are with `terminal when …`",
         "no call is offered",
     ),
     "no call after a step": (
         desk(idle="false", move="true"),
         "desk.stead:8:6: no call is offered in { At(first, outbox) }, reached after 1 step; weaken a guard,"
-        " or add a tool that changes nothing for states where all work is done",
+        " or add a tool that changes nothing for states where all work is done, or say"
+        " which these are with `terminal when …`",
         "no call is offered",
     ),
     "an effect that does not apply": (

@@ -42,7 +42,7 @@ from stead_sym.deployment.language import (
     read_rules,
     read_tool_head,
 )
-from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, Terminal, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import Effect, Tool
@@ -209,6 +209,7 @@ def build_deployment(
     instructions: str | None = None,
     agents: Mapping[str, AgentItem] | None = None,
     initially: Initially | Iterable[Initially] = (),
+    terminal: Iterable[FormulaLike] = (),
 ) -> Deployment:
     """The deployment with these parts; see `parse_deployment` for what each of them means.
 
@@ -218,6 +219,7 @@ def build_deployment(
     those of a key, and names before them (`"id: order key, state: status"`).
     ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
     ``fair``: what stands after the word `fair` in a file, such as ``"event approve"``.
+    ``terminal``: the conditions of `terminal when …`.
     ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
     all of a relation. ``policies``: `call` lines. ``specs``: from a name, or ``"possible for any"``.
@@ -265,6 +267,7 @@ def build_deployment(
             instructions=() if instructions is None else (Text(instructions),),
             agents=tuple(replace(item, name=agent) for agent, item in (agents or {}).items()),
             initially=lines,
+            terminal=tuple(Terminal(_formula(when, "terminal when")) for when in terminal),
         ),
         Path(),
     )

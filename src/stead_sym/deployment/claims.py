@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.terminal import called, over
 from stead_sym.deployment.tool import Choose, Effect, Statement, Tool
 from stead_sym.errors import Span
 from stead_sym.logic.evaluate import holds
@@ -130,28 +131,13 @@ def _atom(relation: Relation, names: Sequence[str]) -> Atom:
 
 def _possible(deployment: Deployment) -> Formula:
     """⋁ over the tools and events ω of ∃ u. guard_ω(u)."""
-    return disjunction(
-        tuple(_over(deployment, Exists, tool, tool.guard) for tool in deployment.tools_and_events)
-    )
+    return disjunction(tuple(called(tool, deployment.schema) for tool in deployment.tools_and_events))
 
 
 def _effective(deployment: Deployment, tool: Tool) -> Formula:
     """∀ u. guard_ω(u) → ⋁ over the alternatives of "it is enabled and its statements find their values"."""
     enabled = disjunction(tuple(_enabled(deployment, effect) for effect in tool.effects))
-    return _over(deployment, Forall, tool, Implies(tool.guard, enabled))
-
-
-def _over(
-    deployment: Deployment,
-    quantifier: Callable[[Binder, Formula], Formula],
-    tool: Tool,
-    formula: Formula,
-) -> Formula:
-    """The formula for some, or all, values that the parameters range over (`semantics.offer`)."""
-    for param in reversed(tool.params):
-        listed = deployment.schema.sort(param.sort).values is not None
-        formula = quantifier(Binder(param.name, param.sort, declared=listed), formula)
-    return formula
+    return over(Forall, tool, Implies(tool.guard, enabled), deployment.schema)
 
 
 def _enabled(deployment: Deployment, effect: Effect) -> Formula:

@@ -1,7 +1,8 @@
 """From the parts of a deployment as they were written to those that the semantics is defined for.
 
-Uses of `define` and the wildcards of formulas are expanded, and two statements become others:
+Uses of `define` and the wildcards of formulas are expanded, and some of what is written becomes other parts:
 
+- `terminal when f` is an event, see `deployment.terminal`;
 - `delete P(c, _)` is `delete P(c, x) for x`, since a value of a fact is active;
 - `set P(k, v)` is `delete P(k, _)` and `insert P(k, v)`, k being the columns of the key; for those of a
   single column see `deployment.column_sets`.
@@ -15,6 +16,7 @@ from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.column_sets import without_columns
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
+from stead_sym.deployment.terminal import staying
 from stead_sym.deployment.tool import (
     Assign,
     Choose,
@@ -35,14 +37,16 @@ _Closing: TypeAlias = Callable[[Resolved], Expanded]
 
 
 def expanded(parts: Parts, schema: Schema) -> Parts:
-    """The same parts with definitions, wildcards and `set` expanded, and no definitions left."""
+    """The same parts with definitions, wildcards, `set` and `terminal` expanded, and no definitions left."""
     by_name = {definition.name: definition for definition in parts.definitions}
 
     def closed(formula: Resolved) -> Expanded:
         return expand(formula, by_name)
 
+    tools = tuple(_tool(tool, closed, schema) for tool in parts.tools)
+    terminal = tuple(replace(line, when=closed(line.when)) for line in parts.terminal)
     return Parts(
-        tools=tuple(_tool(tool, closed, schema) for tool in parts.tools),
+        tools=(*tools, *staying(terminal, tools, schema)),
         views=_views(parts.views, closed),
         policies=_policies(parts.policies, closed),
         fair=tuple(map(closed, parts.fair)),
@@ -50,6 +54,7 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         specs=tuple(replace(spec, formula=closed(spec.formula)) for spec in parts.specs),
         agents=tuple(_agent(agent, closed) for agent in parts.agents),
         initially=tuple(replace(line, where=closed(line.where)) for line in parts.initially),
+        terminal=terminal,
     )
 
 

@@ -87,11 +87,13 @@ def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
 
 def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
     """The fault of a run whose last state offers no call and enables no event."""
-    nothing = "no call is offered" + " and no event enabled" * bool(deployment.events)
-    idle = "a tool or event" if deployment.events else "a tool"
+    events = any(not event.stays for event in deployment.events)
+    nothing = "no call is offered" + " and no event enabled" * events
+    idle = "a tool or event" if events else "a tool"
     return NothingOffered(
         f"{nothing} in {where(run)};"
-        f" weaken a guard, or add {idle} that changes nothing for states where all work is done",
+        f" weaken a guard, or add {idle} that changes nothing for states where all work is done,"
+        " or say which these are with `terminal when …`",
         replace(run, claim=nothing),
         ALWAYS_A_STEP,
         next((tool.span for tool in deployment.tools_and_events), None),

@@ -18,7 +18,7 @@ from lark import Lark, Token
 from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, Given, Into
 from stead_sym.deployment.accepted import accepted_in
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, Terminal, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import (
@@ -217,6 +217,9 @@ class _Reader:
             facts=tuple(read.atom(fact) for node in named("init") for fact in trees_of(node)),
             loads=tuple(map(self.facts_from, named("init_from"))),
             initially=tuple(map(self.initially, named("initially"))),
+            terminal=tuple(
+                Terminal(self.condition(trees_of(node)), span=read.span(node)) for node in named("terminal")
+            ),
             bounds=tuple(map(self.bound, named("bound"))),
             definitions=tuple(map(self.definition, named("define"))),
             tools=tuple(map(self.tool, named("tool", "event"))),

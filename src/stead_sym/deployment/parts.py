@@ -120,6 +120,13 @@ class Initially(Located):
 
 
 @dataclass(frozen=True, slots=True)
+class Terminal(Located):
+    """`terminal when f`: where nothing is offered and no event enabled, and f is true, the run stays."""
+
+    when: Formula = TRUE
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of a deployment that hold formulas. ``tools`` are those of the agents and the events,
     ``views`` and ``policies`` those of the file, ``agents`` have more of their own, ``fair`` are the fairness
@@ -134,3 +141,4 @@ class Parts:
     specs: tuple[Spec, ...] = ()
     agents: tuple[AgentRole, ...] = ()
     initially: tuple[Initially, ...] = ()
+    terminal: tuple[Terminal, ...] = ()

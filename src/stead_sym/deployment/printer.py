@@ -57,6 +57,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
         *(_tool(tool) for tool in parts.tools),
         *(_agent(agent) for agent in parts.agents),
         *(_policy(policy) for policy in parts.policies),
+        [f"terminal{_clause('when', line.when)}" for line in parts.terminal],
         [f"fair {print_formula(formula)}" for formula in parts.fair]
         + [f"fair {action}" for action in parts.fair_actions],
         [f"spec {spec.head}\n  {print_formula(spec.formula)}" for spec in parts.specs],

@@ -16,7 +16,18 @@ from types import MappingProxyType
 from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import ANY, AgentRole, FairAction, Initially, Parts, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import (
+    ANY,
+    AgentRole,
+    FairAction,
+    Initially,
+    Parts,
+    Policy,
+    Rule,
+    Spec,
+    Terminal,
+    View,
+)
 from stead_sym.deployment.resolve_texts import TextItem, with_texts
 from stead_sym.deployment.resolve_tools import (
     declared_params,
@@ -85,6 +96,7 @@ class Items:
     instructions: tuple[Text, ...] = ()
     agents: tuple[AgentItem, ...] = ()
     initially: tuple[Initially, ...] = ()
+    terminal: tuple[Terminal, ...] = ()
 
 
 def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
@@ -121,6 +133,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         specs=tuple(_spec(spec, names, policies) for spec in items.specs),
         agents=agents,
         initially=tuple(_initially(line, names) for line in items.initially),
+        terminal=tuple(replace(line, when=resolve(line.when, names)) for line in items.terminal),
     )
     return Deployment(
         name=_title(items.titles),

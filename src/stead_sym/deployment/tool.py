@@ -118,7 +118,8 @@ class Tool(Located):
     """A tool schema ω with its first-order guard and the alternatives of its effect.
 
     A tool written without an `effect` block has one empty alternative: it changes nothing. An ``event`` has
-    all that a tool has, but no agent calls it: it may happen wherever its guard holds.
+    all that a tool has, but no agent calls it: it may happen wherever its guard holds. One event ``stays``:
+    that of the loop in terminal states (`deployment.terminal`), which no file names.
     """
 
     name: str
@@ -127,3 +128,4 @@ class Tool(Located):
     guard: Formula = TRUE
     effects: tuple[Effect, ...] = (Effect(),)
     event: bool = False
+    stays: bool = False

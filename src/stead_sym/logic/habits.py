@@ -103,13 +103,14 @@ _ITEMS = {
     "table": "relation", "predicate": "relation", "var": "relation",
     "property": "spec", "invariant": "spec", "assert": "spec", "check": "spec",
     "fairness": "fair", "rule": "policy", "role": "agent", "const": "init", "constant": "init",
+    "final": "terminal", "finished": "terminal", "accepting": "terminal", "deadlock": "terminal",
     "module": "deployment", "system_prompt": "system",
 }  # fmt: skip
 
 _KEYWORDS = {
     _ITEM: (
         "deployment", "sort", "relation", "init", "text", "initially", "bound", "define", "tool", "event",
-        "agent", "view", "policy", "system", "instructions", "fair", "spec",
+        "agent", "view", "policy", "system", "instructions", "fair", "terminal", "spec",
     ),
     "_GUARD": ("guard",),
     "_EFFECT": ("effect",),

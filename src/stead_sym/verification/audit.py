@@ -87,7 +87,12 @@ def _explored(deployment: Deployment, explored: Engine | DefinitionError | None)
         seen = ", ".join(f"{sort} {a.most} of {a.bound}" for sort, a in active.items())
         how = f"in every reachable state; most active outside C: {seen}" if seen else "every sort is finite"
         yield Hypothesis("bounded", "established", how, "exploration")
-    acts = "offers a call or enables an event" if deployment.events else "offers a call"
+    events = any(not event.stays for event in deployment.events)
+    acts = (
+        "offers a call"
+        + " or enables an event" * events
+        + " or is terminal" * bool(deployment.written.terminal)
+    )
     how = f"every reachable state {acts}, and each of these has a successor"
     yield Hypothesis("serial", "established", how, "exploration")
     keyed = [relation.name for relation in deployment.schema.relations if relation.keys]

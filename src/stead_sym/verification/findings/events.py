@@ -23,7 +23,7 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
     ):
         return
     changing = {name for tool in deployment.tools_and_events for name in changed_by(tool)}
-    for event in deployment.events:
+    for event in (event for event in deployment.events if not event.stays):
         read = relations_in(event.guard)
         unbounded = any(deployment.schema.sort(param.sort).values is None for param in event.params)
         if not unbounded and changing.isdisjoint(read) and event.guard != Truth(False):
@@ -39,7 +39,7 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
 def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
     """Insertions into a relation with a key that nothing keeps from adding a second fact with the same
     key."""
-    for tool, written in zip(deployment.tools_and_events, deployment.written.tools, strict=True):
+    for tool, written in zip(deployment.tools_and_events, deployment.written.tools, strict=False):
         for effect, own in zip(tool.effects, written.effects, strict=True):
             setting = [s for s in own.statements if isinstance(s, Assign)]
             whole = [(s.atom, s.binders) for s in setting if s.column is None]

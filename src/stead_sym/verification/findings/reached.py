@@ -323,6 +323,8 @@ def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterat
         callers = [wrappers[role.name] for role in deployment.agents if tool.name in role.tools]
         agent = " or ".join("any agent" if w is None else w.agent.name for w in callers)
         offered = "enabled" if tool.event else "offered"
+        if tool.stays:
+            continue
         if not offers[tool.name]:
             read = relations_in(tool.guard)
             before = [other.name for other in avoided if not set(changed_by(other)).isdisjoint(read)]

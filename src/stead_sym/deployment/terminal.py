@@ -1,0 +1,42 @@
+"""States where nothing can be done: `terminal when f`, and the step that stays in them.
+
+One decision: the loop of a terminal state is an event without effect, whose guard is that f is true, no call
+is offered and no event enabled. So whatever reads a deployment has the loop, its evidence and its claims,
+and knows nothing of terminal states. A state in which an agent selects nothing of what it is offered is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from stead_sym.deployment.parts import Terminal
+from stead_sym.deployment.tool import Tool
+from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.syntax import TRUE, Binder, Exists, Formula, Not, conjunction, disjunction
+from stead_sym.relational.schema import Schema
+
+
+def staying(lines: Sequence[Terminal], tools: Sequence[Tool], schema: Schema) -> tuple[Tool, ...]:
+    """The event of the loop in terminal states; none where no state is terminal, or it is among the tools."""
+    if not lines or any(tool.stays for tool in tools):
+        return ()
+    name = fresh_name("terminal", (tool.name for tool in tools))
+    said = disjunction(tuple(line.when for line in lines))
+    nothing = Not(disjunction(tuple(called(tool, schema) for tool in tools)))
+    guard = nothing if any(line.when == TRUE for line in lines) else conjunction((said, nothing))
+    return (Tool(name, guard=guard, event=True, stays=True, span=lines[0].span),)
+
+
+def called(tool: Tool, schema: Schema) -> Formula:
+    """∃ u. guard_ω(u): some call of ω is offered, or the event enabled."""
+    return over(Exists, tool, tool.guard, schema)
+
+
+def over(
+    quantifier: Callable[[Binder, Formula], Formula], tool: Tool, formula: Formula, schema: Schema
+) -> Formula:
+    """The formula for some, or all, values that the parameters range over (`semantics.offer`)."""
+    for param in reversed(tool.params):
+        listed = schema.sort(param.sort).values is not None
+        formula = quantifier(Binder(param.name, param.sort, declared=listed), formula)
+    return formula

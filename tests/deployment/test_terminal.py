@@ -1,0 +1,94 @@
+"""`terminal when f` against an event written by hand that stays where nothing else can happen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as hs
+
+import stead_sym as st
+import whole
+from engine_pairs import _compared, examples
+from generated.workflows import workflows
+from stead_sym.agents.roles import by_agent
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.tool import Tool
+from stead_sym.errors import NoInitialState, Undecided
+
+PROCESS = """deployment process
+sort s = { open, done } rigid
+relation S(s)
+init S(open)
+tool close() guard S(open) effect clear S insert S(done)
+"""
+
+
+def by_hand(deployment: Deployment, conditions: list[str]) -> Deployment:
+    """The deployment with an event `stop`, enabled where a condition is true and no guard for any value."""
+    guards = []
+    for tool in deployment.written.tools:
+        guard = f"({tool.guard})"
+        for param in tool.params:
+            finite = deployment.schema.sort(param.sort).values is not None
+            guard = f"(exists {param.name} {'in ' if finite else ': '}{param.sort}. {guard})"
+        guards.append(f"~{guard}")
+    condition = f"({' | '.join(conditions)}) & {' & '.join(guards)}"
+    stop = Tool("stop", (), guard=deployment.formula(condition), event=True)
+    return replace(deployment, written=replace(deployment.written, tools=(*deployment.written.tools, stop)))
+
+
+@given(workflows(sound=False), hs.data())
+@settings(max_examples=examples(60))
+def test_the_loop_of_terminal_states_is_an_event_that_stays(
+    deployment: Deployment, data: hs.DataObject
+) -> None:
+    guards = [str(t.guard) for t in deployment.written.tools if not t.params]
+    offered = ["true", "false", *(f"({g})" for g in guards), *(f"~({g})" for g in guards)]
+    conditions = data.draw(hs.lists(hs.sampled_from(offered), min_size=1, max_size=2))
+    lines = "".join(f"\nterminal when {condition}" for condition in conditions)
+    terminal = parse_deployment(str(deployment) + lines)
+    assert parse_deployment(str(terminal)) == terminal
+    given = data.draw(hs.sampled_from(["any", "p", "q"]))
+    agents = given if len(deployment.agents) == 1 else by_agent(deployment, [given])
+    try:
+        answers, results = _compared(terminal, agents, 120)
+        expected, by_event = _compared(by_hand(deployment, conditions), agents, 120)
+    except (NoInitialState, Undecided):
+        return
+    event(f"answers: {type(answers).__name__}")
+    assert answers == expected
+    assert [(r.states, r.transitions) for r in results] == [(r.states, r.transitions) for r in by_event]
+
+
+def test_only_states_that_satisfy_a_line_are_terminal() -> None:
+    done = parse_deployment(
+        PROCESS + "terminal when S(done)\nspec a AG (S(done) -> AX S(done))\nspec b EF EG S(done)"
+    )
+    result = st.verify(done, "any")
+    assert (result["a"].holds, result["b"].holds, result.states, result.transitions) == (True, True, 2, 2)
+    with pytest.raises(st.errors.NothingOffered, match="say which these are with `terminal when …`"):
+        whole.verify(parse_deployment(PROCESS + "terminal when S(open)\nspec a true"), "any")
+    everywhere = parse_deployment(PROCESS + "terminal\nspec a AF S(done)")
+    assert st.verify(everywhere, "any")["a"].holds
+
+
+def test_a_policy_that_selects_nothing_is_in_no_terminal_state() -> None:
+    lazy = parse_deployment(PROCESS + "terminal\npolicy lazy call close() when S(done)\nspec a true")
+    with pytest.raises(st.errors.InputError, match="policy lazy selects nothing"):
+        st.verify(lazy, "lazy")
+
+
+def test_the_word_is_a_name_where_older_files_have_it() -> None:
+    older = """deployment d relation terminal() relation Q()
+    init terminal Q()
+    tool terminal_() guard terminal & Q
+    agent terminal tools terminal_
+    fair agent terminal
+    spec terminal terminal"""
+    d = parse_deployment(older)
+    assert not d.written.terminal
+    assert len(d.init.facts) == 2
+    assert d.specs[0].name == "terminal"
