@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, permutations, product
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -23,11 +24,12 @@ from stead_sym.analyses.views.closure import Closing, Closure, keys_and_bounds
 from stead_sym.analyses.views.every_number import EveryNumber, always
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.parts import Facts, renamed_facts
+from stead_sym.cli.main import main
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import enabled, offer, outcomes, view
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import NoEffect, NoInitialState, NothingOffered, Undecided
+from stead_sym.errors import InputError, NoEffect, NoInitialState, NothingOffered, Undecided
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Globally
 from stead_sym.relational.instance import Fact, Instance
@@ -115,6 +117,88 @@ def test_what_fails_for_five_only_is_never_shown() -> None:
     assert found["quiet"].holds is False
     assert found.found["quiet"].within == {"case": 5}
     assert "do not exclude { Alarm() }" in deepen(st.parse_deployment(STAIRS), limit=4)["quiet"].reason
+
+
+def verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text_: str, *options: str
+) -> tuple[int, list[str]]:
+    """The status of `verify` on a file, and what it prints."""
+    (file := tmp_path / "d.stead").write_text(text_)
+    status = main(["verify", str(file), "--agent", "any", "--quiet", *options])
+    said = capsys.readouterr()
+    return status, (said.out + said.err).splitlines()
+
+
+def test_a_file_without_a_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = verified(tmp_path, capsys, f"{DESK}bound case any\nspec served EF St(_, paid)\n")
+    assert status == 1
+    assert lines[:2] == [
+        "four_eyes holds: for every number of case, whatever an agent selects (1-views: 11 of them)",
+        "mutex holds: for every number of case, whatever an agent selects (2-views: 56 of them)",
+    ]
+    assert lines[2].startswith("wrong fails: ")
+    assert lines[3].startswith("served unknown: ")
+    assert lines[3].endswith("write a bound to ask this within it")
+    assert verified(tmp_path, capsys, f"{STAIRS}bound case any\n")[0] == 1
+    status, lines = verified(tmp_path, capsys, f"{STAIRS}bound case any\n", "--max-bound", "4")
+    assert (status, lines[0].split(":")[0]) == (3, "quiet unknown")
+
+
+ROOMS = """
+deployment rooms
+sort case, room
+relation At(case key, room)
+relation Room(room)
+bound case any
+bound room 1
+event build()
+  guard ~exists r: room. Room(r)
+  effect
+    fresh r: room
+    insert Room(r)
+event arrive(r: room)
+  guard ~exists c: case. At(c, r)
+  effect
+    fresh c: case
+    insert At(c, r)
+event leave(c: case)
+  effect
+    delete At(c, _)
+tool wait()
+spec one AG atmost 1 c: case. At(c, _)
+"""
+
+
+def test_a_bound_beside_a_sort_without_one_is_a_claim(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, lines = verified(tmp_path, capsys, ROOMS)
+    assert status == 0
+    assert [line.split(":")[0] for line in lines] == ["one holds", "bound room 1 holds"]
+    crowded = ROOMS.replace("  guard ~exists r: room. Room(r)\n", "")
+    status, lines = verified(tmp_path, capsys, crowded, "--max-bound", "2")
+    assert status == 1
+    assert [line.split(":")[0] for line in lines] == ["one fails", "bound room 1 fails"]
+
+
+def test_initial_databases_of_every_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = "deployment d\nsort a\nrelation P(a)\nbound a any\ntool idle()\n"
+    many = f"{start}initially any P\nspec few AG atmost 2 x. P(x)\nspec none AG ~exists x: a. ~P(x)\n"
+    _, lines = verified(tmp_path, capsys, many)
+    assert [line.split(":")[0] for line in lines] == ["few fails", "none holds"]
+    kept = f"{start}initially any P where atmost 2 x. P(x)\nspec few AG atmost 2 x. P(x)\n"
+    assert verified(tmp_path, capsys, kept, "--max-bound", "3")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["bounds", "export --tra OUT", "graph", "explain"])
+def test_what_needs_a_bound_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    (file := tmp_path / "d.stead").write_text(ROOMS)
+    assert main([*command.replace("OUT", str(tmp_path / "out")).split(), str(file)]) == 2
+    assert f"{file}:6:7: this needs a bound, and the file says `bound case any`" in capsys.readouterr().err
+    with pytest.raises(InputError, match="this needs a bound"):
+        st.verify(st.load(file))
+    deployment = st.load(file)
+    assert st.parse_deployment(str(deployment)) == deployment
 
 
 SIGNATURE = """

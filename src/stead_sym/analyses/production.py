@@ -186,7 +186,7 @@ class VerifiedAgent:
         for sort, active in context.view.active_domain.items():
             more = sorted(self.deployment.outside(sort, active))
             bound = self.deployment.bounds.get(sort, len(more))
-            if len(more) > bound:
+            if sort not in self.deployment.unbounded and len(more) > bound:
                 first = ", ".join(one_line(value, _SHOWN) for value in more[:3])
                 listed = f"{first}, …" if len(more) > 3 else first
                 found.append(

@@ -73,6 +73,9 @@ def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
     for role in d.agents:
         shown = ", ".join(view.relation for view in role.views) or "the whole state"
         yield role.name or "agent", f"{', '.join(role.tools) or 'no tools'}; is shown {shown}"
+    if d.unbounded:
+        yield "domain", f"any number of {', '.join(sorted(d.unbounded))}"
+        return
     theorem = theorem_restriction(d, d.specs)
     yield "domain", f"{_sizes(normal_restriction(d))} (representatives)"
     yield "", f"{_sizes(theorem)} (by the theorem)"

@@ -19,7 +19,7 @@ from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.limits import display
 from stead_sym.cli.options import asked
-from stead_sym.deployment.files import load
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.document import Json
 from stead_sym.report.deepening import deepening_data, print_deepening
@@ -27,6 +27,9 @@ from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_evidence
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
+
+_DEEPENING = "deepening"
+"""Under this name the parent keeps what is known."""
 
 _REFUSED = {
     "unwrapped": "--unwrapped",
@@ -41,12 +44,19 @@ _REFUSED = {
 """What goes with a verdict over established bounds only."""
 
 
-def verify_deepening(options: argparse.Namespace) -> int:
+def verify_deepening(options: argparse.Namespace, deployment: Deployment) -> int:
     """Raise the bounds, and report: status 1 where a specification fails, 0 where all hold, else 3."""
     for name, option in _REFUSED.items():
         if getattr(options, name):
-            raise InputError(f"{option} is for bounds that the file has; leave it out with --deepen")
-    deployment = load(options.file)
+            raise InputError(
+                f"{option} is for bounds that the file has; leave it out with {_without_bounds(deployment)}"
+            )
+    if options.annotate or options.sarif is not None:
+        raise InputError(
+            f"{_without_bounds(deployment)} has no places to show; leave out --sarif and --annotate"
+        )
+    if options.watcher is not None:
+        options.watcher.keep(_DEEPENING, {_DEEPENING: True})
     agents = chosen_agents(deployment, options)
     if options.evidence is not None:
         prepare(
@@ -78,6 +88,16 @@ def verify_deepening(options: argparse.Namespace) -> int:
     return _status(found)
 
 
+def is_deepening(ended: Stopped) -> bool:
+    """Whether the run that was ended raised bounds."""
+    return any(_DEEPENING in known for known in ended.kept)
+
+
+def _without_bounds(deployment: Deployment) -> str:
+    """What says that bounds are raised."""
+    return next((f"`bound {sort} any`" for sort in sorted(deployment.unbounded)), "--deepen")
+
+
 def _teller(options: argparse.Namespace) -> Callable[[Deepening], None] | None:
     """Passes on what is known after each step: as text, or as data."""
     if options.watcher is None:
@@ -91,7 +111,8 @@ def _teller(options: argparse.Namespace) -> Callable[[Deepening], None] | None:
         with console.capture() as printed:
             print_deepening(found, console, quiet=options.quiet)
         data: Json = deepening_data(found) if options.json else None
-        parent.keep("deepening", {"text": printed.get(), "data": data, "status": _status(found)})
+        said: dict[str, Json] = {"text": printed.get(), "data": data, "status": _status(found)}
+        parent.keep(_DEEPENING, {_DEEPENING: True, **said})
 
     return tell
 
@@ -100,7 +121,7 @@ def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
     """Report what was known when the run was ended."""
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
     error = Undecided(f"unknown: {ended.reason}; {reached}")
-    known = ended.kept[-1] if ended.kept and not ended.printing else None
+    known = ended.kept[-1] if ended.kept and "text" in ended.kept[-1] and not ended.printing else None
     if known is None:
         print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts)
     elif options.json:

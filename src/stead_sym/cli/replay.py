@@ -84,7 +84,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 def _raised(deployment: Deployment, written: Written) -> Deployment:
     """The deployment with the bounds that the evidence was found with."""
-    return deployment if written.bounds is None else replace(deployment, bounds=written.bounds)
+    return deployment if written.bounds is None else deployment.within(written.bounds)
 
 
 def _recorded(deployment: Deployment, written: Written, seconds: float) -> Wrappers:

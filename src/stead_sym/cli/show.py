@@ -43,11 +43,15 @@ def _show(options: argparse.Namespace) -> int:
     else:
         print(text)  # letter by letter, for whoever reads it back
     for heading, restriction in (
-        ("normal: the domain where fresh values have representatives", normal_restriction(deployment)),
-        (
-            "theorem: the literal domain, all specifications together",
-            theorem_restriction(deployment, deployment.specs),
-        ),
+        ()
+        if deployment.unbounded
+        else (
+            ("normal: the domain where fresh values have representatives", normal_restriction(deployment)),
+            (
+                "theorem: the literal domain, all specifications together",
+                theorem_restriction(deployment, deployment.specs),
+            ),
+        )
     ):
         console.print(f"# {heading}:", soft_wrap=True)
         for derivation in restriction.derivation.values():

@@ -133,15 +133,21 @@ def _verify(options: argparse.Namespace) -> int:
     _refuse_conflicts(options)
     prepare_located(options)
     if options.deepen:
-        from stead_sym.cli.deepen import verify_deepening
-
-        return verify_deepening(options)
+        return _deepened(options, load(options.file))
     with errors_located(options):
-        return _verify_here(options)
+        deployment = load(options.file)
+        return _deepened(options, deployment) if deployment.unbounded else _verify_here(options, deployment)
 
 
-def _verify_here(options: argparse.Namespace) -> int:
-    deployment = load(options.file)
+def _deepened(options: argparse.Namespace, deployment: Deployment) -> int:
+    from stead_sym.cli.deepen import verify_deepening
+
+    return verify_deepening(options, deployment)
+
+
+def _verify_here(options: argparse.Namespace, deployment: Deployment) -> int:
+    if options.max_bound is not None:
+        raise InputError("--max-bound is how far --deepen goes; add --deepen, or leave it out")
     agents = chosen_agents(deployment, options)
     questions = asked(options)
     if options.evidence is not None:
@@ -206,9 +212,9 @@ def _verify_here(options: argparse.Namespace) -> int:
 def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
     """Report what the child had established when it was ended, before it had printed its report: status 1
     where a specification fails, which is a fact however the run ended, else 3, or 130 after Ctrl-C."""
-    if options.deepen:
-        from stead_sym.cli.deepen import stopped_deepening
+    from stead_sym.cli.deepen import is_deepening, stopped_deepening
 
+    if options.deepen or is_deepening(ended):
         return stopped_deepening(options, ended)
     verdicts = () if ended.printing else known_verdicts(ended.kept, ended.reason)
     if not options.json and any(known.established for known in verdicts):
@@ -294,14 +300,10 @@ def _told_of_errors(options: argparse.Namespace) -> Iterator[None]:
 
 def _refuse_conflicts(options: argparse.Namespace) -> None:
     """Raise `InputError` for arguments that do not go together."""
-    if options.max_bound is not None and not options.deepen:
-        raise InputError("--max-bound is how far --deepen goes; add --deepen, or leave it out")
     if options.annotate and options.json:
         raise InputError(
             "--annotate prints lines of its own; leave it out with --json, or write --sarif FILE"
         )
-    if (options.annotate or options.sarif is not None) and options.deepen:
-        raise InputError("--deepen has no places to show; leave out --sarif and --annotate")
     if options.strict and options.findings == "off":
         raise InputError("--strict fails on findings; leave out --findings off, or --strict")
     if options.certify is not None and options.engine != "symbolic":

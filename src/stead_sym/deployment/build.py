@@ -30,7 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from stead_sym.data.source import Database, FactsFrom, File
 from stead_sym.deployment.deployment import Deployment
@@ -42,7 +42,7 @@ from stead_sym.deployment.language import (
     read_rules,
     read_tool_head,
 )
-from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, Terminal, View
+from stead_sym.deployment.parts import ANY, FairAction, Initially, Policy, Rule, Spec, Terminal, View
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import Effect, Tool
@@ -198,7 +198,7 @@ def build_deployment(
     relations: Mapping[str, Names],
     init: Iterable[str | Fact | FactsFrom] = (),
     texts: Mapping[str, str] | None = None,
-    bounds: Mapping[str, int] | None = None,
+    bounds: Mapping[str, int | Literal["any"]] | None = None,
     define: Mapping[str, FormulaLike] | None = None,
     tools: Iterable[Tool] = (),
     views: Mapping[str, FormulaLike] | None = None,
@@ -214,8 +214,8 @@ def build_deployment(
     """The deployment with these parts; see `parse_deployment` for what each of them means.
 
     ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B, `ordered(…)`
-    or a `range` of numbers for an ordered one. ``init``: facts, and
-    `facts_from(…)`. ``relations``: the sorts of the columns, with `key` after
+    or a `range` of numbers for an ordered one. ``init``: facts, and `facts_from(…)`. ``bounds``: a number for
+    a sort, or ``"any"``. ``relations``: the sorts of the columns, with `key` after
     those of a key, and names before them (`"id: order key, state: status"`).
     ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
     ``fair``: what stands after the word `fair` in a file, such as ``"event approve"``.
@@ -297,8 +297,11 @@ def _expect(what: str, given: object, *kinds: type) -> None:
         raise TypeError(f"{given!r} is no {what}; give {names}")
 
 
-def _bound(sort: str, number: int) -> Bound:
+def _bound(sort: str, number: int | Literal["any"]) -> Bound:
+    if number == ANY:
+        return Bound(sort, None)
     _expect(f"bound of {sort}", number, int)
+    assert isinstance(number, int)
     return Bound(sort, number)
 
 

@@ -69,10 +69,12 @@ class Claim:
 
 
 def claims(deployment: Deployment) -> Iterator[Claim]:
-    """All claims of a deployment: `bound S b` for every unbounded sort, 0 where there is no such line; `key
-    of P` for every relation with a key; `a step is possible`; `T has an effect` for every tool and event
-    whose effects are statements."""
+    """All claims of a deployment: `bound S b` for every unbounded sort but those of `bound S any`, 0 where
+    there is no line; `key of P` for every relation with a key; `a step is possible`; `T has an effect` for
+    every tool and event whose effects are statements."""
     for sort, bound in deployment.bounds.items():
+        if sort in deployment.unbounded:
+            continue
         keeps = partial(active_outside, deployment, sort, "atmost", bound)
         yield Claim(f"bound {sort} {bound}", keeps, deployment.bound_spans.get(sort))
     for relation in deployment.schema.relations:

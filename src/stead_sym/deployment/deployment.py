@@ -42,7 +42,9 @@ class Deployment(Displayed):
     """A STEAD but for its agents: schema, D0, bounds, tools, views, specifications.
 
     ``init`` is D0, or, where there is an ``initially``, what every D0 holds. ``bounds`` has every unbounded
-    sort as a key (0 where the file has no line). ``written`` holds resolved formulas; ``tools``, ``events``,
+    sort as a key (0 where the file has no line). Of those that are
+    ``unbounded`` (`bound case any`) any number of values may be in use: for these it has 0 too, and what
+    needs a bound refuses them. ``written`` holds resolved formulas; ``tools``, ``events``,
     ``agents``, ``fair`` and ``specs`` are the same parts expanded. ``text`` is what the deployment was
     parsed from, if it was and says all of it.
 
@@ -58,6 +60,7 @@ class Deployment(Displayed):
     written: Parts = field(default_factory=Parts)
     system: str | None = None
     instructions: str | None = None
+    unbounded: frozenset[str] = frozenset()
     bound_spans: Mapping[str, Span] = field(
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
@@ -95,6 +98,15 @@ class Deployment(Displayed):
         """Those of the S-values that are not in C, in the order given."""
         known = frozenset(self.constants[sort])
         return tuple(value for value in values if value not in known)
+
+    def within(self, bounds: Mapping[str, int]) -> Deployment:
+        """The deployment with other bounds for some sorts, none of which is then `unbounded`."""
+        return replace(
+            self,
+            bounds=MappingProxyType({**self.bounds, **bounds}),
+            unbounded=self.unbounded.difference(bounds),
+            text=None,
+        )
 
     # The parts, expanded
 

@@ -92,6 +92,8 @@ def _given(deployment: Deployment, ground: Grounding) -> Iterator[Proposition]:
 
 def _within_bounds(deployment: Deployment, ground: Grounding) -> Iterator[Proposition]:
     for sort, bound in deployment.bounds.items():
+        if sort in deployment.unbounded:
+            continue
         active = [
             disjunction(*ground.containing.get((sort, value), ()))
             for value in deployment.outside(sort, ground.domain[sort])

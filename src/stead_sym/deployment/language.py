@@ -332,8 +332,9 @@ class _Reader:
         return TextItem(str(names[0]), sort, _unquoted(text), self.formulas.span(names[0]))
 
     def bound(self, node: Node) -> Bound:
-        sort, number = tokens_of(node)
-        return Bound(str(sort), self.formulas.number(number), self.formulas.span(sort))
+        sort, *number = tokens_of(node)
+        most = self.formulas.number(number[0]) if number else None
+        return Bound(str(sort), most, self.formulas.span(sort))
 
     def definition(self, node: Node) -> Definition:
         name, trees = _name(node), trees_of(node)

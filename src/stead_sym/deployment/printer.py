@@ -36,7 +36,11 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
     """
     d, parts = deployment, deployment.written
     facts = d.init if data or d.stated is None else sorted(d.stated)
-    bounds = [f"bound {sort} {number}" for sort, number in d.bounds.items() if number]
+    bounds = [
+        f"bound {sort} {number or 'any'}"
+        for sort, number in d.bounds.items()
+        if number or sort in d.unbounded
+    ]
     definitions = [
         f"define {x.name}({print_binders(x.params)}) = {print_formula(x.body)}" for x in parts.definitions
     ]

@@ -55,10 +55,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`bound s n`."""
+    """`bound s n`, and `bound s any`, without a number."""
 
     sort: str
-    number: int
+    number: int | None
     span: Span | None = None
 
 
@@ -142,6 +142,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         loaded=loaded,
         stated=stated if loaded else None,
         bounds=_bounds(items.bounds, schema),
+        unbounded=frozenset(bound.sort for bound in items.bounds if bound.number is None),
         written=written,
         system=_text("system", items.systems),
         instructions=_text("instructions", items.instructions),
@@ -258,11 +259,11 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
                 "remove the line",
                 bound.span,
             )
-        if bound.number < 0:
+        if bound.number is not None and bound.number < 0:
             raise DeclarationError(
                 f"the bound of {bound.sort} is {bound.number}; write 0 or more", bound.span
             )
-    claimed = {bound.sort: bound.number for bound in bounds}
+    claimed = {bound.sort: bound.number or 0 for bound in bounds}
     return MappingProxyType({s.name: claimed.get(s.name, 0) for s in schema.sorts if s.values is None})
 
 

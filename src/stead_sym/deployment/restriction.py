@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
-from stead_sym.errors import RestrictionError, Undecided
+from stead_sym.errors import InputError, RestrictionError, Undecided
 from stead_sym.logic.sorts import variables_by_sort
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Sort, Value
@@ -136,6 +136,7 @@ def theorem_restriction(
     `MOST_VALUES`, and, unless ``force`` is set, for a size below the theorem's. Raises `Undecided` where the
     theorem itself asks for more than `MOST_VALUES`.
     """
+    _refuse_unbounded(deployment)
     schema = deployment.schema
     sorts = tuple(sort.name for sort in schema.sorts)
     for name in overrides:
@@ -163,11 +164,23 @@ def normal_restriction(deployment: Deployment) -> Restriction:
     The proof is in `symbolic.encode.representatives`. The specifications do not matter: values that
     only their variables hold need no names there. Raises `Undecided` where that is more than `MOST_VALUES`.
     """
+    _refuse_unbounded(deployment)
     fresh = fresh_values(deployment)
     derivation = [_derivation(deployment, s, fresh=fresh[s.name]) for s in deployment.schema.sorts]
     for derived in derivation:
         _refuse_large(derived, derived.size)
     return _restriction(deployment, derivation)
+
+
+def _refuse_unbounded(deployment: Deployment) -> None:
+    """Raise `InputError` where some sort has no bound: no finite domain suffices."""
+    for sort in deployment.bounds:
+        if sort in deployment.unbounded:
+            raise InputError(
+                f"this needs a bound, and the file says `bound {sort} any`; write `bound {sort} N` to ask it"
+                " within N, or ask for every number by `stead-sym verify`, in Python by `deepen`",
+                deployment.bound_spans.get(sort),
+            )
 
 
 def _derivation(

@@ -185,6 +185,8 @@ def leads_to(
 def exceeded(deployment: Deployment, state: Instance) -> str | None:
     """A sort S with |(ad(D) \\ C) ∩ U_S| > b_S, or None if the state keeps within all bounds."""
     for sort, active in state.active_domain.items():
+        if sort in deployment.unbounded:
+            continue
         if len(deployment.outside(sort, active)) > deployment.bounds.get(sort, 0):
             return sort
     return None

@@ -8,7 +8,7 @@ taken over from the evidence but which runs and values to look at.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import assert_never
 
@@ -131,7 +131,7 @@ class _Replay:
     ) -> None:
         self._fair = () if claim else deployment.fair
         self._fair_actions = () if claim else deployment.fair_actions
-        self._deployment = deployment if raised is None else replace(deployment, bounds=raised)
+        self._deployment = deployment if raised is None else deployment.within(raised)
         self._starting = deployment
         self._wrappers = wrappers
         self._evidence = evidence

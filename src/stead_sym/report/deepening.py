@@ -75,6 +75,8 @@ def _kept(found: Deepening) -> str:
     last = found.rounds[-1]
     if found.established:
         return "kept by every run"
+    if last.exceeded and found.deployment.unbounded.issuperset(last.exceeded):
+        return f"none of {', '.join(last.exceeded)}"
     if last.exceeded:
         return f"not kept: {', '.join(last.exceeded)} can exceed them"
     return (

@@ -10,7 +10,7 @@ without bounds, for every number of records (`analyses.views`), which is tried a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -23,7 +23,7 @@ from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.within import evidence_within
 from stead_sym.analyses.views.every_number import EveryNumber, Shown
-from stead_sym.deployment.claims import active_outside
+from stead_sym.deployment.claims import active_outside, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.trace import Trace
@@ -169,6 +169,9 @@ def deepen(
     """What the fragments of a deployment with bounds up to ``limit`` show of its specifications, which are
     given as to `verify`, under an agent.
 
+    Where the file leaves sorts without a bound (`bound case any`) these are raised, and the bounds of the
+    others are claims, which are looked at like specifications. Without such a line all are raised.
+
     The bounds grow from 0 (from the deployment's where `initially any` admits every database up to them):
     those that some run exceeds by 1, and none above k before the fragment with k for every sort has been
     seen. So the first fragment that shows something is one with the least bounds that do. It ends where every
@@ -207,7 +210,18 @@ def deepen(
                 raise
             stopped = str(error)
             break
+    while asking.unbounded and run.further():
+        pass
     return replace(run.result(final=True), stopped=stopped)
+
+
+def _claimed(deployment: Deployment) -> dict[str, Spec]:
+    """The bounds of a file that leaves other sorts without one, as specifications."""
+    return {
+        claim.name: Spec(claim.name, claim.formula)
+        for claim in claims(deployment)
+        if deployment.unbounded and claim.name.startswith("bound ")
+    }
 
 
 def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrapper:
@@ -242,7 +256,12 @@ class _Run:
 
     def __post_init__(self) -> None:
         self._started = time.perf_counter()
-        self._written = {spec.name: spec.formula for spec in self._deployment.written.specs}
+        self._raised = self._deployment.unbounded or frozenset(self._deployment.bounds)
+        claimed = _claimed(self._deployment)
+        self._specs = {**self._specs, **claimed}
+        self._written = {
+            spec.name: spec.formula for spec in (*self._deployment.written.specs, *claimed.values())
+        }
         self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
         formulas = {name: spec.formula for name, spec in self._specs.items()}
         self._every_number = EveryNumber(self._deployment, formulas, self._wrappers)
@@ -250,10 +269,12 @@ class _Run:
     def tried(self) -> Iterator[Bounds]:
         """The bounds to try, each after the fragment with the last has been seen."""
         bounds = {**dict.fromkeys(self._deployment.bounds, 0), **initial_bounds(self._deployment)}
+        # one more than is claimed, so that a run that exceeds the claim is seen
+        bounds |= {s: b + 1 for s, b in self._deployment.bounds.items() if s not in self._raised}
         level = 0
         while True:
             yield MappingProxyType(dict(bounds))
-            open_ = self.rounds[-1].growing
+            open_ = [sort for sort in self.rounds[-1].growing if sort in self._raised]
             if not open_ or (all(found.decided for found in self._found.values()) and self._found):
                 return
             growing = [sort for sort in open_ if bounds[sort] < level]
@@ -265,8 +286,9 @@ class _Run:
             bounds.update({sort: bounds[sort] + 1 for sort in growing})
 
     def see(self, bounds: Bounds) -> None:
-        """Verify what is open in the fragment with these bounds."""
-        part = fragment(self._leaps, bounds)
+        """Verify what is open in the fragment with these bounds. Of a sort without one each number of values
+        may be there initially: of these databases the fragment has those within its bounds."""
+        part = self._part(bounds)
         names = {name: f"possible {name}" for name, found in self._found.items() if not found.decided}
         open_ = {name: self._specs[name].formula for name in names}
         asked = [
@@ -281,7 +303,9 @@ class _Run:
         names_asked = [spec.name for spec in asked]
         result = self._verified(part, replace(part.deployment, written=written), names_asked)
         most = MappingProxyType({sort: result.engine.most_active[sort] for sort in part.bounds})
-        exceeded = tuple(sort for sort, b in part.bounds.items() if most[sort] > b)
+        exceeded = tuple(
+            sort for sort, b in part.bounds.items() if most[sort] > b or sort in self._starting_beyond
+        )
         leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
         unseen = self._leapt(part) if leaps and not exceeded else ()
         self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
@@ -293,14 +317,30 @@ class _Run:
             verdict = result[f"past {sort}"]
             if verdict.evidence is not None and verdict.evidence.root.holds:
                 self._runs[sort] = verdict.evidence.trace
-        if self.rounds[-1].growing:
-            left = [name for name, found in self._found.items() if not found.decided]
-            for name, shown in self._every_number.further(left).items():
-                holds = Verdict(name, self._written[name], True, scope=shown.scope)
-                self._found[name] = Found(holds, every_number=shown)
+        if self.rounds[-1].growing or self._deployment.unbounded:
+            self.further()
         self._explain(part)
         if self._told is not None:
             self._told(self.result())
+
+    @property
+    def _starting_beyond(self) -> Set[str]:
+        """The sorts of which some initial database may have more values than any fragment."""
+        return initial_bounds(self._deployment).keys() & self._deployment.unbounded
+
+    def _part(self, bounds: Bounds) -> Fragment:
+        """The fragment with these bounds."""
+        open_ = {sort: bounds[sort] for sort in self._deployment.unbounded}
+        return fragment(replace(self._leaps, deployment=self._leaps.deployment.within(open_)), bounds)
+
+    def further(self) -> bool:
+        """Look for what holds for every number of records in parts on the next number of values, if there is
+        one."""
+        left = [name for name, found in self._found.items() if found.verdict.holds is None]
+        for name, shown in self._every_number.further(left).items():
+            holds = Verdict(name, self._written[name], True, scope=shown.scope)
+            self._found[name] = Found(holds, every_number=shown)
+        return self._every_number.is_open
 
     def _verified(self, part: Fragment, deployment: Deployment, asked: Iterable[str]) -> Verification:
         given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
@@ -320,7 +360,7 @@ class _Run:
         """What a fragment shows of a specification."""
         formula, written = self._specs[name].formula, self._written[name]
         shown, scope = evidence_within(part, result.engine, formula)
-        if shown is None:
+        if shown is None or (shown.root.holds and self._starting_beyond):
             return Found(Verdict(name, written, None))
         evidence = renamed(recovered(shown, formula), self._deployment, self._wrappers)
         replayed = replay(self._leaps.deployment, self._wrappers, evidence, part.bounds)
@@ -335,7 +375,7 @@ class _Run:
 
     def _explain(self, part: Fragment, *, final: bool = False) -> None:
         """Look for the loops along which sorts grow, and for a change that bounds them."""
-        exceeded = self.rounds[-1].exceeded
+        exceeded = [sort for sort in self.rounds[-1].exceeded if sort not in self._deployment.unbounded]
         self._growths = {sort: g for sort, g in self._growths.items() if sort in exceeded}
         self._runs = {sort: run for sort, run in self._runs.items() if sort in exceeded}
         for sort, run in self._runs.items():
@@ -352,7 +392,7 @@ class _Run:
         """What is known by now; ``final``: no other fragment follows."""
         last = self.rounds[-1]
         if final:
-            self._explain(fragment(self._leaps, last.bounds), final=True)
+            self._explain(self._part(last.bounds), final=True)
         found = {name: self._said(one, last) for name, one in self._found.items()}
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
         return Deepening(

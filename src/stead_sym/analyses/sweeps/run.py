@@ -11,7 +11,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,8 +78,7 @@ class Run:
                 f"{whole.name} has no unbounded sort {unknown[0]}; there are"
                 f" {', '.join(sorted(whole.bounds)) or 'none'}"
             )
-        bounds = MappingProxyType({**whole.bounds, **self.bounds})
-        return replace(whole, bounds=bounds, text=None) if self.bounds else whole
+        return whole.within(self.bounds) if self.bounds else whole
 
     @cached_property
     def key(self) -> str:

@@ -87,7 +87,7 @@ class Closing:
         self.needs, self.parts = Needs(deployment), Parts(deployment)
         self.assumed = tuple(assumed)
         self._admitted: dict[Facts, bool] = {}
-        self.restriction = normal_restriction(replace(deployment, bounds=dict.fromkeys(deployment.bounds, 0)))
+        self.restriction = normal_restriction(deployment.within(dict.fromkeys(deployment.bounds, 0)))
         self.within = {tool.name: self._values(tool) for tool in deployment.tools_and_events}
 
     @property
@@ -156,10 +156,10 @@ class Closing:
             parts.append(part)
         n = self.k + needed
         refuse_many(n)
-        bounds = {s: n if s in self.parts.sorts else b for s, b in self.deployment.bounds.items()}
+        open_sorts = self.deployment.unbounded or self.deployment.bounds
+        within = self.deployment.within(dict.fromkeys(open_sorts, n))
         weaker = replace(
-            self.deployment,
-            bounds=bounds,
+            within,
             written=replace(
                 self.deployment.written, initially=(replace(lines, where=conjunction(tuple(parts))),)
             ),

@@ -32,6 +32,11 @@ STEPS = 3
 """So many values of k are tried, from the number of columns of unbounded sorts on."""
 
 
+_NOT_ALWAYS = (
+    "only that a first-order sentence is always true (`AG`) is shown so; write a bound to ask this within it"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """That a specification holds for every number of values of the ``sorts``, by ``views`` parts on ``k``
@@ -77,15 +82,18 @@ class EveryNumber:
     """Some specifications of one deployment, looked at with parts on more and more values."""
 
     def __init__(self, deployment: Deployment, specs: Mapping[str, Expanded], wrappers: Wrappers) -> None:
-        self.sorts = tuple(sort.name for sort in deployment.schema.sorts if sort.values is None)
+        open_sorts = deployment.unbounded or deployment.bounds
+        self.sorts = tuple(sort for sort in deployment.bounds if sort in open_sorts)
         self.reasons: dict[str, str] = {}
         self._open: dict[str, tuple[Expanded, ...]] = {}
         for name, formula in specs.items():
             if (sentences := always(formula)) is not None:
                 self._open[name] = sentences
-        columns = (sum(sort in self.sorts for sort in r.sorts) for r in deployment.schema.relations)
+            elif deployment.unbounded:
+                self.reasons[name] = _NOT_ALWAYS
+        columns = (sum(sort in deployment.bounds for sort in r.sorts) for r in deployment.schema.relations)
         first = max([1, *columns])
-        self._ks = iter(range(first, first + STEPS))
+        self._left, self._k = STEPS, first
         self.deployment = followed(deployment, wrappers, first) if self._open else deployment
         self._follows = self.deployment.tools != deployment.tools
 
@@ -93,9 +101,10 @@ class EveryNumber:
         """The specifications that parts on the next number of values show; of the others ``reasons`` says
         why not. Of those not ``asked`` nothing more is to be found out."""
         self._open = {name: sentences for name, sentences in self._open.items() if name in asked}
-        k = next(self._ks, None) if self._open else None
-        if k is None:
+        if not self.is_open:
             return {}
+        k = self._k
+        self._left, self._k = self._left - 1, k + 1
         try:
             closing = Closing(self.deployment, k, tuple(keys_and_bounds(self.deployment, self.sorts)))
             closure = closing.closed()
@@ -112,6 +121,11 @@ class EveryNumber:
             del self._open[name]
             self.reasons.pop(name, None)
         return {name: Shown(k, len(closure.views), self.sorts, left_open, self._follows) for name in shown}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something left to look at with parts on more values."""
+        return bool(self._open) and self._left > 0
 
     def _give_up(self, reason: str) -> None:
         for name in self._open:

@@ -73,12 +73,15 @@ def _described(symbol: Symbol, d: Deployment) -> str:
 
 
 def _sort(sort: Sort, d: Deployment) -> str:
-    size = normal_restriction(d).sizes[sort.name]
     if sort.values is not None:
         how = "ordered" if sort.ordered else "rigid" if sort.rigid else "names that the wrapper renames"
         listed = f"{', '.join(sort.values[:_LISTED])}{' …' * (len(sort.values) > _LISTED)}"
         return f"sort `{sort.name}`, finite: {listed} ({how})"
     constants = len(d.constants[sort.name])
+    if d.unbounded:
+        most = "any number of" if sort.name in d.unbounded else f"at most {d.bounds[sort.name]}"
+        return f"sort `{sort.name}`, unbounded: {most} values in use besides {constants} constants (`bound`)"
+    size = normal_restriction(d).sizes[sort.name]
     return (
         f"sort `{sort.name}`, unbounded: at most {d.bounds[sort.name]} values in use besides {constants}"
         f" constants (`bound`); {size} in the restriction"
