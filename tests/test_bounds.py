@@ -149,7 +149,7 @@ def test_a_limit_that_is_none_is_refused() -> None:
 def test_the_page_of_the_language_says_what_it_finds() -> None:
     page = Path(__file__).parents[1].joinpath("docs", "language.md").read_text(encoding="utf-8")
     [section] = re.findall(r"(?ms)^### bound$.*?^### ", page)
-    [file] = re.findall(r"(?ms)^```stead\n(.*?)^```", section)
+    file, *_ = re.findall(r"(?ms)^```stead\n(.*?)^```", section)
     assert st.least_bounds(st.parse_deployment(file)).lines == ("bound job 3",)
     assert "For the file above it prints `bound job 3`" in section
 

@@ -100,6 +100,9 @@ def test_the_literal_domain_gives_the_same_verdicts(
     words = [word for word in session.words if word not in ("--quiet", "--strict")]
     reader = Reader("language.md")
     out, err = reader.program("stead-sym", [*words, "--quiet", *literal, "--findings", "off"])
+    if literal[0] == "--domain" and re.search(r"^bound \w+ any$", session.file, re.MULTILINE):
+        assert "--domain is for bounds that the file has" in err
+        return
     assert verdicts(out) == verdicts(session.output)
     assert (reader.status == 2) == (not verdicts(out))
     assert err.startswith("stead-sym: ") == (reader.status == 2)

@@ -144,6 +144,67 @@ def test_a_file_without_a_bound(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (status, lines[0].split(":")[0]) == (3, "quiet unknown")
 
 
+def test_an_invariant_is_shown_with_the_specifications(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With it parts on one value suffice; one that some step breaks helps nothing."""
+    desk = DESK.replace("spec mutex AG", "invariant mutex")
+    desk = desk.replace("spec wrong AG", "invariant wrong")
+    deployment = st.parse_deployment(f"{desk}bound case any")
+    assert st.parse_deployment(str(deployment)) == deployment
+    status, lines = verified(tmp_path, capsys, str(deployment))
+    assert status == 1
+    assert lines[1] == (
+        "mutex holds: for every number of case, whatever an agent selects"
+        " (1-views: 11 of them, shown with mutex)"
+    )
+    assert lines[2].startswith("wrong fails: ")
+
+
+@pytest.mark.parametrize(
+    ("start", "word"), [("atmost 1 x. P(x)", "holds"), ("atmost 2 x. P(x)", "unknown"), ("true", "unknown")]
+)
+def test_an_invariant_has_to_be_true_initially(start: str, word: str) -> None:
+    deployment = st.parse_deployment(f"""
+        deployment d
+        sort a
+        relation P(a)
+        bound a any
+        initially any P where {start}
+        tool idle()
+        invariant few atmost 1 x. P(x)
+        spec same AG atmost 1 x. P(x)
+    """)
+    search = EveryNumber(
+        deployment, {s.name: s.formula for s in deployment.specs}, wrap_all(deployment, "any")
+    )
+    assert set(search.further(["few", "same"])) == ({"few", "same"} if word == "holds" else set())
+
+
+@pytest.mark.parametrize(
+    ("invariant", "reason"),
+    [
+        ("AG P(_)", "invariant i has a temporal operator, and is about one state; write it as a spec"),
+        ("P(x)", "x"),
+    ],
+)
+def test_what_is_no_invariant(invariant: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        st.parse_deployment(f"{SIGNATURE}invariant i {invariant}")
+
+
+def test_an_invariant_that_asks_for_a_record_is_left_out() -> None:
+    deployment = st.parse_deployment(
+        SIGNATURE + "init P(c) Q(c)\ntool t(x: a) effect insert Q(x)\n"
+        "invariant some exists x: a. P(x)\nspec none AG ~exists x: a. (P(x) & ~Q(x))"
+    )
+    search = EveryNumber(
+        deployment, {s.name: s.formula for s in deployment.specs}, wrap_all(deployment, "any")
+    )
+    found = search.further(["some", "none"])
+    assert found["none"].invariants == ()
+
+
 ROOMS = """
 deployment rooms
 sort case, room

@@ -42,7 +42,7 @@ from stead_sym.deployment.language import (
     read_rules,
     read_tool_head,
 )
-from stead_sym.deployment.parts import ANY, FairAction, Initially, Policy, Rule, Spec, Terminal, View
+from stead_sym.deployment.parts import ANY, FairAction, Initially, Policy, Rule, Spec, Terminal, View, invariant
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import Effect, Tool
@@ -222,7 +222,8 @@ def build_deployment(
     ``terminal``: the conditions of `terminal when …`.
     ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
-    all of a relation. ``policies``: `call` lines. ``specs``: from a name, or ``"possible for any"``.
+    all of a relation. ``policies``: `call` lines. ``specs``: from a name,
+    ``"possible for any"`` or ``"invariant kept"``.
     Raises `ParseError` and `DeclarationError`, and `TypeError` for a part that is of another kind.
     """
     _expect("name", name, str)
@@ -349,6 +350,8 @@ def _text_item(head: str, text: str) -> TextItem:
 
 def _spec(head: str, formula: FormulaLike) -> Spec:
     """`NAME` or `NAME for WHOM, …`."""
+    if head.startswith("invariant "):
+        return invariant(head.removeprefix("invariant ").strip(), _formula(formula, head))
     name, *whom = re.split(r"\s+for\s+|\s*,\s*", head.strip())
     return Spec(name, _formula(formula, f"spec {name}"), tuple(whom))
 

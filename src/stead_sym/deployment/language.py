@@ -18,7 +18,7 @@ from lark import Lark, Token
 from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, Given, Into
 from stead_sym.deployment.accepted import accepted_in
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, Terminal, View
+from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, Terminal, View, invariant
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import (
@@ -227,15 +227,7 @@ class _Reader:
             views=tuple(map(self.view, named("view"))),
             policies=tuple(map(self.policy, named("policy"))),
             fair=tuple(self.constraint(trees_of(node)[0]) for node in named("fair")),
-            specs=tuple(
-                Spec(
-                    str(_name(node)),
-                    read.formula(trees_of(node)[-1]),
-                    tuple(str(name) for whom in trees_of(node)[:-1] for name in tokens_of(whom)),
-                    span=read.span(_name(node)),
-                )
-                for node in named("spec")
-            ),
+            specs=tuple(map(self.spec, named("spec", "invariant"))),
             systems=tuple(self.text(node) for node in named("system")),
             instructions=tuple(self.text(node) for node in named("instructions")),
         )
@@ -330,6 +322,14 @@ class _Reader:
         *names, text = tokens_of(node)
         sort = str(names[1]) if len(names) > 1 else None
         return TextItem(str(names[0]), sort, _unquoted(text), self.formulas.span(names[0]))
+
+    def spec(self, node: Node) -> Spec:
+        name, read = _name(node), self.formulas
+        *audience, formula = trees_of(node)
+        whom = tuple(str(one) for words in audience for one in tokens_of(words))
+        if node.data == "invariant":
+            return invariant(str(name), read.formula(formula), read.span(name))
+        return Spec(str(name), read.formula(formula), whom, span=read.span(name))
 
     def bound(self, node: Node) -> Bound:
         sort, *number = tokens_of(node)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stead_sym.deployment.tool import Tool
-from stead_sym.errors import Located
+from stead_sym.errors import Located, Span
 from stead_sym.logic.names import constants, constants_among
-from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Term
+from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Globally, Term
 from stead_sym.relational.schema import Value
 
 
@@ -50,11 +50,15 @@ class Policy(Located):
 @dataclass(frozen=True, slots=True)
 class Spec(Located):
     """`spec NAME for WHOM f`: an FO-CTL sentence to be checked at the initial state; only for ``whom``, which
-    are names of policies, all of which some agent runs, or `any`, which every agent is. Of all if empty."""
+    are names of policies, all of which some agent runs, or `any`, which every agent is. Of all if empty.
+
+    ``helps``: it was written `invariant NAME f`, which is the specification AG f, and helps to show others.
+    """
 
     name: str
     formula: Formula
     whom: tuple[str, ...] = ()
+    helps: bool = False
 
     def is_for(self, deciding: Mapping[str, str]) -> bool:
         """Whether it is asked where these decide, each a policy, `any`, or neither (empty), by agent."""
@@ -65,6 +69,11 @@ class Spec(Located):
     def head(self) -> str:
         """`NAME for WHOM`, as it is written."""
         return f"{self.name} for {', '.join(self.whom)}" if self.whom else self.name
+
+
+def invariant(name: str, formula: Formula, span: Span | None = None) -> Spec:
+    """`invariant NAME f`."""
+    return Spec(name, Globally("A", formula, span=formula.span), helps=True, span=span)
 
 
 ANY = "any"

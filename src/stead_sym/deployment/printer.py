@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from stead_sym.data.source import Loaded
-from stead_sym.deployment.parts import AgentRole, Policy, Rule, View
+from stead_sym.deployment.parts import AgentRole, Policy, Rule, Spec, View
 from stead_sym.deployment.tool import (
     Assign,
     Choose,
@@ -21,7 +21,7 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.logic.printer import print_binders, print_formula
-from stead_sym.logic.syntax import TRUE, Formula
+from stead_sym.logic.syntax import TRUE, Formula, Globally
 from stead_sym.relational.schema import escaped
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
         [f"terminal{_clause('when', line.when)}" for line in parts.terminal],
         [f"fair {print_formula(formula)}" for formula in parts.fair]
         + [f"fair {action}" for action in parts.fair_actions],
-        [f"spec {spec.head}\n  {print_formula(spec.formula)}" for spec in parts.specs],
+        map(_spec, parts.specs),
         _texts(d.system, d.instructions),
     ]
     return "\n\n".join(text for text in ("\n".join(block) for block in blocks) if text) + "\n"
@@ -77,6 +77,12 @@ def _loaded(loaded: Loaded) -> Iterator[str]:
 
 def _clause(word: str, formula: Formula) -> str:
     return "" if formula == TRUE else f" {word} {print_formula(formula)}"
+
+
+def _spec(spec: Spec) -> str:
+    if spec.helps and isinstance(spec.formula, Globally):
+        return f"invariant {spec.name}\n  {print_formula(spec.formula.body)}"
+    return f"spec {spec.head}\n  {print_formula(spec.formula)}"
 
 
 def _view(view: View) -> str:

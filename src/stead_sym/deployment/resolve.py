@@ -40,7 +40,7 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.columns import by_position, left_out
 from stead_sym.logic.sorts import Names, check_name, expand, nearest, resolve
-from stead_sym.logic.syntax import Atom, Const, Definition, Raw, Term, Use, Var
+from stead_sym.logic.syntax import Atom, Const, Definition, Raw, Term, Use, Var, children, is_temporal
 from stead_sym.relational.instance import Fact, Instance, broken_keys
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 
@@ -457,4 +457,10 @@ def _spec(spec: Spec, names: Names, policies: Sequence[str]) -> Spec:
         if whom != ANY and whom not in policies:
             hint = nearest(whom, [ANY, *policies], f"`for` takes `{ANY}` or a policy of the file")
             raise DeclarationError(f"spec {spec.name} is for {whom}, which is no policy; {hint}", spec.span)
-    return replace(spec, formula=resolve(spec.formula, names, temporal=True))
+    formula = resolve(spec.formula, names, temporal=True)
+    if spec.helps and any(map(is_temporal, children(formula))):
+        raise DeclarationError(
+            f"invariant {spec.name} has a temporal operator, and is about one state; write it as a spec",
+            spec.span,
+        )
+    return replace(spec, formula=formula)

@@ -101,7 +101,7 @@ _ITEMS = {
     "transition": "event", "environment": "event",
     "type": "sort", "enum": "sort", "class": "sort", "domain": "sort",
     "table": "relation", "predicate": "relation", "var": "relation",
-    "property": "spec", "invariant": "spec", "assert": "spec", "check": "spec",
+    "property": "spec", "assert": "spec", "check": "spec",
     "fairness": "fair", "rule": "policy", "role": "agent", "const": "init", "constant": "init",
     "final": "terminal", "finished": "terminal", "accepting": "terminal", "deadlock": "terminal",
     "module": "deployment", "system_prompt": "system",

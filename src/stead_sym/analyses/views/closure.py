@@ -38,11 +38,14 @@ MOST_INSTANCES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """A ``sentence`` of I by its ``name``. One that says that a ``relation`` has its key names it."""
+    """A ``sentence`` of I by its ``name``. One that says that a ``relation`` has its key names it.
+    ``starting``: an initial instance has to be looked at to know that it is true there, since nothing in the
+    definition of these says so."""
 
     name: str
     sentence: Expanded
     relation: str | None = None
+    starting: bool = False
 
     def broken(self, state: Instance) -> bool:
         """D ⊭ the sentence."""
@@ -143,7 +146,8 @@ class Closing:
         raise AssertionError("the rounds are counted without end")
 
     def _initial(self) -> tuple[Instance, ...]:
-        """Initial instances that have among them all parts on k values of initial instances of every size."""
+        """Initial instances that have among them all parts on k values of initial instances of every size;
+        and of one in which something assumed is false, a part in which it is."""
         lines = self.deployment.initially
         if lines is None:
             return (self.deployment.init,)
@@ -154,7 +158,7 @@ class Closing:
             except Outside:
                 continue  # without it there are more initial instances
             parts.append(part)
-        n = self.k + needed
+        n = max([self.k, *(self.needs.refuted(a.sentence) for a in self.assumed if a.starting)]) + needed
         refuse_many(n)
         open_sorts = self.deployment.unbounded or self.deployment.bounds
         within = self.deployment.within(dict.fromkeys(open_sorts, n))

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from stead_sym.agents.roles import Wrappers
 from stead_sym.analyses.views.choices import followed
-from stead_sym.analyses.views.closure import Closing, keys_and_bounds
+from stead_sym.analyses.views.closure import Assumed, Closing, Closure, keys_and_bounds
 from stead_sym.analyses.views.gluing import Gluing
-from stead_sym.analyses.views.needs import Outside
+from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.deployment.claims import claims
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
@@ -41,20 +41,23 @@ _NOT_ALWAYS = (
 class Shown:
     """That a specification holds for every number of values of the ``sorts``, by ``views`` parts on ``k``
     of them; the claims ``left_open``, that there is always a step, are not shown with it. Unless what the
-    agents select is ``followed``, it is shown whatever that is."""
+    agents select is ``followed``, it is shown whatever that is. The ``invariants`` of the file were shown
+    with it."""
 
     k: int
     views: int
     sorts: tuple[str, ...]
     left_open: tuple[str, ...] = ()
     followed: bool = False
+    invariants: tuple[str, ...] = ()
 
     @property
     def scope(self) -> tuple[str, ...]:
         """What a reader has to know beside `holds`."""
         whoever = "" if self.followed else ", whatever an agent selects"
         every = f"for every number of {' and '.join(self.sorts)}{whoever}"
-        said = f"{every} ({self.k}-views: {self.views} of them)"
+        shown_with = f", shown with {' and '.join(self.invariants)}" if self.invariants else ""
+        said = f"{every} ({self.k}-views: {self.views} of them{shown_with})"
         left = f"not shown for every number: {', '.join(self.left_open)}"
         return (said, left) if self.left_open else (said,)
 
@@ -85,6 +88,7 @@ class EveryNumber:
         open_sorts = deployment.unbounded or deployment.bounds
         self.sorts = tuple(sort for sort in deployment.bounds if sort in open_sorts)
         self.reasons: dict[str, str] = {}
+        self._left_out: dict[str, str] = {}
         self._open: dict[str, tuple[Expanded, ...]] = {}
         for name, formula in specs.items():
             if (sentences := always(formula)) is not None:
@@ -106,21 +110,62 @@ class EveryNumber:
         k = self._k
         self._left, self._k = self._left - 1, k + 1
         try:
-            closing = Closing(self.deployment, k, tuple(keys_and_bounds(self.deployment, self.sorts)))
-            closure = closing.closed()
+            closing, closure = self._closed(k)
         except (Outside, Undecided) as error:
             self._give_up(str(error).removeprefix("unknown: "))
             return {}
         if closure.broken:
             self.reasons.update(dict.fromkeys(self._open, f"{closure.broken} is not shown by {k}-views"))
             return {}
+        invariants = tuple(dict.fromkeys(a.name for a in closing.assumed if a.starting))
         gluing = closing.gluing(closure.views)
         shown = [name for name in self._open if self._always(closing, gluing, name)]
         left_open = tuple(_not_shown(closing, gluing)) if shown else ()
         for name in shown:
             del self._open[name]
             self.reasons.pop(name, None)
-        return {name: Shown(k, len(closure.views), self.sorts, left_open, self._follows) for name in shown}
+        found = Shown(k, len(closure.views), self.sorts, left_open, self._follows, invariants)
+        return dict.fromkeys(shown, found)
+
+    def _closed(self, k: int) -> tuple[Closing, Closure]:
+        """Views on k values that are invariant together with as many of the invariants of the file as can be
+        shown. Raises `Outside` and `Undecided`."""
+        declared = tuple(keys_and_bounds(self.deployment, self.sorts))
+        helping = list(self._helping(k))
+        while True:
+            try:
+                closing = Closing(self.deployment, k, (*declared, *helping))
+                closure = closing.closed()
+            except Undecided as error:
+                if not helping:
+                    raise
+                said = str(error).removeprefix("unknown: ")
+                self._left_out.update((one.name, f"with invariant {one.name} {said}") for one in helping)
+                helping = []
+                continue
+            broken = {one.name for one in helping} & {closure.broken}
+            if not broken:
+                return closing, closure
+            self._left_out.update((name, f"invariant {name} is not shown by {k}-views") for name in broken)
+            helping = [one for one in helping if one.name not in broken]
+
+    def _helping(self, k: int) -> Iterator[Assumed]:
+        """The invariants of the file that can be shown by views: those that are true in each part of an
+        instance in which they are. ``_left_out`` says why not of the others."""
+        needs = Needs(self.deployment)
+        self._left_out = {}
+        for spec in self.deployment.specs:
+            for sentence in always(spec.formula) or () if spec.helps else ():
+                try:
+                    needs.refuted(sentence)
+                    if needs.kept(sentence):
+                        raise Outside(
+                            f"invariant {spec.name} says that there is a record; write a spec", spec.span
+                        )
+                except Outside as error:
+                    self._left_out[spec.name] = str(error)
+                else:
+                    yield Assumed(spec.name, sentence, starting=True)
 
     @property
     def is_open(self) -> bool:
@@ -140,7 +185,8 @@ class EveryNumber:
             self.reasons[name] = str(error).removeprefix("unknown: ")
             return False
         if against is not None:
-            self.reasons[name] = f"{closing.k}-views do not exclude {against}"
+            without = [why for other, why in self._left_out.items() if other != name]
+            self.reasons[name] = "; ".join([f"{closing.k}-views do not exclude {against}", *without])
         return against is None
 
 

@@ -120,7 +120,7 @@ class Names:
         kinds: Mapping[str, Kind] = {
             "title": "deployment", "sorts": "sort", "finite_sort": "sort", "ordered_sort": "sort",
             "numbers": "sort", "relation": "relation", "define": "define", "tool": "tool", "event": "event",
-            "agent": "agent", "policy": "policy", "spec": "spec",
+            "agent": "agent", "policy": "policy", "spec": "spec", "invariant": "spec",
         }  # fmt: skip
         if item.data not in kinds:
             return
