@@ -115,6 +115,7 @@ FIRST = {
     "/analyses/deepening": (
         "tests/test_unknown.py",
         "tests/test_deepening.py",
+        "tests/test_views.py",
         "tests/cli/test_canonical_limit.py",
     ),
 }
@@ -2688,8 +2689,38 @@ MUTATIONS = (
     Mutation(
         "initial databases are as large as a view",
         "/analyses/views/closure.py",
-        "n = self.k + needed",
-        "n = self.k",
+        "if a.starting]) + needed",
+        "if a.starting])",
+    ),
+    Mutation(
+        "an invariant is assumed initially",
+        "/analyses/views/closure.py",
+        "for a in self.assumed if a.starting]",
+        "for a in self.assumed if a.relation]",
+    ),
+    Mutation(
+        "an invariant is assumed that asks for a record",
+        "/analyses/views/every_number.py",
+        "if needs.kept(sentence):",
+        "if False:",
+    ),
+    Mutation(
+        "an invariant that a step breaks is not left out",
+        "/analyses/views/closure.py",
+        "if broken := self.broken(after):",
+        "if (broken := self.broken(after)) and not any(a.starting for a in self.assumed):",
+    ),
+    Mutation(
+        "what is true of the initial databases within bounds is called shown",
+        "/analyses/deepening/deepen.py",
+        "(shown.root.holds and self._starting_beyond)",
+        "(shown.root.holds and False)",
+    ),
+    Mutation(
+        "a bound beside a sort without one is not claimed",
+        "/analyses/deepening/deepen.py",
+        'if deployment.unbounded and claim.name.startswith("bound ")',
+        "if False",
     ),
     Mutation(
         "a key that is not kept is assumed",

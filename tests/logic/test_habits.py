@@ -93,7 +93,7 @@ def test_every_habit_is_met_above() -> None:
     ("text", "expected"),
     [
         ("spec s AG (Seen(_, _) & @", "a formula"),  # an end has no habit
-        ("bound case @-1", "a number"),  # a sign, and no arithmetic
+        ("bound case @-1", "a number or `any`"),  # a sign, and no arithmetic
         ("relation Due(@3)", "a name or `)`"),
         ("spec s Seen(_ @_)", "`=`, `,` or `)`"),
     ],
