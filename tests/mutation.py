@@ -2689,14 +2689,14 @@ MUTATIONS = (
     Mutation(
         "initial databases are as large as a view",
         "/analyses/views/closure.py",
-        "if a.starting]) + needed",
-        "if a.starting])",
+        "if a.starting)]) + needed",
+        "if a.starting)])",
     ),
     Mutation(
         "an invariant is assumed initially",
         "/analyses/views/closure.py",
-        "for a in self.assumed if a.starting]",
-        "for a in self.assumed if a.relation]",
+        "for a in self.assumed if a.starting)]",
+        "for a in self.assumed if a.relation)]",
     ),
     Mutation(
         "an invariant is assumed that asks for a record",

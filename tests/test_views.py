@@ -330,6 +330,7 @@ def closing(text_: str, more: int = 0, agent: str = "any") -> Closing:
         ("tool t()\n effect\n delete S(x, z) for x, z where exists y. (S(y, z) & y != x)", 6),
         ("tool t()\n effect\n delete Q(x) for x, y where P(y) & R(x, y)", 4),
         ("tool t()\n guard exists x. P(x)", 0),
+        ("tool t()\n guard forall x. exists y. R(x, y)", 0),  # it changes nothing
     ],
 )
 def test_over_how_many_values_a_step_is_looked_at(tool: str, number: int) -> None:

@@ -22,7 +22,7 @@ ITEMS = (
         "instructions",
         "policy",
     ),
-    *("invariant", "relation", "sort", "spec", "system", "text", "tool", "tools", "view"),
+    *("invariant", "relation", "sort", "spec", "system", "terminal", "text", "tool", "tools", "view"),
 )
 PARTS = (
     *(

@@ -42,7 +42,17 @@ from stead_sym.deployment.language import (
     read_rules,
     read_tool_head,
 )
-from stead_sym.deployment.parts import ANY, FairAction, Initially, Policy, Rule, Spec, Terminal, View, invariant
+from stead_sym.deployment.parts import (
+    ANY,
+    FairAction,
+    Initially,
+    Policy,
+    Rule,
+    Spec,
+    Terminal,
+    View,
+    invariant,
+)
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import Effect, Tool

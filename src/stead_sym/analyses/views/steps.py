@@ -30,6 +30,8 @@ from stead_sym.logic.syntax import Binder, Exists, Expanded, Formula, Var
 def values(needs: Needs, tool: Tool, effect: Effect, k: int, relation: str | None = None) -> int:
     """n for parts on k values, or for the facts of one relation in such parts; 0 where the alternative
     changes nothing there. Raises `Outside`, as for an `ensure`."""
+    if not effect.statements:
+        return 0
     named = sum(needs.is_open(param.sort) for param in tool.params)
     said: list[Formula] = [tool.guard, effect.when]
     kept = needs.kept(tool.guard) + needs.kept(effect.when)
