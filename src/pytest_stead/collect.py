@@ -108,8 +108,9 @@ class SteadItem(pytest.Item):
         return item
 
     def runtest(self) -> None:
-        """Fail where the specification does not hold; warn of its findings, and, in the first test of a
-        deployment, of those that are about no specification."""
+        """Fail where the specification has another answer than is expected, `holds` unless it says
+        so; warn of its findings, and, in the first test of a deployment, of those that are about no
+        specification."""
         result = self._verified()
         self.user_properties.append(("stead_agent", result.agent))
         self.user_properties.append(("stead_states", result.states))
@@ -123,7 +124,7 @@ class SteadItem(pytest.Item):
         if self.spec is not None:
             verdict = result[self.spec]
             self.user_properties.append(("stead_verdict", verdict.said))
-            if not verdict.holds:
+            if verdict.unexpected:
                 raise SteadFailure(
                     failure(result, verdict, self.span, width_of(self.config), self._command())
                 )

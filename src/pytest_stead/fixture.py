@@ -62,13 +62,14 @@ class Stead:
         *specs: str,
         **settings: Any,
     ) -> Verification:
-        """`verify`; the test fails, with the runs, unless every specification holds."""
+        """`verify`; the test fails, with the runs, unless every specification holds, or fails where the
+        file expects that."""
         result = self._result(deployment, agent, specs, settings)
         width = width_of(self._config)
         failed = [
             failure(result, verdict, result.place(name), width)
             for name, verdict in result.verdicts.items()
-            if not verdict.holds
+            if verdict.unexpected
         ]
         _fail([*failed, *_told(result)])
         return result

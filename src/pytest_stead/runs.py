@@ -21,7 +21,7 @@ from stead_sym.report.terminal import print_evidence, print_trace
 from stead_sym.support.printable import printable, printable_lines
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.result import Verification
-from stead_sym.verification.verdict import Verdict
+from stead_sym.verification.verdict import Verdict, expectation
 
 
 @dataclass
@@ -46,7 +46,11 @@ class Runs:
 def failure(result: Verification, verdict: Verdict, place: Span | None, width: int, again: str = "") -> str:
     """What a test that fails prints: the run that shows the verdict, or the reason where it is unknown, the
     command that verifies it again, and at the end the line to which an editor can jump."""
-    remarks = [*([f"reason: {verdict.reason}"] if verdict.reason else ()), *verdict.scope]
+    remarks = [
+        *([f"reason: {verdict.reason}"] if verdict.reason else ()),
+        expectation(verdict.word, verdict.expected),
+        *verdict.scope,
+    ]
     run = _drawn(width, lambda console: print_evidence(verdict, result.moves, console)).strip("\n")
     said = f"{verdict.spec} {verdict.word} under {result.agent}"
     lines = [line for line in (*remarks, run, again) if line]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import stead_sym as st
 from stead_sym.agents.base import Everything
 from stead_sym.cli.editor.names import Names
+from stead_sym.cli.main import main
 from stead_sym.errors import DeclarationError
+from stead_sym.report.data import report_data
 
 DESK = """
 deployment desk
@@ -100,3 +104,84 @@ def test_the_editor_knows_the_policy_there() -> None:
     lazy = next(symbol for symbol in names.symbols if (symbol.kind, symbol.name) == ("policy", "lazy"))
     assert len(lazy.places) == 3
     assert not any(symbol.name == "any" for symbol in names.symbols)
+
+
+def test_a_name_of_an_agent_asks_where_it_is_decided() -> None:
+    text = """deployment d relation Done()
+    tool work() guard ~Done() effect insert Done()
+    tool wait()
+    agent clerk tools work policy lazy call work()
+    agent boss tools wait policy calm call wait()
+    spec s for clerk EF Done()"""
+    d = st.parse_deployment(text)
+    assert [*st.verify(d, {"clerk": "any", "boss": "calm"}).verdicts] == []
+    assert [*st.verify(d, {"clerk": "lazy", "boss": "any"}).verdicts] == ["s"]
+
+
+EXPECTING = (
+    DESK
+    + """
+spec a expect fails AG ~Done()
+spec b expect holds AG (Done() -> AX Done())
+spec c for any expect fails AG (Done() -> AX Done())
+spec d EF Done()
+"""
+)
+
+
+def test_what_is_expected_is_said_with_the_verdict() -> None:
+    d = st.parse_deployment(EXPECTING)
+    assert st.parse_deployment(str(d)) == d
+    verdicts = st.verify(d, "any").verdicts
+    assert {name: verdict.unexpected for name, verdict in verdicts.items()} == {
+        "a": False,
+        "b": False,
+        "c": True,
+        "d": False,
+    }
+    assert str(verdicts["a"]).startswith("a fails: as expected")
+    assert "c holds: not as expected: the file says `expect fails`" in str(verdicts["c"])
+    data = report_data(st.verify(d, "any"))["specs"]
+    assert [one.get("expected") for one in data.values()] == ["fails", "holds", "fails", None]
+
+
+@pytest.mark.parametrize(
+    ("specs", "status"), [(["a", "b", "d"], 0), (["c"], 1), (["a", "c"], 1), (["b"], 0), (["a"], 0)]
+)
+def test_the_exit_status_is_about_what_was_not_expected(
+    specs: list[str], status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "d.stead"
+    path.write_text(EXPECTING)
+    assert main(["verify", str(path), "--agent", "any", "--quiet", "--spec", *specs]) == status
+    capsys.readouterr()
+
+
+def test_what_is_unknown_is_expected_nowhere() -> None:
+    d = st.parse_deployment(
+        EXPECTING.replace("effect\n    insert Done()\n", "") + "spec e expect fails EF Done()"
+    )
+    broken = st.parse_deployment(
+        str(d).replace("tool wait()", "tool wait() guard false") + "spec f expect fails EG ~Done()"
+    )
+    verdict = st.verify(broken, "any")["f"]
+    assert verdict.holds is not False
+    assert verdict.unexpected
+
+
+def test_expect_is_a_name_where_older_files_have_it() -> None:
+    d = st.parse_deployment(
+        DESK + "relation expect() relation fails() spec expect fails spec s expect & fails"
+    )
+    assert [(spec.name, spec.expected, str(spec.formula)) for spec in d.specs] == [
+        ("expect", None, "fails()"),
+        ("s", None, "expect() & fails()"),
+    ]
+
+
+def test_in_python_a_specification_says_what_it_expects() -> None:
+    d = st.build_deployment(
+        "d", sorts={}, relations={"P": ""}, tools=[st.tool("t")], specs={"a for any expect fails": "AG P"}
+    )
+    assert (d.specs[0].name, d.specs[0].whom, d.specs[0].expected) == ("a", ("any",), "fails")
+    assert not st.verify(d, "any")["a"].unexpected

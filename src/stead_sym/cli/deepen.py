@@ -139,5 +139,5 @@ def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
 
 
 def _status(found: Deepening) -> int:
-    answers = {one.verdict.holds for one in found.found.values()}
-    return 1 if False in answers else 0 if answers == {True} else Undecided.exit_status
+    answers = {one.verdict.holds for one in found.found.values() if one.verdict.unexpected}
+    return 1 if answers - {None} else Undecided.exit_status if answers else 0

@@ -240,7 +240,7 @@ def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
     )
     if ended.interrupted:
         raise KeyboardInterrupt
-    return 1 if any(known.word == "fails" for known in verdicts) else error.exit_status
+    return 1 if any(known.unexpected for known in verdicts) else error.exit_status
 
 
 def _teller(
@@ -261,12 +261,12 @@ def _teller(
         parent.keep_findings([finding.data() for finding in found])
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in chosen:
-        open_question = Verdict(spec.name, written[spec.name], None)
+        open_question = Verdict(spec.name, written[spec.name], None, expected=spec.expected)
         parent.keep(spec.name, message(open_question, None, None, established=False))
 
     def tell(verdict: Verdict, moves: Moves) -> None:
         parent.keep(verdict.spec, message(verdict, moves, console))
-        parent.has_kept_failure |= verdict.holds is False
+        parent.has_kept_failure |= verdict.holds is not None and verdict.unexpected
         if options.evidence is not None:
             from stead_sym.report.folder import write_early
 
@@ -321,7 +321,7 @@ def _refuse_conflicts(options: argparse.Namespace) -> None:
 
 
 def _status(result: Verification, *, strict: bool) -> int:
-    answers = {verdict.holds for verdict in result.verdicts.values()}
-    if False in answers or (strict and result.findings):
+    answers = {verdict.holds for verdict in result.verdicts.values() if verdict.unexpected}
+    if answers - {None} or (strict and result.findings):
         return 1
     return 3 if None in answers else 0

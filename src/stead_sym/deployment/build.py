@@ -30,7 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from stead_sym.data.source import Database, FactsFrom, File
 from stead_sym.deployment.deployment import Deployment
@@ -44,6 +44,7 @@ from stead_sym.deployment.language import (
 )
 from stead_sym.deployment.parts import (
     ANY,
+    Expected,
     FairAction,
     Initially,
     Policy,
@@ -232,8 +233,8 @@ def build_deployment(
     ``terminal``: the conditions of `terminal when …`.
     ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
-    all of a relation. ``policies``: `call` lines. ``specs``: from a name,
-    ``"possible for any"`` or ``"invariant kept"``.
+    all of a relation. ``policies``: `call` lines. ``specs``: from a name, ``"possible for any"``,
+    ``"leak expect fails"`` or ``"invariant kept"``.
     Raises `ParseError` and `DeclarationError`, and `TypeError` for a part that is of another kind.
     """
     _expect("name", name, str)
@@ -359,11 +360,13 @@ def _text_item(head: str, text: str) -> TextItem:
 
 
 def _spec(head: str, formula: FormulaLike) -> Spec:
-    """`NAME` or `NAME for WHOM, …`."""
+    """`NAME`, `NAME for WHOM, …`, either with `expect fails` or `expect holds` after it; `invariant NAME`."""
     if head.startswith("invariant "):
         return invariant(head.removeprefix("invariant ").strip(), _formula(formula, head))
-    name, *whom = re.split(r"\s+for\s+|\s*,\s*", head.strip())
-    return Spec(name, _formula(formula, f"spec {name}"), tuple(whom))
+    said, *expected = re.split(r"\s+expect\s+(?=(?:fails|holds)$)", head.strip())
+    name, *whom = re.split(r"\s+for\s+|\s*,\s*", said)
+    word = cast(Expected, expected[0]) if expected else None
+    return Spec(name, _formula(formula, f"spec {name}"), tuple(whom), expected=word)
 
 
 def _definition(head: str, body: FormulaLike) -> Definition:

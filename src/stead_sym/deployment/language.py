@@ -12,13 +12,24 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import cast
 
 from lark import Lark, Token
 
 from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, Given, Into
 from stead_sym.deployment.accepted import accepted_in
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import FairAction, Initially, Policy, Rule, Spec, Terminal, View, invariant
+from stead_sym.deployment.parts import (
+    Expected,
+    FairAction,
+    Initially,
+    Policy,
+    Rule,
+    Spec,
+    Terminal,
+    View,
+    invariant,
+)
 from stead_sym.deployment.resolve import AgentItem, Bound, Items, Text, resolve_items
 from stead_sym.deployment.resolve_texts import TextItem
 from stead_sym.deployment.tool import (
@@ -64,6 +75,7 @@ _PHRASES: Mapping[str, str] = {
     "_INSERT": "a statement (`choose`, `fresh`, `insert`, `delete`, `set`, `clear`, `ensure`)",
     "RIGID": "`rigid`",
     "KEY": "`key`",
+    "EXPECTED": "`expect fails` or `expect holds`",
     "_ANY": "`any`",
     "_BELOW": "`<`",
     "_DOTS": "`..`",
@@ -325,11 +337,15 @@ class _Reader:
 
     def spec(self, node: Node) -> Spec:
         name, read = _name(node), self.formulas
-        *audience, formula = trees_of(node)
-        whom = tuple(str(one) for words in audience for one in tokens_of(words))
+        *head, formula = trees_of(node)
         if node.data == "invariant":
             return invariant(str(name), read.formula(formula), read.span(name))
-        return Spec(str(name), read.formula(formula), whom, span=read.span(name))
+        words = {part.data: tokens_of(part) for part in head}
+        expected = [cast(Expected, str(word).split()[1]) for word in words.get("expected", ())]
+        whom = tuple(map(str, words.get("audience", ())))
+        return Spec(
+            str(name), read.formula(formula), whom, expected[0] if expected else None, span=read.span(name)
+        )
 
     def bound(self, node: Node) -> Bound:
         sort, *number = tokens_of(node)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import Located, Span
 from stead_sym.logic.names import constants, constants_among
 from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Globally, Term
 from stead_sym.relational.schema import Value
+
+Expected: TypeAlias = Literal["holds", "fails"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,9 @@ class Policy(Located):
 
 @dataclass(frozen=True, slots=True)
 class Spec(Located):
-    """`spec NAME for WHOM f`: an FO-CTL sentence to be checked at the initial state; only for ``whom``, which
-    are names of policies, all of which some agent runs, or `any`, which every agent is. Of all if empty.
+    """`spec NAME for WHOM expect WORD f`: an FO-CTL sentence to be checked at the initial state; only for
+    ``whom``, which are names of policies, all of which some agent runs, of agents, which are not `any`, or
+    `any`, which every agent is. Of all if empty. ``expected`` is the answer that is none to worry about.
 
     ``helps``: it was written `invariant NAME f`, which is the specification AG f, and helps to show others.
     """
@@ -58,17 +61,22 @@ class Spec(Located):
     name: str
     formula: Formula
     whom: tuple[str, ...] = ()
+    expected: Expected | None = None
     helps: bool = False
 
     def is_for(self, deciding: Mapping[str, str]) -> bool:
         """Whether it is asked where these decide, each a policy, `any`, or neither (empty), by agent."""
         who = set(deciding.values())
-        return all(who == {ANY} if name == ANY else name in who for name in self.whom)
+        return all(
+            who == {ANY} if name == ANY else name in who or deciding.get(name, ANY) != ANY
+            for name in self.whom
+        )
 
     @property
     def head(self) -> str:
-        """`NAME for WHOM`, as it is written."""
-        return f"{self.name} for {', '.join(self.whom)}" if self.whom else self.name
+        """`NAME for WHOM expect WORD`, as it is written."""
+        whom = f" for {', '.join(self.whom)}" if self.whom else ""
+        return f"{self.name}{whom}" + (f" expect {self.expected}" if self.expected else "")
 
 
 def invariant(name: str, formula: Formula, span: Span | None = None) -> Spec:

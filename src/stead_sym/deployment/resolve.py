@@ -130,7 +130,9 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         fair_actions=tuple(
             _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
         ),
-        specs=tuple(_spec(spec, names, policies) for spec in items.specs),
+        specs=tuple(
+            _spec(spec, names, [*policies, *(agent.name for agent in agents)]) for spec in items.specs
+        ),
         agents=agents,
         initially=tuple(_initially(line, names) for line in items.initially),
         terminal=tuple(replace(line, when=resolve(line.when, names)) for line in items.terminal),
@@ -451,11 +453,11 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
     return replace(rule, args=tuple(args), when=resolve(rule.when, names, scope))
 
 
-def _spec(spec: Spec, names: Names, policies: Sequence[str]) -> Spec:
+def _spec(spec: Spec, names: Names, known: Sequence[str]) -> Spec:
     check_name("spec", spec.name, spec.span, words=False)
     for whom in spec.whom:
-        if whom != ANY and whom not in policies:
-            hint = nearest(whom, [ANY, *policies], f"`for` takes `{ANY}` or a policy of the file")
+        if whom != ANY and whom not in known:
+            hint = nearest(whom, [ANY, *known], f"`for` takes `{ANY}`, a policy or an agent of the file")
             raise DeclarationError(f"spec {spec.name} is for {whom}, which is no policy; {hint}", spec.span)
     formula = resolve(spec.formula, names, temporal=True)
     if spec.helps and any(map(is_temporal, children(formula))):

@@ -182,6 +182,7 @@ def verdict_data(verdict: Verdict, moves: Moves | None) -> VerdictData:
         evidence=evidence_document(verdict.spec, str(verdict.formula), verdict.evidence, moves)
         if verdict.evidence and moves
         else None,
+        expected=verdict.expected or UNSET,
     )
 
 

@@ -53,10 +53,14 @@ class VerdictChange:
     run: tuple[TraceStepData, ...] = ()
     parting: Parting | None = None
     scope: tuple[str, ...] | None = None
+    expects_failure: bool = False
 
     @property
     def worse(self) -> bool:
-        """Something that was known no longer is."""
+        """Something that was known no longer is; of a specification that is expected to fail, that it
+        does."""
+        if self.expects_failure:
+            return self.after not in (None, "fails") and self.before != self.after
         return (self.before == "holds" and self.after != "holds") or (
             self.before in ("unknown", OF_NOTHING) and self.after == "fails"
         )
@@ -64,6 +68,8 @@ class VerdictChange:
     @property
     def better(self) -> bool:
         """The other way round."""
+        if self.expects_failure:
+            return self.after == "fails" and self.before not in (None, "fails")
         return (self.after == "holds" and self.before in ("fails", "unknown", OF_NOTHING)) or (
             self.before == "fails" and self.after in ("unknown", OF_NOTHING)
         )
@@ -193,6 +199,7 @@ def _verdict(before: Recorded, after: Recorded, spec: str) -> VerdictChange:
         tuple(new.trace) if new is not None and fails else (),
         parting,
         tuple(new.scope) if new is not None and new.scope != (old.scope if old is not None else []) else None,
+        new is not None and new.expected == "fails",
     )
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.json import schema_components
 
+from stead_sym.deployment.parts import Expected
 from stead_sym.evidence.document import Count, Document, EvidenceData, Json, Weighed
 from stead_sym.verification.findings.finding import Kind
 from stead_sym.verification.verdict import OF_NOTHING, Said, Word
@@ -50,7 +51,7 @@ class VerdictData(Document):
     was after `loop` steps, for ever; null: no loop. `bindings` are the values of the quantified variables
     that the trace is about, and `claim` is what its last state, or the loop, shows. `evidence` is all of the
     evidence, a tree of runs that `stead-sym replay` checks; the trace is the one run through it that shows
-    most.
+    most. `expected`: the verdict that the file expects, where it says so.
     """
 
     verdict: Word
@@ -64,6 +65,7 @@ class VerdictData(Document):
     bindings: dict[str, str]
     claim: str
     evidence: EvidenceData | None
+    expected: Expected | UnsetType = UNSET
 
     @property
     def said(self) -> Said:

@@ -18,7 +18,7 @@ from stead_sym.support.html import Content, Html, joined, tag
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.hypotheses import Hypothesis
 from stead_sym.verification.result import Verification
-from stead_sym.verification.verdict import OF_NOTHING, Verdict
+from stead_sym.verification.verdict import OF_NOTHING, Verdict, expectation
 
 _MEANING = {
     "holds": "true of the deployment itself, with as many records as ever come in: no run refutes it",
@@ -62,7 +62,11 @@ def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
         tag("pre", tag("code", str(verdict.formula)), class_="formula"),
         tag("p", verdict.reason) if verdict.reason else None,
         tag("p", "shown by ", link) if link else tag("p", shown) if shown and not verdict.reason else None,
-        (tag("p", said, class_="scope") for said in verdict.scope),
+        (
+            tag("p", said, class_="scope")
+            for said in (expectation(verdict.word, verdict.expected), *verdict.scope)
+            if said
+        ),
         tag(
             "p",
             tag("a", f"{plural(len(about), 'finding')} about it", href="#findings"),

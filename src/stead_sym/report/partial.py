@@ -15,7 +15,7 @@ from stead_sym.evidence.document import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import verdict_data
 from stead_sym.report.terminal import print_evidence, verdict_row, verdict_table
-from stead_sym.verification.verdict import Verdict, verdict_line
+from stead_sym.verification.verdict import Verdict, expectation, verdict_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,20 @@ class KnownVerdict:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The reason of an unknown verdict, and the scope of any."""
+        """The reason of an unknown verdict, what was expected, and the scope of any."""
         scope = self.data["scope"]
         assert isinstance(scope, list)
-        return str(self.data["reason"]), *map(str, scope)
+        return str(self.data["reason"]), expectation(self.word, self._expected), *map(str, scope)
+
+    @property
+    def unexpected(self) -> bool:
+        """A verdict that is established is another than the one that is expected."""
+        return self.word not in ("unknown", self._expected or "holds")
+
+    @property
+    def _expected(self) -> str | None:
+        said = self.data.get("expected")
+        return None if said is None else str(said)
 
 
 def message(

@@ -65,8 +65,12 @@ def _error(error: SteadError) -> _Result:
 def _verdict(verdict: Verdict, agent: str, place: Span | None) -> _Result | None:
     if verdict.empty:
         return _Result("of-nothing", "warning", f"{verdict} (under {agent})", place, verdict.spec)
+    if verdict.holds is False and not verdict.unexpected:
+        return None
     if verdict.holds:
         said = f"{verdict} (under {agent})"
+        if verdict.unexpected:
+            return _Result("unexpected", "error", said, place, verdict.spec)
         return _Result("scope", "note", said, place, verdict.spec) if verdict.scope else None
     trace = verdict.trace
     steps = tuple(step.label for step in trace.steps) if trace else ()
@@ -107,6 +111,8 @@ def _described(rule: str) -> str:
             return "No verdict on a specification is established."
         case "of-nothing":
             return "A specification holds, of nothing: what it speaks of never happens."
+        case "unexpected":
+            return "A specification holds that the file expects to fail."
         case "scope":
             return "A specification holds, of less than its word says."
         case _:

@@ -228,8 +228,8 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 def verdict_row(verdict: Verdict) -> tuple[str, str, str]:
     """The row of a verdict: what shows it, and beneath that what breaks a claim, and its scope."""
-    why = "" if verdict.holds is None else verdict.reason
-    return verdict.spec, verdict.said, "\n".join(filter(None, (shown_by(verdict), why, *verdict.scope)))
+    shown = shown_by(verdict)  # of an unknown one the reason
+    return verdict.spec, verdict.said, "\n".join(dict.fromkeys(filter(None, (shown, *verdict.remarks))))
 
 
 def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> RenderableType:

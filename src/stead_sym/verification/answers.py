@@ -81,4 +81,4 @@ def _found(
 ) -> Verdict:
     """The answer to a specification, which stands in it as it was written."""
     written = next(one.formula for one in deployment.written.specs if one.name == spec.name)
-    return Verdict(spec.name, written, holds, evidence=evidence)
+    return Verdict(spec.name, written, holds, evidence=evidence, expected=spec.expected)

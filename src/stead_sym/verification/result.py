@@ -258,7 +258,7 @@ class Verification(Displayed):
 
     def _repr_html_(self) -> str:
         rows = [
-            (v.spec, v.said, "\n".join((v.reason or (v.trace.claim if v.trace else ""), *v.scope)))
+            (v.spec, v.said, "\n".join((*(() if v.reason or not v.trace else (v.trace.claim,)), *v.remarks)))
             for v in self.verdicts.values()
         ]
         return paragraph(self.summary) + table("", ("spec", "verdict", "what shows it"), rows)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from stead_sym.deployment.parts import Expected
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Resolved
@@ -26,7 +27,8 @@ class Verdict(Displayed):
     restriction: as far as runs and values can, for a claim about all runs has none.
     ``scope`` are sentences that a reader has to know beside the word, because the word alone says more than
     is established. ``empty``: it holds, and a finding says that nothing ever came of what it asks.
-    ``claim``: it is about a claim of the file, whose name ``spec`` is.
+    ``claim``: it is about a claim of the file, whose name ``spec`` is. ``expected`` is the word that the file
+    expects, None where it says none.
     """
 
     spec: str
@@ -37,6 +39,7 @@ class Verdict(Displayed):
     scope: tuple[str, ...] = ()
     empty: bool = False
     claim: bool = False
+    expected: Expected | None = None
 
     @property
     def trace(self) -> Trace | None:
@@ -57,12 +60,30 @@ class Verdict(Displayed):
         """The word, or `holds, of nothing`."""
         return OF_NOTHING if self.empty else self.word
 
+    @property
+    def unexpected(self) -> bool:
+        """Whether the word is another than the one that is expected: `holds`, where the file says nothing. So
+        is `unknown`, always."""
+        return self.word != (self.expected or "holds")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is said beside the word: the reason, what was expected, the scope; not what is empty."""
+        return tuple(filter(None, (self.reason, expectation(self.word, self.expected), *self.scope)))
+
     def __str__(self) -> str:
-        return verdict_line(self.spec, self.said, (self.reason, *self.scope))
+        return verdict_line(self.spec, self.said, self.remarks)
 
     def _repr_html_(self) -> str:
         shown = "" if self.trace is None else self.trace._repr_html_()
         return paragraph(str(self)) + code(str(self.formula)) + shown
+
+
+def expectation(word: str, expected: str | None) -> str:
+    """What a word is, seen from what the file expects; empty where it expects nothing."""
+    if expected is None:
+        return ""
+    return "as expected" if word == expected else f"not as expected: the file says `expect {expected}`"
 
 
 def verdict_line(spec: str, word: str, remarks: Iterable[str]) -> str:

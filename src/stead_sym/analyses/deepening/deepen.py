@@ -32,6 +32,7 @@ from stead_sym.errors import BoundExceeded, InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
+from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Future, conjunction
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
@@ -262,7 +263,7 @@ class _Run:
         self._written = {
             spec.name: spec.formula for spec in (*self._deployment.written.specs, *claimed.values())
         }
-        self._found = {name: Found(Verdict(name, self._written[name], None)) for name in self._specs}
+        self._found = {name: Found(self._verdict(name, None)) for name in self._specs}
         formulas = {name: spec.formula for name, spec in self._specs.items()}
         self._every_number = EveryNumber(self._deployment, formulas, self._wrappers)
 
@@ -338,7 +339,7 @@ class _Run:
         one."""
         left = [name for name, found in self._found.items() if found.verdict.holds is None]
         for name, shown in self._every_number.further(left).items():
-            holds = Verdict(name, self._written[name], True, scope=shown.scope)
+            holds = self._verdict(name, True, scope=shown.scope)
             self._found[name] = Found(holds, every_number=shown)
         return self._every_number.is_open
 
@@ -356,12 +357,22 @@ class _Run:
             return tuple(s for s, b in part.bounds.items() if len(outside(s, active[s])) > b)
         return tuple(part.bounds) if result.engine.open_leaps else ()
 
+    def _verdict(
+        self,
+        name: str,
+        holds: bool | None,
+        evidence: Evidence | None = None,
+        scope: tuple[str, ...] = (),
+    ) -> Verdict:
+        expected = self._specs[name].expected
+        return Verdict(name, self._written[name], holds, evidence=evidence, scope=scope, expected=expected)
+
     def _shown(self, part: Fragment, result: Verification, name: str) -> Found:
         """What a fragment shows of a specification."""
-        formula, written = self._specs[name].formula, self._written[name]
+        formula = self._specs[name].formula
         shown, scope = evidence_within(part, result.engine, formula)
         if shown is None or (shown.root.holds and self._starting_beyond):
-            return Found(Verdict(name, written, None))
+            return Found(self._verdict(name, None))
         evidence = renamed(recovered(shown, formula), self._deployment, self._wrappers)
         replayed = replay(self._leaps.deployment, self._wrappers, evidence, part.bounds)
         assert replayed.confirmed, f"the run of {name} is not confirmed: {replayed.fault}"
@@ -369,9 +380,9 @@ class _Run:
         if not evidence.root.holds:
             left_open = leeway(self._deployment, None, result.moves.wrappers)
             scope += left_open.scope(formula, False)
-            fails = Verdict(name, written, False, evidence=evidence, scope=scope)
+            fails = self._verdict(name, False, evidence=evidence, scope=scope)
             return Found(fails, part.bounds, moves=moves)
-        return Found(Verdict(name, written, None, evidence=evidence), part.bounds, shown=True, moves=moves)
+        return Found(self._verdict(name, None, evidence=evidence), part.bounds, shown=True, moves=moves)
 
     def _explain(self, part: Fragment, *, final: bool = False) -> None:
         """Look for the loops along which sorts grow, and for a change that bounds them."""

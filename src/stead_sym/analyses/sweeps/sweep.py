@@ -70,9 +70,10 @@ class Sweep:
 
     @property
     def exit_status(self) -> int:
-        """1 where some specification fails, else 3 where some run has not all its verdicts, else 0."""
+        """1 where some specification fails, or has another answer than it expects, else 3 where some run has
+        not all its verdicts, else 0."""
         words = [word for row in self.rows for word in row.result.specs.values()]
-        if "fails" in words:
+        if any(row.result.unexpected for row in self.rows):
             return 1
         whole = all(row.result.outcome == "done" for row in self.rows) and "unknown" not in words
         return 0 if whole else 3

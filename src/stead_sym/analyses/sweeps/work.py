@@ -30,7 +30,8 @@ _LOST = "the process of the run was killed, or has ended without a report"
 @dataclass(frozen=True, slots=True)
 class Result:
     """What came of a run. ``specs`` are the verdicts by specification, as words (`Verdict.said`), ``scope``
-    the sentences that say of what those are that are not said of every agent; ``counts`` are states,
+    the sentences that say of what those are that are not said of every agent, ``expected``
+    the words that the file expects, where it says so; ``counts`` are states,
     transitions, contexts and queries where they are known; ``seconds`` is how long the run took in all."""
 
     outcome: Outcome
@@ -40,10 +41,22 @@ class Result:
     seconds: float = 0.0
     where: str = ""
     scope: dict[str, list[str]] = field(default_factory=dict)
+    expected: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def unexpected(self) -> bool:
+        """Whether a specification has failed, or holds, that was not expected to."""
+        return any(
+            word != "unknown" and not word.startswith(self.expected.get(spec, "holds"))
+            for spec, word in self.specs.items()
+        )
 
     def said(self, spec: str) -> str:
-        """The word of a verdict, and of one that holds that it does so within its scope."""
+        """The word of a verdict, and of one that holds that it does so within its scope; whether it is the
+        one that the file expects, where it says so."""
         word = self.specs[spec]
+        if (expected := self.expected.get(spec)) is not None and word != "unknown":
+            return f"{word}, {'as' if word.startswith(expected) else 'not as'} expected"
         return f"{word}, within its scope" if word == "holds" and spec in self.scope else word
 
 
@@ -72,7 +85,8 @@ def carry_out(job: Job) -> Result:
     elif report.get("digest") != job.digest:
         error = "the worker has read another deployment; see that it finds the same data at the same path"
         outcome, specs, scope = "error", {}, {}
-    return Result(outcome, specs, counts, error, seconds, where, scope)
+    expected = {name: str(one["expected"]) for name, one in verdicts.items() if "expected" in one}
+    return Result(outcome, specs, counts, error, seconds, where, scope, expected)
 
 
 def _word(verdict: Mapping[str, Json]) -> str:

@@ -23,7 +23,7 @@ KEYWORDS = (
     "tool", "event", "agent", "tools", "view", "policy", "call", "system", "instructions", "fair", "strong",
     "terminal", "spec", "invariant",
     "guard", "effect", "when", "where", "for", "choose", "fresh", "insert", "delete", "set", "clear",
-    "ensure", "in", *sorted(WORDS),
+    "ensure", "expect", "fails", "holds", "in", *sorted(WORDS),
 )  # fmt: skip
 """The words of the language, items first; a test compares them with the grammar."""
 

@@ -27,7 +27,7 @@ Kind: TypeAlias = Literal[
 _USED: Mapping[str, Kind] = {
     "bound": "sort", "into": "relation", "fact": "relation", "initially": "relation",
     "view": "relation", "clear": "relation", "agent_tools": "tool", "fair_calls": "tool",
-    "fair_turns": "agent", "audience": "policy",
+    "fair_turns": "agent",
 }  # fmt: skip
 """What the names are that stand in a rule of the grammar and do not declare."""
 _BINDING = frozenset({"params", "binders", "binder", "declared", "choose", "fresh"})
@@ -175,8 +175,10 @@ class Names:
         """Note the names of a node that are not declared for the whole file; the scope of what follows it."""
         names = [token for token in tokens_of(node) if token.type == "NAME"]
         for token in names if node.data in _USED else ():
-            if token != ANY or node.data != "audience":
-                self._named(_USED[node.data], token)
+            self._named(_USED[node.data], token)
+        for token in names if node.data == "audience" else ():
+            if token != ANY:
+                self._named("agent" if ("agent", str(token)) in self._global else "policy", token)
         match node.data:
             case "fact":
                 self._columns(node)
