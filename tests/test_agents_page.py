@@ -43,9 +43,9 @@ def test_the_figures_are_those_of_the_code():
     assert "every sixteenth twice: sixteen questions more" in PAGE
     assert (chat.ASKING.concurrency, chat.ASKING.deadline, chat.ASKING.tries) == (16, 300.0, 6)
     assert "Sixteen questions are out at a time, each has 300 seconds" in PAGE
-    assert chat._ANSWERS == 3
+    assert chat._MAX_ANSWERS == 3
     assert "up to three answers in all" in PAGE
-    assert chat._LONGEST_PAUSE == 60.0
+    assert chat._MAX_PAUSE_SECONDS == 60.0
 
 
 def test_the_kinds_of_findings_are_those_of_the_code():

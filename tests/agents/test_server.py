@@ -392,7 +392,7 @@ def test_all_servers_down_is_an_error():
 
 
 def test_a_server_that_comes_back_is_asked_again(monkeypatch):
-    monkeypatch.setattr("stead_sym.models.fleet._BACK_AGAIN", 0.3)
+    monkeypatch.setattr("stead_sym.models.fleet._RETRY_SECONDS", 0.3)
     began, counts = time.monotonic(), Counter()
 
     def down_for_a_while(handler, body, answered):

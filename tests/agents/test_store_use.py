@@ -193,7 +193,7 @@ def test_processes_that_make_one_file_at_once_wait_for_each_other(monkeypatch):
     database._write_ahead(_Refusing("database is locked", "database is locked"))
     with pytest.raises(OperationalError, match="disk I/O error"):
         database._write_ahead(_Refusing("disk I/O error"))
-    monkeypatch.setattr(database, "_PATIENCE", 0.05)
+    monkeypatch.setattr(database, "_WAIT_SECONDS", 0.05)
     with pytest.raises(OperationalError, match="locked"):
         database._write_ahead(_Refusing(*["database is locked"] * 1000))
 

@@ -82,7 +82,7 @@ def test_lines_have_the_tokens_of_the_whole(kind, pre_tokenizer, normalizer, mon
     dice = random.Random(0)
     for _ in range(400):
         some = text(dice, 120)
-        assert len(some) >= encoding._WORTH
+        assert len(some) >= encoding._MIN_CHARACTERS
         whole = tokenizer.backend_tokenizer.encode(some, add_special_tokens=False).ids
         assert encoder.encode(some).tokens == tuple(whole), (kind, some)
 

@@ -35,7 +35,7 @@ NONE = frozenset[str]()
 @contextmanager
 def from_so_many(rows: int) -> Iterator[None]:
     """Sets of more rows than this count as large."""
-    with patch.object(shapes, "LARGE", rows), patch.object(large, "_APART", sys.maxsize):
+    with patch.object(shapes, "LARGE", rows), patch.object(large, "_MIN_VERTICES", sys.maxsize):
         yield
 
 

@@ -25,11 +25,11 @@ T = TypeVar("T")
 Job: TypeAlias = Callable[[], Coroutine[Any, Any, T]]
 """Asks one question."""
 
-_TICK = 0.25
+_TICK_SECONDS = 0.25
 """Seconds between two looks at the clock while nothing comes in."""
-_ENDING = 5.0
+_CANCEL_ALL_SECONDS = 5.0
 """Seconds that what is cancelled gets to end."""
-_MOMENT = 0.5
+_CANCEL_ONE_SECONDS = 0.5
 """Seconds that a question gets to end which is cancelled while others go on."""
 
 
@@ -77,7 +77,7 @@ class InFlight:
             batch.start()
             while True:
                 try:
-                    item = batch.results.get(timeout=_TICK)
+                    item = batch.results.get(timeout=_TICK_SECONDS)
                 except queue.Empty:
                     pulse()
                     continue
@@ -127,12 +127,12 @@ class _Batch(Generic[T]):
     def end(self) -> bool:
         """Cancel what is left, and do not wait for long where it will not end; whether all has ended."""
         self._stopping = True
-        if self._running is None or not self._running.wait(_MOMENT):
+        if self._running is None or not self._running.wait(_CANCEL_ONE_SECONDS):
             return False
         for stop in (self._cancel, self._halt):
             if self._thread.is_alive():
                 self._loop.call_soon_threadsafe(stop)
-            self._thread.join(_ENDING)
+            self._thread.join(_CANCEL_ALL_SECONDS)
         return self._ended and not self._thread.is_alive()
 
     def _serve(self) -> None:
@@ -182,11 +182,11 @@ class _Batch(Generic[T]):
         for task in left:
             task.cancel()
         if left:
-            await asyncio.wait(left, timeout=_ENDING / 2)
+            await asyncio.wait(left, timeout=_CANCEL_ALL_SECONDS / 2)
         self._ended = all(task.done() for task in left)
         if not self._ended:  # they are dropped with the loop, which says nothing of it
             self._loop.set_exception_handler(lambda loop, said: None)
-        await asyncio.wait_for(self._rest(), _ENDING)
+        await asyncio.wait_for(self._rest(), _CANCEL_ALL_SECONDS)
 
 
 async def in_time(work: Coroutine[Any, Any, T]) -> T:
@@ -197,7 +197,7 @@ async def in_time(work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         task.cancel()
-        await asyncio.wait({task}, timeout=_MOMENT)
+        await asyncio.wait({task}, timeout=_CANCEL_ONE_SECONDS)
         raise
 
 

@@ -37,7 +37,7 @@ SOURCE = "source"
 """The name, among the versions of a record, of the digest of the function's source."""
 _CONCURRENCY = 16
 """So many questions to an `async` function are out at a time unless something else is asked for."""
-_MOST = 100_000
+_MAX_CALLS = 100_000
 """More calls than these are an answer without end."""
 
 
@@ -187,9 +187,9 @@ def _listed(answer: Any) -> Any:
     """An answer with the calls of a generator, whose code runs here; `ValueError` for one without end."""
     if not isinstance(answer, Iterator):
         return answer
-    calls = list(islice(answer, _MOST + 1))
-    if len(calls) > _MOST:
-        raise ValueError(f"it answers with more than {_MOST} calls")
+    calls = list(islice(answer, _MAX_CALLS + 1))
+    if len(calls) > _MAX_CALLS:
+        raise ValueError(f"it answers with more than {_MAX_CALLS} calls")
     return calls
 
 

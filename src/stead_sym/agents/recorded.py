@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 TIMES, EVERY = (6, 4, 3, 3, 2, 2, 2, 2), 16
 """How often an agent is asked about the first contexts that leave a choice; and of the later ones every so
 many-th is put twice. Most at the start: there may be few contexts."""
-_PART = 4
+_MIN_CLAIMED = 4
 """At least so many questions are claimed at a time, so that workers share what there is."""
 _POLL, _LONGEST_POLL = 0.05, 1.0
 """Seconds between looks at what others are asking, at first and at last."""
@@ -250,7 +250,7 @@ class RecordedAgent:
 
     def _decide(self, questions: Sequence[_Question]) -> None:
         """Answers to all of them. Those that others are asking come last."""
-        size = len(questions) if self.store is None else max(_PART, 4 * self.asking.concurrency)
+        size = len(questions) if self.store is None else max(_MIN_CLAIMED, 4 * self.asking.concurrency)
         elsewhere: list[_Question] = []
         self._done = self._retries = 0
         for start in range(0, len(questions), size):

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from stead_sym.support.printable import printable
 
-_MOST = 300
+_MAX_CHARACTERS = 300
 _USER = re.compile(r"(?<=//)[^/?#\s]*@")
 _QUERY = re.compile(r"\?[^#\s]*")
 
@@ -29,7 +29,7 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def one_line(text: str, most: int = _MOST) -> str:
+def one_line(text: str, most: int = _MAX_CHARACTERS) -> str:
     """The text with its white space closed up, other characters that cannot be printed as escape sequences,
     and cut after ``most`` characters."""
     seen = printable(" ".join(text[: 4 * most].split()))

@@ -34,7 +34,7 @@ from stead_sym.verification.result import Verification
 
 OnUnknown: TypeAlias = Literal["refuse", "escalate", "ask"]
 
-_SHOWN = 40  # characters of a value in a message
+_MAX_VALUE_CHARACTERS = 40  # characters of a value in a message
 
 
 class NotVerified(Undecided):
@@ -187,7 +187,7 @@ class VerifiedAgent:
             more = sorted(self.deployment.outside(sort, active))
             bound = self.deployment.bounds.get(sort, len(more))
             if sort not in self.deployment.unbounded and len(more) > bound:
-                first = ", ".join(one_line(value, _SHOWN) for value in more[:3])
+                first = ", ".join(one_line(value, _MAX_VALUE_CHARACTERS) for value in more[:3])
                 listed = f"{first}, …" if len(more) > 3 else first
                 found.append(
                     f"; {len(more)} of sort {sort} besides the constants ({listed}), bound is {bound}"

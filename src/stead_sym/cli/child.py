@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 AVAILABLE = os.name == "posix"
 """Whether this system has what watching takes."""
 
-_TICK = 0.2
+_TICK_SECONDS = 0.2
 _MIB = 2**20
 _PR_SET_PDEATHSIG = 1
 _START_PHASE = "start"
@@ -155,7 +155,7 @@ class _Watch:
         """Show progress until the child is about to print, has ended, passes a limit or gives up. Returns
         what to say of the last two, and nothing otherwise."""
         while True:
-            if select.select([self._connection], [], [], _TICK)[0] and not self._read():
+            if select.select([self._connection], [], [], _TICK_SECONDS)[0] and not self._read():
                 return self._given_up
             if reason := self._exceeded():
                 return reason
@@ -233,7 +233,7 @@ class Watcher:
 
     def __call__(self, phase: str, /, **counts: int) -> None:
         now = time.monotonic()
-        if phase != self._phase or now - self._told > _TICK / 2:
+        if phase != self._phase or now - self._told > _TICK_SECONDS / 2:
             self._phase, self._told = phase, now
             self._tell([phase, counts])
 

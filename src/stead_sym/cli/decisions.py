@@ -21,7 +21,7 @@ from stead_sym.agents.records.weight import freedom_words, percent, weight_words
 from stead_sym.errors import StoreError
 from stead_sym.support.printable import printable, printable_lines
 
-_SHOWN = 12  # digits of a key in a list
+_KEY_DIGITS = 12  # digits of a key in a list
 
 
 def add_decisions(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def _list(options: argparse.Namespace) -> int:
         for answer in _chosen(store, options.agent):
             calls = ", ".join(map(str, sorted(answer.selected)))
             weight = f"{margin_text(answer):>9}  {'' if answer.mass is None else percent(answer.mass):>8}"
-            line = f"{answer.key[:_SHOWN]}  {answer.time}  {weight}  {_model(answer)}  {calls}"
+            line = f"{answer.key[:_KEY_DIGITS]}  {answer.time}  {weight}  {_model(answer)}  {calls}"
             print(printable(line))
     return 0
 

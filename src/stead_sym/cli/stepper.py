@@ -29,7 +29,7 @@ from stead_sym.support.printable import printable
 from stead_sym.verification.verdict import verdict_line
 from stead_sym.verification.verify import verify
 
-_ROOM_FOR_RUN = 16
+_MIN_ROWS_WITH_RUN = 16
 """The rows of a terminal from which on the run is shown too."""
 
 
@@ -132,7 +132,7 @@ class StepperApp(App[None]):
 
     def on_resize(self, event: Resize) -> None:
         """Leave a small terminal to the state and the choices."""
-        self.query_one("#past").display = event.size.height >= _ROOM_FOR_RUN
+        self.query_one("#past").display = event.size.height >= _MIN_ROWS_WITH_RUN
 
     def action_undo(self) -> None:
         """Undo a step."""

@@ -20,15 +20,17 @@ from stead_sym.errors import InputError
 from stead_sym.support.printable import printable
 
 WATCHED = ("verify", "check", "show", "explain", "bounds")
-_TICK = 0.3
-_SETTLE = 0.05
-_KILL_AFTER = 5.0
+_TICK_SECONDS = 0.3
+_SETTLE_SECONDS = 0.05
+_KILL_SECONDS = 5.0
 
 
 def add_watch(parser: argparse.ArgumentParser) -> None:
     """The arguments of `watch`."""
     parser.set_defaults(run=_watch)
-    parser.add_argument("--interval", type=seconds, default=_TICK, metavar="SECONDS", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--interval", type=seconds, default=_TICK_SECONDS, metavar="SECONDS", help=argparse.SUPPRESS
+    )
     parser.add_argument("command", metavar="COMMAND", help=" or ".join(WATCHED))
     parser.add_argument("file", metavar="FILE", nargs="?", default="", help="a .stead file")
     parser.add_argument(
@@ -53,7 +55,7 @@ def _watch(options: argparse.Namespace) -> int:
         while True:
             now = _stamp(path)
             if now is not None and now != seen:
-                time.sleep(_SETTLE)  # an editor may still be writing
+                time.sleep(_SETTLE_SECONDS)  # an editor may still be writing
                 seen = _stamp(path)
                 _end(running)
                 running = _start(words)
@@ -72,7 +74,7 @@ def _end(running: subprocess.Popen[bytes] | None) -> None:
     if running is not None and running.poll() is None:
         running.terminate()
         try:
-            running.wait(_KILL_AFTER)
+            running.wait(_KILL_SECONDS)
         except subprocess.TimeoutExpired:
             running.kill()
             running.wait()

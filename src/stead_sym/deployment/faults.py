@@ -20,7 +20,7 @@ from stead_sym.errors import BoundExceeded, DefinitionError, KeyBroken, NoEffect
 from stead_sym.relational.instance import Instance, broken_keys
 from stead_sym.relational.schema import Value
 
-_FACTS = 12
+_MAX_FACTS = 12
 """How many facts of a state a message lists; the run below it has them all."""
 
 
@@ -146,7 +146,7 @@ def where(run: Trace) -> str:
 
 def _listed(state: Instance) -> str:
     """The state, cut short where it has many facts."""
-    if len(state) <= _FACTS:
+    if len(state) <= _MAX_FACTS:
         return str(state)
-    first = ", ".join(map(str, list(state)[:_FACTS]))
-    return f"{{ {first}, … and {len(state) - _FACTS} more facts }}"
+    first = ", ".join(map(str, list(state)[:_MAX_FACTS]))
+    return f"{{ {first}, … and {len(state) - _MAX_FACTS} more facts }}"

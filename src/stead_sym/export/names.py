@@ -17,7 +17,7 @@ from stead_sym.logic.syntax import Atom
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
-_LONGEST = 80
+_MAX_NAME_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -110,7 +110,7 @@ class Names:
     def unique(self, key: object, wish: str) -> str:
         """The identifier of a key: legal, as near to the wish as can be, and no other key's."""
         if key not in self._given:
-            legal = re.sub(r"[^A-Za-z0-9_]", "_", wish)[:_LONGEST]
+            legal = re.sub(r"[^A-Za-z0-9_]", "_", wish)[:_MAX_NAME_CHARACTERS]
             name, number = legal, 1
             while name in self._taken:
                 number += 1

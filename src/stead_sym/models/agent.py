@@ -19,7 +19,7 @@ from stead_sym.models.backend import Backend
 from stead_sym.models.pipeline import Pipeline, State
 from stead_sym.support.progress import Progress
 
-_KEPT = 20_000
+_MAX_RECORDS_IN_MEMORY = 20_000
 """So many records are kept in memory, of some 4 KB each."""
 
 
@@ -109,5 +109,5 @@ class ModelAgent:
         self._selected[context] = answer.selected, answer.key
         with self._counting:
             self._latest[context] = answer
-            if len(self._latest) > _KEPT:
+            if len(self._latest) > _MAX_RECORDS_IN_MEMORY:
                 del self._latest[next(iter(self._latest))]

@@ -71,19 +71,20 @@ def values(context: DecisionContext) -> frozenset[Value]:
     return frozenset(shown.union(*context.view.active_domain.values()))
 
 
-_SPARE = 5
+_NEW_NAMES_PER_SORT = 5
 """So many new names a sort has in a random renaming."""
 
 
 def random_renaming(context: DecisionContext, fixed: Set[Value], dice: random.Random) -> dict[Value, Value]:
-    """A renaming of the values outside ``fixed``, within the names of their sort and `_SPARE` new ones.
+    """A renaming of the values outside ``fixed``, within the names of their sort and
+    `_NEW_NAMES_PER_SORT` new ones.
 
     A new name is spelled like a canonical one, S_7. Values that only calls mention keep their names.
     """
     renaming: dict[Value, Value] = {}
     for sort, shown in sorted(context.view.active_domain.items()):
         names = sorted(shown - fixed)
-        new = (f"{sort.upper()}_{number}" for number in range(1, len(names) + _SPARE + 1))
+        new = (f"{sort.upper()}_{number}" for number in range(1, len(names) + _NEW_NAMES_PER_SORT + 1))
         pool = sorted({*names, *(name for name in new if name not in values(context) and name not in fixed)})
         renaming.update(zip(names, dice.sample(pool, len(names)), strict=True))
     return renaming

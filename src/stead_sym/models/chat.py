@@ -40,19 +40,19 @@ KIND = "openai:http://HOST/v1#MODEL"
 ASKING = Asking(concurrency=16, tries=6, deadline=300.0)
 """How a chat is asked unless something else is said."""
 
-_ANSWERS = 3
+_MAX_ANSWERS = 3
 """So many answers are heard, until one is an offered call."""
-_MOST_TOKENS = 4096
-_LONGEST_PAUSE = 60.0
+_MAX_TOKENS = 4096
+_MAX_PAUSE_SECONDS = 60.0
 """A server that wants a longer pause is asked again after so many seconds."""
-_UNREACHABLE = 2.0
+_CONNECT_SECONDS = 2.0
 """Seconds for which a server that has never answered is tried."""
 _REFUSING = {
     "logprobs": ("logprob",),
     "max_completion_tokens": ("max_completion_tokens", "max_tokens", "context length", "max_model_len"),
 }
 """What a server may do without, with words of the refusal of one that has to."""
-_MOST_BYTES = 1 << 20
+_MAX_ANSWER_BYTES = 1 << 20
 """No answer is longer than this: 256 bytes for each token that it may have."""
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
@@ -100,12 +100,12 @@ class Chat:
             "model": model,
             "temperature": f"{temperature:g}",
             "seed": str(seed),
-            "tokens": str(_MOST_TOKENS),
+            "tokens": str(_MAX_TOKENS),
         }
         self._openai = library("openai", self.name, EXTRA)
         self.versions: Mapping[str, str] = {"openai": str(self._openai.__version__)}
         self._model = model
-        self._optional: dict[str, object] = {"logprobs": True, "max_completion_tokens": _MOST_TOKENS}
+        self._optional: dict[str, object] = {"logprobs": True, "max_completion_tokens": _MAX_TOKENS}
         self._met = False
         self._first_failure: float | None = None
         key = os.environ.get("OPENAI_API_KEY") or None
@@ -150,7 +150,7 @@ class Chat:
         if len(context.calls) == 1:
             return Given(tuple(context.calls), "nothing else is offered")
         refused: list[str] = []
-        while len(refused) < _ANSWERS:
+        while len(refused) < _MAX_ANSWERS:
             choice = await self._choice(context, refused, sample)
             message = choice["message"]
             try:
@@ -162,7 +162,7 @@ class Chat:
             else:
                 return Given((call,), self._note(message, refused), _logprob(choice))
         raise ModelError(
-            f"{self.name} makes no offered call in {_ANSWERS} answers: {refused[-1]}; use a model and a"
+            f"{self.name} makes no offered call in {_MAX_ANSWERS} answers: {refused[-1]}; use a model and a"
             f" server that call functions: it was asked about {context}"
         )
 
@@ -202,8 +202,8 @@ class Chat:
             raise self._failure(response.status_code, said, response.headers) from None
         except _Endless:
             raise ModelError(
-                f"{self.name}: the answer has more than {_MOST_BYTES >> 20} MiB; name the address of a server"
-                f" that keeps to the {_MOST_TOKENS} tokens that it is asked for"
+                f"{self.name}: the answer has more than {_MAX_ANSWER_BYTES >> 20} MiB; name the address of a"
+                f" server that keeps to the {_MAX_TOKENS} tokens that it is asked for"
             ) from None
         except (self._openai.APIConnectionError, _Unread) as error:
             reason = self._clean(str(error.__cause__ or error) or type(error).__name__)
@@ -212,7 +212,7 @@ class Chat:
             )
             now = time.monotonic()
             self._first_failure = self._first_failure or now
-            if not self._met and now - self._first_failure > _UNREACHABLE:
+            if not self._met and now - self._first_failure > _CONNECT_SECONDS:
                 raise failure from None
             raise Again(failure) from None
         self._met = True
@@ -233,7 +233,7 @@ class Chat:
         pause = retry_after(headers.get("retry-after"))
         asks = "" if pause is None else f" (it asks to wait {pause:g} s)"
         failure = ModelError(f"{words}{asks}; try later, or ask less at a time")
-        return Again(failure, None if pause is None else min(pause, _LONGEST_PAUSE))
+        return Again(failure, None if pause is None else min(pause, _MAX_PAUSE_SECONDS))
 
     def _note(self, message: Mapping[str, Any], refused: Sequence[str]) -> str:
         """What was said before the call."""
@@ -269,7 +269,7 @@ async def _bounded(response: Any) -> None:
     pieces = response.aiter_raw
 
     async def bounded(*arguments: Any) -> AsyncIterator[bytes]:
-        left = _MOST_BYTES
+        left = _MAX_ANSWER_BYTES
         async for piece in pieces(*arguments):
             left -= len(piece)
             if left < 0:

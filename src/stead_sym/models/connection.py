@@ -27,11 +27,11 @@ EXTRA = "server"
 """The extra of the package that has what a server's client needs."""
 _BUSY = (429, 503)
 _BROKEN = (408, 500, 502, 504)
-_MOST_BYTES = 1 << 20
+_MAX_ANSWER_BYTES = 1 << 20
 """So many bytes an answer may have, beside what it says of the tokens of the question."""
-_REPEATED = 4
+_SENT_BACK_RATIO = 4
 """A question that is only sent back has at most so many times the bytes."""
-_MOMENT = 2.0
+_CLOSE_SECONDS = 2.0
 """Seconds that a thread gets to begin where nobody wants it any more."""
 
 Result = TypeVar("Result")
@@ -94,7 +94,7 @@ class Talk:
             self._thread.start()
             self._begun.result()
         except BaseException:  # Ctrl-C comes at any time; the thread may run then or not
-            wait([self._begun], timeout=_MOMENT)
+            wait([self._begun], timeout=_CLOSE_SECONDS)
             self._end()
             raise
         return self
@@ -162,7 +162,7 @@ class Talk:
         place = f"{address.url}{path}"
         try:
             async with asyncio.timeout(max(seconds, 0.0)):
-                most = _MOST_BYTES + (_REPEATED * len(body or b"") if said is None else said)
+                most = _MAX_ANSWER_BYTES + (_SENT_BACK_RATIO * len(body or b"") if said is None else said)
                 return await self._ask(address, path, body, optional, most, read)
         except self._aiohttp.ServerTimeoutError:
             raise Temporary(

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from stead_sym.agents.records.possible import Tokens
 
-_WORTH = 256  # characters that a text has at least which is cut
+_MIN_CHARACTERS = 256  # characters that a text has at least which is cut
 _FIRST, _SOME = 4, 256  # so many texts are checked at first, and one of so many later
-_CHANGES = 64  # times that what the latest texts begin with is looked for
-_KEPT = 1 << 20  # characters of lines that are kept
+_MAX_CHANGES = 64  # times that what the latest texts begin with is looked for
+_MAX_KEPT_CHARACTERS = 1 << 20  # characters of lines that are kept
 
 
 class Encoded(NamedTuple):
@@ -90,13 +90,13 @@ class Encoder:
         self._watched = watched
         self._used = 0
         self._lines: dict[str, Encoded] = {}
-        self._room = _KEPT
+        self._room = _MAX_KEPT_CHARACTERS
         self._latest = "", "", Encoded((), ())
-        self._changes = _CHANGES
+        self._changes = _MAX_CHANGES
 
     def encode(self, text: str) -> Encoded:
         """The tokens of a text. What spells a control token is one."""
-        if self._cut is None or len(text) < _WORTH:
+        if self._cut is None or len(text) < _MIN_CHARACTERS:
             return self._whole(text)
         known = self._lines
         start, beginning = self._beginning(self._cut, text)
@@ -129,7 +129,7 @@ class Encoder:
     def _line(self, text: str) -> Encoded:
         self._room -= len(text)
         if self._room < 0:
-            self._lines, self._room = {}, _KEPT
+            self._lines, self._room = {}, _MAX_KEPT_CHARACTERS
         encoded = self._lines[text] = self._whole(text)
         return encoded
 

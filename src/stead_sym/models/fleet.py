@@ -24,9 +24,9 @@ from stead_sym.models.connection import Patience, Talk, Temporary
 
 Tag = TypeVar("Tag")
 
-_TICK = 0.05  # seconds between looks at the clock
-_BACK_AGAIN = 15.0  # seconds after which a server that was given up is tried again
-_BACKOFF = 0.5  # seconds that a server is left alone after its first failure
+_TICK_SECONDS = 0.05  # seconds between looks at the clock
+_RETRY_SECONDS = 15.0  # seconds after which a server that was given up is tried again
+_FIRST_BACKOFF_SECONDS = 0.5  # seconds that a server is left alone after its first failure
 
 
 @dataclass(eq=False)
@@ -57,7 +57,7 @@ class _Server:
         self.failures += 1
         if busy:
             self.limit = max(self.limit / 2, 1.0)
-        own = _BACKOFF * 2 ** (self.failures - 1)
+        own = _FIRST_BACKOFF_SECONDS * 2 ** (self.failures - 1)
         self.rests_until = now + min(own if after is None else after, patience.pause)
 
 
@@ -220,7 +220,7 @@ class Fleet(Generic[Tag]):
         tries = self._patience.tries
         job.why = error
         if server.failures >= tries:
-            server.rests_until = time.monotonic() + _BACK_AGAIN
+            server.rests_until = time.monotonic() + _RETRY_SECONDS
         if job.broken >= tries * len(self._servers) or all(one.failures >= tries for one in self._servers):
             self._fail(error)
         elif self._failure is None:
@@ -241,7 +241,7 @@ class Fleet(Generic[Tag]):
             if self._overdue() and self._failure is None and self.count.open:
                 self._fail(self._whole_over())
             self._dispatch()
-            await asyncio.sleep(_TICK)
+            await asyncio.sleep(_TICK_SECONDS)
         if self._failure is not None:
             self._answers.put(self._failure)
 

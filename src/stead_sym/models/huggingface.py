@@ -33,7 +33,7 @@ States: TypeAlias = "tuple[tuple[Tensor, Tensor], ...]"
 """Keys and values per layer, each of shape (1, heads, tokens, width); none where nothing is kept."""
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
-_FEW = 64
+_MIN_TOKENS = 64
 """So many tokens may be run again without a thought for what that takes."""
 _OWN = ("device", "tokenizer", "together", "memory_mib")
 _IRRELEVANT = frozenset(
@@ -159,7 +159,7 @@ class HuggingFace:
         torch = self._torch
         for number, (prompt, tokens) in enumerate(answers):
             job = self._job(number, Request(prompt, (), ()))
-            if self._continues and len(prompt) - job.start > _FEW:
+            if self._continues and len(prompt) - job.start > _MIN_TOKENS:
                 list(self._run([job]))  # its states were given up
                 job = self._job(number, job.request)
             options: dict[str, Any] = {"use_cache": False}
@@ -248,7 +248,7 @@ class HuggingFace:
         )  # as weights, and once more as probabilities
         inner = 4 * 4 * int(getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
         left = self._for_a_pass - 2 * rows * length * self._state_bytes
-        return max(_FEW, left // (rows * (scores + inner)))
+        return max(_MIN_TOKENS, left // (rows * (scores + inner)))
 
     def _run(self, batch: Sequence[_Job]) -> Iterator[tuple[int, Sequence[float]]]:
         return iter(self._forward(batch, keep=self._continues))

@@ -27,7 +27,7 @@ _DEFAULTS = {
     "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is kept for the report of the command
     "VLLM_NO_USAGE_STATS": "1",
 }
-_MOST = 128
+_TOKENS_PER_REQUEST = 128
 """So many tokens vLLM lets one request ask log-probabilities of."""
 
 
@@ -119,7 +119,7 @@ class VllmOffline:
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
         """See `backend.Backend`."""
-        return gathered(self.name, self._answers(questions(requests, _MOST)))
+        return gathered(self.name, self._answers(questions(requests, _TOKENS_PER_REQUEST)))
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
         """See `backend.Unconstrained`: the call is read, but for its last token, which is sampled."""

@@ -42,13 +42,13 @@ from stead_sym.models.tokenizer import ChatTokenizer
 
 IN_FLIGHT = 256
 """So many questions are with one server at a time, at most."""
-_TOGETHER = 16
+_QUESTIONS_PER_REQUEST = 16
 """So many questions are in one message, at most."""
-_PLACE = 512
+_BYTES_PER_TOKEN = 512
 """So many bytes the answer says of a token, at most; some 170 where tokens are short."""
-_FIRST = 60.0
+_START_SECONDS = 60.0
 """Seconds that a server has to say what it serves."""
-_MOST = 20
+_TOKENS_PER_REQUEST = 20
 """So many tokens a server lets one request ask log-probabilities of, unless it was started otherwise."""
 _GREEDY = {
     # What the model's own generation_config.json, which a server takes its defaults from, might say instead.
@@ -61,7 +61,7 @@ _GREEDY = {
     "frequency_penalty": 0.0,
 }
 _SPOKEN = 'The tokens of {"name": "a_tool", "arguments": {"id": "TASK_12"}}, as asked: [1, 2, 30]?\n'
-_PAUSE = 0.5  # seconds before such a request is made a second time
+_RETRY_SECONDS = 0.5  # seconds before such a request is made a second time
 
 
 class ServedTokenizer(Tokenizer, Protocol):
@@ -197,7 +197,7 @@ class ServerAsking:
         self._fleet: Fleet[_Message] = Fleet(
             server.name, server.addresses, server.patience, server.in_flight, completion_or_none
         )
-        self.capacity = max(2 * server.in_flight * len(server.addresses), _TOGETHER)
+        self.capacity = max(2 * server.in_flight * len(server.addresses), _QUESTIONS_PER_REQUEST)
         self._sampling: dict[tuple[Tokens, Tokens], list[Sampling]] = defaultdict(list)
         self._reading: dict[int, list[tuple[int, Written]]] = defaultdict(list)
         self._known: dict[int, dict[int, float]] = defaultdict(dict)
@@ -221,7 +221,7 @@ class ServerAsking:
         if isinstance(question, Written):
             self._reading[question.tokens[-1]].append((number, question))
             return
-        for part in questions([question], _MOST):
+        for part in questions([question], _TOKENS_PER_REQUEST):
             asked = part._replace(number=number)
             self._sampling[asked.request.allowed, asked.asked].append(asked)
 
@@ -238,7 +238,7 @@ class ServerAsking:
     def _send(self) -> None:
         pending = sum(map(len, self._sampling.values())) + sum(map(len, self._reading.values()))
         share = -(-pending // (4 * len(self._server.addresses)))
-        size = max(1, min(_TOGETHER, share, self._fleet.limit))
+        size = max(1, min(_QUESTIONS_PER_REQUEST, share, self._fleet.limit))
         for (allowed, asked), all_asked in self._sampling.items():
             options = {"allowed_token_ids": allowed, **_reporting(asked)}
             for start in range(0, len(all_asked), size):
@@ -251,7 +251,7 @@ class ServerAsking:
             for start in range(0, len(all_written), size):
                 calls = all_written[start : start + size]
                 prompts = [(one.prompt, one.tokens[:-1]) for _, one in calls]
-                said = _PLACE * sum(len(prompt) + len(path) for prompt, path in prompts)
+                said = _BYTES_PER_TOKEN * sum(len(prompt) + len(path) for prompt, path in prompts)
                 self._post(_Readings(calls), prompts, options, said)
         self._sampling.clear()
         self._reading.clear()
@@ -337,7 +337,7 @@ class _FirstWords:
 
     def __init__(self, talk: Talk, patience: Patience) -> None:
         self._talk = talk
-        self._seconds = min(_FIRST, patience.request)
+        self._seconds = min(_START_SECONDS, patience.request)
         self._tries = min(patience.tries, 2)
 
     def ask(
@@ -353,7 +353,7 @@ class _FirstWords:
             except Temporary as none:
                 if not left or none.late:
                     raise none.error from None
-                time.sleep(_PAUSE)
+                time.sleep(_RETRY_SECONDS)
         raise AssertionError("no try")
 
 

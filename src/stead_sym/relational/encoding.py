@@ -21,7 +21,7 @@ SMALL = 64
 HUB = 32
 """A value in more facts than this is a hub."""
 
-_LAYOUTS = 256  # that are remembered
+_MAX_LAYOUTS = 256  # that are remembered
 
 
 class Encoding:
@@ -72,7 +72,7 @@ class Encoding:
         key = (frozenset(counts.items()), hub_rows, ground)
         layout = self.layouts.get(key)
         if layout is None:
-            if len(self.layouts) >= _LAYOUTS:
+            if len(self.layouts) >= _MAX_LAYOUTS:
                 self.layouts = {}
             layout = lay_out(self.shapes, len(self.fixed), counts, hubs, hub_rows, ground)
             self.layouts[key] = layout

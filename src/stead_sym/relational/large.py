@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LARGE = 256
 """Sets of more rows than this are solved here, of fewer by `graph.solve`."""
 
-_APART = 100  # vertices of a graph, from which on nauty may take long
+_MIN_VERTICES = 100  # vertices of a graph, from which on nauty may take long
 
 _Link: TypeAlias = tuple[tuple[Row, int, int], ...]  # of two values: patterns of rows with their positions
 
@@ -151,7 +151,7 @@ def _searched(
                 direct.add(cell[value])
                 near.append(value)
     coloured = [classes[key] for key in sorted(classes)] + [kinds[key] for key in sorted(kinds)]
-    if vertex <= _APART:
+    if vertex <= _MIN_VERTICES:
         order, permutations = search(vertex, adjacent, coloured)
     else:
         order, permutations = search_apart(vertex, adjacent, coloured, seconds)

@@ -17,7 +17,7 @@ from stead_sym.relational.layout import Hub, Part, Placement
 from stead_sym.relational.schema import Value
 from stead_sym.relational.shapes import Shape
 
-_PATIENCE = 10_000  # values that changes touched without any need for parts
+_MAX_TOUCHED = 10_000  # values that changes touched without any need for parts
 
 
 class Parts:
@@ -59,7 +59,7 @@ class Parts:
     def _placed(self) -> Placement:
         encoding = self.encoding
         if len(self._rows) <= encoding.small:
-            if len(self._touched) > _PATIENCE:
+            if len(self._touched) > _MAX_TOUCHED:
                 self._settle()
             rows: set[Row] = set().union(*self._rows.values())
             one = ((self._part(rows)[0],),) if rows else ()

@@ -17,8 +17,8 @@ from stead_sym.relational.graph import RELATION, Permutation, Row, moved, solve
 from stead_sym.relational.large import LARGE, solve_large
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 
-_FEW = 8  # rows, up to which they are first looked up as they are, without `_keyed`
-_AS_MET = 100_000  # of those that are remembered, then forgotten all at once
+_FEW_ROWS = 8  # rows, up to which they are first looked up as they are, without `_keyed`
+_MAX_REMEMBERED = 100_000  # of those that are remembered, then forgotten all at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Shapes:
     def shape(self, rows: Collection[Row]) -> tuple[Shape, list[int]]:
         """The shape of the rows, and their free values in the order of its values. Raises `CanonicalLimit`
         where nauty does not find it in time."""
-        if len(rows) > _FEW:
+        if len(rows) > _FEW_ROWS:
             key, values = _keyed(rows)
             shape, order = self._found.get(key) or self._work_out(key, len(values))
             return shape, [values[i] for i in order]
@@ -92,7 +92,7 @@ class Shapes:
         if known is None:
             key, others = _keyed(as_met)
             shape, order = self._found.get(key) or self._work_out(key, len(others))
-            if len(self._as_met) >= _AS_MET:
+            if len(self._as_met) >= _MAX_REMEMBERED:
                 self._as_met = {}
             known = self._as_met[as_met] = shape, tuple([others[i] for i in order])
         shape, order = known

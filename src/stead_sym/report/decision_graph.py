@@ -30,8 +30,10 @@ MOST_LOOKED_AT = 250_000
 MOST_CONTEXTS = 400
 """Of more contexts no graph is computed."""
 
-_MOST_DIAGRAM = 200_000  # nodes of the diagram of the reachable states, past which images may take too long
-_MOST_CALLS, _MOST_FACTS = 6, 8
+_MAX_DIAGRAM_NODES = (
+    200_000  # nodes of the diagram of the reachable states, past which images may take too long
+)
+_MAX_CALLS, _MAX_FACTS = 6, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def decision_graph(result: Verification, agent: str) -> DecisionGraph | str:
         return f"there are {len(run.decisions):,} contexts, and more than {MOST_CONTEXTS} are not drawn"
     if result.broken is not None:
         return f"`{result.broken.claim}` is broken, so that not all states are known"
-    if result.statistics.get("reached_nodes", 0) > _MOST_DIAGRAM:
+    if result.statistics.get("reached_nodes", 0) > _MAX_DIAGRAM_NODES:
         return "the diagram of the reachable states is too large for the numbers of states by context"
     contexts = [context for context, _ in run.decisions]
     groups = _groups(run, MOST_NODES)
@@ -150,11 +152,11 @@ def _vertex(graph: DecisionGraph, k: int, always: frozenset[str], link: Callable
     head = f"context {first + 1} · {_states(size)}"
     facts = [str(fact) for fact in context.view if str(fact) not in always]
     others = sorted(context.calls - selected)
-    lines = [Words(fact, "fact") for fact in facts[:_MOST_FACTS]]
-    if len(facts) > _MOST_FACTS:
-        lines.append(Words(f"… and {len(facts) - _MOST_FACTS} more facts", "quiet"))
-    lines += [Words(f"▸ {call}", "selected") for call in sorted(selected)[:_MOST_CALLS]]
-    room = max(_MOST_CALLS - len(selected), 1)
+    lines = [Words(fact, "fact") for fact in facts[:_MAX_FACTS]]
+    if len(facts) > _MAX_FACTS:
+        lines.append(Words(f"… and {len(facts) - _MAX_FACTS} more facts", "quiet"))
+    lines += [Words(f"▸ {call}", "selected") for call in sorted(selected)[:_MAX_CALLS]]
+    room = max(_MAX_CALLS - len(selected), 1)
     lines += [Words(f"  {call}", "offered") for call in others[:room]]
     if len(others) > room:
         lines.append(Words(f"  … and {len(others) - room} more offered", "quiet"))

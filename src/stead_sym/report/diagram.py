@@ -31,10 +31,10 @@ CHAR, LINE = 7.3, 17.0
 MARGIN = 24.0
 _PAD = 9.0
 _LOOP = 26.0  # the width of an arc from a node to itself
-_LONGEST = 46  # characters of a line; the rest is in the tooltip
+_MAX_CHARACTERS = 46  # characters of a line; the rest is in the tooltip
 
 _FONT = "12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
-_LIGHT = {
+_LIGHT_COLOURS = {
     "ink": "#1f2328",
     "quiet": "#59636e",
     "page": "#ffffff",
@@ -76,7 +76,7 @@ def _colours(colours: Mapping[str, str]) -> str:
 
 
 STYLE = f"""
-{_colours(_LIGHT)}
+{_colours(_LIGHT_COLOURS)}
 .stead-graph text{{font:{_FONT};white-space:pre;fill:var(--ink)}}
 .stead-graph text.head,.stead-graph text.selected{{font-weight:600}}
 .stead-graph text.selected,.stead-graph text.by-agent{{fill:var(--agent)}}
@@ -242,7 +242,7 @@ class _Shift:
 def _shown(text: str) -> str:
     """A line of text, cut where it is too long."""
     seen = printable(text)
-    return seen if cell_len(seen) <= _LONGEST else f"{seen[: _LONGEST - 2]} …"
+    return seen if cell_len(seen) <= _MAX_CHARACTERS else f"{seen[: _MAX_CHARACTERS - 2]} …"
 
 
 def _size(lines: Sequence[Words]) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from stead_sym.report.recorded import Choice, Context
 from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
 
-_MOST = 3
+_MAX_CONTEXTS = 3
 """So many contexts that are new, and so many that are gone, are listed."""
 
 
@@ -135,10 +135,10 @@ def _chosen(choice: Choice) -> str:
 
 
 def _contexts(contexts: Mapping[Context, Choice]) -> Iterator[tuple[str, str]]:
-    for context, choice in list(contexts.items())[:_MOST]:
+    for context, choice in list(contexts.items())[:_MAX_CONTEXTS]:
         yield str(context), _chosen(choice)
-    if len(contexts) > _MOST:
-        yield f"and {len(contexts) - _MOST} more (--json lists them)", ""
+    if len(contexts) > _MAX_CONTEXTS:
+        yield f"and {len(contexts) - _MAX_CONTEXTS} more (--json lists them)", ""
 
 
 def _conclusion(difference: Difference) -> str:

@@ -18,7 +18,7 @@ from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import print_trace
 from stead_sym.report.topics import topics
 
-_MOST_OF_A_LINE = 160
+_MAX_LINE_CHARACTERS = 160
 
 
 def print_error(
@@ -54,7 +54,7 @@ def _marked_line(place: Span) -> list[str]:
     except InputError:
         return []
     line = lines[place.line - 1].replace("\t", " ").rstrip() if place.line <= len(lines) else ""
-    if not line.isprintable() or cell_len(line) > _MOST_OF_A_LINE:
+    if not line.isprintable() or cell_len(line) > _MAX_LINE_CHARACTERS:
         return []
     return [line, " " * cell_len(line[: place.column - 1]) + "^"] if line else []
 

@@ -24,7 +24,7 @@ from stead_sym.report.written import write_file
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
 
-_LONGEST = 40
+_MAX_NAME_CHARACTERS = 40
 
 
 def prepare(folder: Path, specs: Iterable[str]) -> None:
@@ -88,11 +88,11 @@ def file_names(specs: Iterable[str]) -> Mapping[str, str]:
 
 
 def _is_plain(name: str) -> bool:
-    return len(name) <= _LONGEST and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+    return len(name) <= _MAX_NAME_CHARACTERS and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
 
 
 def _safe(name: str) -> str:
-    words = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:_LONGEST].strip("-")
+    words = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:_MAX_NAME_CHARACTERS].strip("-")
     return f"{words or 'formula'}-{digest(name)[:8]}"
 
 

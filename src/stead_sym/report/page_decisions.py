@@ -19,9 +19,9 @@ from stead_sym.report.terminal import plural
 from stead_sym.support.html import Content, Html, joined, tag
 from stead_sym.verification.result import AgentRun, Verification
 
-_MOST_DECISIONS = 300
-_MOST_FACTS, _MOST_CALLS = 60, 60
-_ROOM = 600_000  # characters of prompts
+_MAX_DECISIONS = 300
+_MAX_FACTS, _MAX_CALLS = 60, 60
+_MAX_PROMPT_CHARACTERS = 600_000  # characters of prompts
 
 
 @dataclass
@@ -29,8 +29,8 @@ class Budget:
     """The room that is left in a page, and which messages stand in it already, each with its anchor and with
     the words for the place."""
 
-    room: int = _ROOM
-    decisions: int = _MOST_DECISIONS
+    room: int = _MAX_PROMPT_CHARACTERS
+    decisions: int = _MAX_DECISIONS
     messages: dict[Message, tuple[str, str]] = field(default_factory=dict)
 
 
@@ -155,7 +155,7 @@ def _decision(
     facts, calls = sorted(context.view.facts), sorted(context.calls)
     chosen = ", ".join(map(str, sorted(selected)[:3])) + ", …" * (len(selected) > 3)
     rows: list[tuple[str, Content]] = [
-        ("shown", _listed([tag("code", str(fact)) for fact in facts], _MOST_FACTS, "no facts")),
+        ("shown", _listed([tag("code", str(fact)) for fact in facts], _MAX_FACTS, "no facts")),
         (
             "offered",
             _listed(
@@ -165,7 +165,7 @@ def _decision(
                     else tag("code", f"  {call}")
                     for call in calls
                 ],
-                _MOST_CALLS,
+                _MAX_CALLS,
                 "nothing",
             ),
         ),

@@ -23,8 +23,8 @@ from stead_sym.support.html import Content, Html, joined, tag
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
 
-_MOST_STEPS, _MOST_RUNS, _MOST_FACTS = 400, 12, 500
-_OPEN = 12  # so many facts of a first state are shown without being asked for
+_MAX_STEPS, _MAX_RUNS, _MAX_FACTS = 400, 12, 500
+_FACTS_SHOWN_AT_FIRST = 12  # so many facts of a first state are shown without being asked for
 
 
 def title_of(number: int, verdict: Verdict) -> str:
@@ -40,7 +40,7 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
     shown = outline(verdict.evidence)
     trace = verdict.trace
     bound = ", ".join(f"{name} = {value}" for name, value in trace.bindings.items())
-    left = len(shown.runs) - _MOST_RUNS
+    left = len(shown.runs) - _MAX_RUNS
     return tag(
         "article",
         tag(
@@ -56,7 +56,7 @@ def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
             tag("div", tag("dt", "shows"), tag("dd", tag("code", trace.claim))) if trace.claim else None,
             class_="claim",
         ),
-        (_run(result, title_of(number, verdict), number, shown, run) for run in shown.runs[:_MOST_RUNS]),
+        (_run(result, title_of(number, verdict), number, shown, run) for run in shown.runs[:_MAX_RUNS]),
         tag("p", f"{left:,} more runs are left out; --evidence DIR writes all of them.", class_="quiet")
         if left > 0
         else None,
@@ -70,7 +70,7 @@ def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numb
     name = f"run {run.number} of {len(shown.runs)}" if len(shown.runs) > 1 else "the run"
     anchor = f"run-{number}-{run.number}"
     met = {steps: str(formula) for formula, steps in constraints_met(run, constraints_of(result.deployment))}
-    steps = min(len(run.legs), _MOST_STEPS)
+    steps = min(len(run.legs), _MAX_STEPS)
     several, whole = len(shown.runs) > 1, steps == len(run.legs)
     notes = [
         None if whole else f"The first {steps:,} of {len(run.legs):,} steps; --evidence DIR writes all.",
@@ -108,13 +108,13 @@ def _first(run: Numbered, anchor: str, met: str | None) -> Html:
     facts = sorted(run.start.facts)
     listed = tag(
         "ul",
-        (tag("li", _fact(fact), data_relation=fact.relation) for fact in facts[:_MOST_FACTS]),
-        tag("li", f"and {len(facts) - _MOST_FACTS:,} more facts") if len(facts) > _MOST_FACTS else None,
+        (tag("li", _fact(fact), data_relation=fact.relation) for fact in facts[:_MAX_FACTS]),
+        tag("li", f"and {len(facts) - _MAX_FACTS:,} more facts") if len(facts) > _MAX_FACTS else None,
         class_="facts",
     )
     if not facts:
         listed = tag("p", "no facts", class_="quiet")
-    elif len(facts) > _OPEN:
+    elif len(facts) > _FACTS_SHOWN_AT_FIRST:
         listed = tag("details", tag("summary", f"{len(facts):,} facts"), listed)
     return tag(
         "li",

@@ -13,7 +13,7 @@ from stead_sym.verification.result import Verification
 MOST_STATES = 100
 """How many states are drawn by default: past that nobody reads them."""
 
-_MOST_FACTS = 12
+_MAX_FACTS = 12
 
 
 def state_diagram(result: Verification, graph: StateGraph) -> Diagram:
@@ -22,9 +22,9 @@ def state_diagram(result: Verification, graph: StateGraph) -> Diagram:
     vertices = []
     for number, state in enumerate(graph.states):
         facts = [*map(str, sorted(state.facts - always))]
-        lines = [Words(f"state {number + 1}", "head"), *(Words(fact, "fact") for fact in facts[:_MOST_FACTS])]
-        if len(facts) > _MOST_FACTS:
-            lines.append(Words(f"… and {len(facts) - _MOST_FACTS} more facts", "quiet"))
+        lines = [Words(f"state {number + 1}", "head"), *(Words(fact, "fact") for fact in facts[:_MAX_FACTS])]
+        if len(facts) > _MAX_FACTS:
+            lines.append(Words(f"… and {len(facts) - _MAX_FACTS} more facts", "quiet"))
         vertices.append(
             Vertex(tuple(lines), "\n".join(map(str, state)) or "no facts", initial=number < graph.initial)
         )

@@ -21,7 +21,7 @@ from stead_sym.report.document import (
 from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
 
-_SHOWN = 12  # calls, facts or values of a long list
+_MAX_LISTED = 12  # calls, facts or values of a long list
 
 
 def print_symmetry(found: Symmetry, console: Console) -> None:
@@ -83,8 +83,8 @@ def _calls(calls: Collection[Call]) -> str:
 
 def _listed(items: object) -> str:
     words = [*map(str, items)]  # type: ignore[call-overload]
-    more = f", … ({len(words)} in all)" if len(words) > _SHOWN else ""
-    return ", ".join(words[:_SHOWN]) + more
+    more = f", … ({len(words)} in all)" if len(words) > _MAX_LISTED else ""
+    return ", ".join(words[:_MAX_LISTED]) + more
 
 
 def symmetry_data(found: Symmetry) -> dict[str, Json]:

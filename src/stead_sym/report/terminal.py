@@ -26,7 +26,7 @@ from stead_sym.verification.options import Domain
 from stead_sym.verification.result import AgentRun, Verification
 from stead_sym.verification.verdict import OF_NOTHING, Verdict
 
-_CLOSEST = 3
+_MAX_CLOSE_DECISIONS = 3
 """So many of the decisions with the least margin are listed."""
 MARKS: Mapping[str, tuple[str, str, str]] = {
     "holds": ("✔", "+", "green"),
@@ -62,7 +62,7 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
     ]
     if closest := sorted(answers, key=lambda pair: pair[1].margin or 0.0):
         console.print()
-        console.print(_closest(closest[:_CLOSEST], several=len(result.agents) > 1))
+        console.print(_closest(closest[:_MAX_CLOSE_DECISIONS], several=len(result.agents) > 1))
     divided = [
         (name, answer)
         for name, run in result.agents.items()
@@ -71,7 +71,7 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
     ]
     if divided:
         console.print()
-        console.print(_divided(divided[:_CLOSEST]))
+        console.print(_divided(divided[:_MAX_CLOSE_DECISIONS]))
     for verdict in result.verdicts.values():
         if verdict.holds:
             print_evidence(verdict, result.moves, console)

@@ -29,8 +29,8 @@ def saying(progress: Progress | None, where: str) -> Progress | None:
     return listener and (lambda phase, /, **counts: listener(f"{where}: {phase}", **counts))
 
 
-_PAUSE = 0.25  # seconds from one report to the next, at least
-_SHARE = 50  # how many times as long as they took until counts are measured again
+_REPORT_SECONDS = 0.25  # seconds from one report to the next, at least
+_COUNTING_RATIO = 50  # how many times as long as they took until counts are measured again
 
 
 class Pulse:
@@ -46,7 +46,7 @@ class Pulse:
         self._listener = listener
         self._measures = measures
         self._measured: Mapping[str, int] = {}
-        self._next = time.monotonic() + _PAUSE  # the time before which nothing is passed on
+        self._next = time.monotonic() + _REPORT_SECONDS  # the time before which nothing is passed on
         self._stale = self._next  # that after which is measured again
 
     def __call__(self, phase: str, /, **counts: int) -> None:
@@ -55,6 +55,6 @@ class Pulse:
         if now > self._stale:
             self._measured = {name: measure() for name, measure in self._measures.items()}
             now, begun = time.monotonic(), now
-            self._stale = now + _SHARE * (now - begun)
-        self._next = now + _PAUSE
+            self._stale = now + _COUNTING_RATIO * (now - begun)
+        self._next = now + _REPORT_SECONDS
         self._listener(phase, **self._measured, **counts)

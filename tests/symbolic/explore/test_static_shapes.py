@@ -72,10 +72,10 @@ def test_both_engines_agree(seed):
 def test_both_engines_agree_where_every_limit_is_passed(seed):
     """What is done for many calls, large contexts and large relations, done for small ones."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(effects, "_FEW", 0)
+        patched.setattr(effects, "_FEW_CALLS", 0)
         patched.setattr(contexts, "_LIMIT", 0)
-        patched.setattr(relation, "_STEPS", 0)
-        patched.setattr(relation, "_FEW", 0)
+        patched.setattr(relation, "_MAX_LAYERS", 0)
+        patched.setattr(relation, "_MIN_LAYERS", 0)
         assert_agreement(seed)
 
 

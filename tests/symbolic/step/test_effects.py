@@ -224,8 +224,8 @@ def test_some_calls_tell_which_fact_is_cleared_and_some_do_not(guard):
 def test_calls_that_are_gone_through_are_those_that_are_not(deployment):
     """Of parameters that an effect does not mention there is an action for each value, or one for all."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(effects, "_FEW", 0)
-        patched.setattr(effects, "_TIMES", 1000)
+        patched.setattr(effects, "_FEW_CALLS", 0)
+        patched.setattr(effects, "_CALLS_PER_VALUE", 1000)
         assert_as_defined(deployment)
 
 
@@ -240,7 +240,7 @@ def test_calls_are_gone_through_where_they_are_many_but_not_as_many_as_pairs(mon
     )
     tools = Compiled(desk, theorem_restriction(desk, desk.specs)).plan.tools
     assert (tools["over"].actions, tools["both"].actions) == (records, 1)
-    monkeypatch.setattr(effects, "_FEW", records)
+    monkeypatch.setattr(effects, "_FEW_CALLS", records)
     tools = Compiled(desk, theorem_restriction(desk, desk.specs)).plan.tools
     assert (tools["over"].actions, tools["both"].actions) == (1, 1)
 

@@ -33,9 +33,9 @@ APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files
 VERSION = 2
 _READ = (1, VERSION)
 """Files of version 1 have keys that are not unique, no questions and no claims; the rest is the same."""
-_PATIENCE = 60  # seconds to wait for other users of a database
-_PAUSE = 0.02
-_TOGETHER = 500  # keys in one statement, and rows that are read at a time
+_WAIT_SECONDS = 60  # seconds to wait for other users of a database
+_PAUSE_SECONDS = 0.02
+_ROWS_PER_STATEMENT = 500  # keys in one statement, and rows that are read at a time
 
 Row: TypeAlias = tuple[int, str, str, str]
 """The number of a row, its key, its contents as JSON, and the digest of both."""
@@ -150,7 +150,7 @@ class Database:
         while after < last:
             page = sa.select(table).where(table.c.id > after, table.c.id <= last).order_by(table.c.id)
             with self.reading() as connection:
-                rows = connection.execute(page.limit(_TOGETHER)).all()
+                rows = connection.execute(page.limit(_ROWS_PER_STATEMENT)).all()
             yield from map(_plain, rows)
             after = rows[-1][0] if rows else last
 
@@ -225,7 +225,7 @@ class Database:
         if path is not None and not _is_path(path):
             raise StoreError(f"{printable(path)}: no path of a file; name one that can be read and written")
         self._writing = threading.RLock()  # SQLite lets who waits sleep; threads of one process need not
-        options: dict[str, Any] = {"timeout": float(_PATIENCE), "check_same_thread": False}
+        options: dict[str, Any] = {"timeout": float(_WAIT_SECONDS), "check_same_thread": False}
         if path is None:
             # One connection has the memory: its users take turns.
             self._reading = self._writing
@@ -275,17 +275,18 @@ class Database:
         self.name = f"postgresql://{host}{port}/{url.database or ''}"
         hidden = [url.password, *(v for k, v in url.query.items() if "pass" in k)]
         self._secrets = tuple(str(secret) for secret in hidden if secret)
+        milliseconds = _WAIT_SECONDS * 1000
         try:
             self._engine = sa.create_engine(
                 url.set(drivername="postgresql+psycopg"),
                 pool_size=8,
                 max_overflow=8,
-                pool_timeout=_PATIENCE,
+                pool_timeout=_WAIT_SECONDS,
                 pool_pre_ping=True,  # a server that was started again is found again
                 connect_args={
                     "connect_timeout": 10,
-                    "tcp_user_timeout": _PATIENCE * 1000,
-                    "options": f"-c lock_timeout={_PATIENCE * 1000} -c statement_timeout={_PATIENCE * 1000}",
+                    "tcp_user_timeout": milliseconds,
+                    "options": f"-c lock_timeout={milliseconds} -c statement_timeout={milliseconds}",
                 },
             )
         except ImportError:
@@ -387,21 +388,21 @@ def parts(keys: Iterable[str]) -> Iterator[list[str]]:
     """The keys in lists that fit into a statement, in one order for all: so no two writers wait for each
     other."""
     listed = sorted(set(keys))
-    for start in range(0, len(listed), _TOGETHER):
-        yield listed[start : start + _TOGETHER]
+    for start in range(0, len(listed), _ROWS_PER_STATEMENT):
+        yield listed[start : start + _ROWS_PER_STATEMENT]
 
 
 def _write_ahead(connection: sa.Connection) -> None:
     """Have the file keep a log of what is written, so that readers and a writer do not wait for one another.
     Where another process is just doing so SQLite says at once that the file is locked, and does not wait."""
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _WAIT_SECONDS
     while True:
         try:
             connection.exec_driver_sql("PRAGMA journal_mode = WAL")
         except OperationalError as error:
             if "locked" not in str(error.orig) or time.monotonic() > until:
                 raise
-            time.sleep(_PAUSE)
+            time.sleep(_PAUSE_SECONDS)
         else:
             return
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stead_sym.agents.records.database import Row
 
 _TABLES = ("decision", "node", "question")
-_TOGETHER = 500
+_ROWS_PER_READ = 500
 
 
 class Lost(NamedTuple):
@@ -67,7 +67,7 @@ def salvage(old: Store, new: Store) -> Salvaged:
             kept[table] = 0
             for _, key, body, digest in _kept(old, table, lost):
                 rows.append({"key": key, "body": body, "digest": digest})
-                if len(rows) == _TOGETHER:
+                if len(rows) == _ROWS_PER_READ:
                     kept[table] += new.database.add(connection, table, rows)
                     rows.clear()
             kept[table] += new.database.add(connection, table, rows)

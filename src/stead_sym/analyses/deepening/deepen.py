@@ -46,7 +46,7 @@ from stead_sym.verification.scope import leeway
 from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
 
-_ROUNDS_SEEN = 3
+_ROUNDS_BEFORE_LOOP = 3
 """A sort is examined for the loop along which it grows once its bound has been raised so far; and once more
 at the end.
 """
@@ -390,7 +390,7 @@ class _Run:
         self._growths = {sort: g for sort, g in self._growths.items() if sort in exceeded}
         self._runs = {sort: run for sort, run in self._runs.items() if sort in exceeded}
         for sort, run in self._runs.items():
-            if sort not in self._growths and (part.bounds[sort] >= _ROUNDS_SEEN or final):
+            if sort not in self._growths and (part.bounds[sort] >= _ROUNDS_BEFORE_LOOP or final):
                 found = growth(part.whole, self._wrappers, run, sort)
                 if found is not None:
                     self._growths[sort] = found

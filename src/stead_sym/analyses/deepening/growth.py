@@ -23,9 +23,9 @@ from stead_sym.deployment.trace import Step, Trace
 from stead_sym.relational.instance import Instance
 from stead_sym.verification.findings.ranges import deleting
 
-_MOST_STEPS = 2_000
+_MAX_OUTCOMES = 2_000
 """So many outcomes are looked at for a loop that the run itself does not go round twice."""
-_LONGEST = 12
+_MAX_LOOP_CALLS = 12
 """Loops of so many calls at most are looked for then."""
 
 
@@ -149,11 +149,11 @@ class _Search:
         self._wrappers = wrappers
         self._sort = sort
         self._restriction = normal_restriction(deployment)
-        self._left = _MOST_STEPS
+        self._left = _MAX_OUTCOMES
 
     def prolonged(self, run: Trace, sizes: Sequence[int]) -> _Loop | None:
         """The shortest loop of the run that can be gone round once more, gaining as much."""
-        for length in range(1, min(_LONGEST, len(run.steps)) + 1):
+        for length in range(1, min(_MAX_LOOP_CALLS, len(run.steps)) + 1):
             for first in range(len(run.steps) - length + 1):
                 gained = sizes[first + length] - sizes[first]
                 if gained <= 0:

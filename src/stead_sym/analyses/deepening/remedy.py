@@ -26,7 +26,7 @@ from stead_sym.errors import DeclarationError, DefinitionError, InputError, Unde
 from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import TRUE, And, Atom, Binder, Const, Equal, Formula, Not, Var, conjunction
 
-_SPARE = 4
+_BOUND_MARGIN = 4
 """How far past what the guards allow the least bounds of a changed deployment may lie."""
 
 
@@ -62,7 +62,7 @@ def remedy(deployment: Deployment, wrappers: Wrappers, growths: Sequence[Growth]
     deciding = {
         name: made.agent.name if made is not None and ruled else ANY for name, made in wrappers.items()
     }
-    limit = _SPARE + max(_room(deployment, growth.sort) for growth in growths)
+    limit = _BOUND_MARGIN + max(_room(deployment, growth.sort) for growth in growths)
     for words, changed in _candidates(deployment, growths):
         if (bounds := _established(changed, deciding, limit)) is not None:
             fewer = _fewer(deployment, growths, words, deciding, limit)

@@ -16,7 +16,7 @@ from stead_sym.errors import InputError
 from stead_sym.support.extras import install
 
 _T = TypeVar("_T")
-_SECONDS = 20.0
+_CLUSTER_SECONDS = 20.0
 """So long a cluster may take to answer."""
 
 
@@ -70,7 +70,7 @@ def _refused(address: str) -> str | None:
     if not host or not port.isdecimal():
         return None
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CLUSTER_SECONDS).close()
     except (OSError, OverflowError) as error:
         return str(getattr(error, "strerror", None) or error)
     return None

@@ -27,7 +27,7 @@ from stead_sym.support.extras import own_version
 from stead_sym.verification.isolated import agent_words
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_SLACK = 60.0
+_KILL_SECONDS = 60.0
 """Seconds past its limit after which a process that does not end by itself is killed."""
 
 
@@ -145,7 +145,7 @@ class Run:
             os.path.abspath(self.folder),
             text_digest(self.built),
             environment,
-            None if self.timeout is None else self.timeout + _SLACK,
+            None if self.timeout is None else self.timeout + _KILL_SECONDS,
         )
 
     @property

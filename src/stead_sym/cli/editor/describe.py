@@ -27,7 +27,7 @@ KEYWORDS = (
 )  # fmt: skip
 """The words of the language, items first; a test compares them with the grammar."""
 
-_LISTED = 12
+_MAX_LISTED = 12
 
 
 def described(symbol: Symbol, deployment: Deployment | None) -> str:
@@ -75,7 +75,7 @@ def _described(symbol: Symbol, d: Deployment) -> str:
 def _sort(sort: Sort, d: Deployment) -> str:
     if sort.values is not None:
         how = "ordered" if sort.ordered else "rigid" if sort.rigid else "names that the wrapper renames"
-        listed = f"{', '.join(sort.values[:_LISTED])}{' …' * (len(sort.values) > _LISTED)}"
+        listed = f"{', '.join(sort.values[:_MAX_LISTED])}{' …' * (len(sort.values) > _MAX_LISTED)}"
         return f"sort `{sort.name}`, finite: {listed} ({how})"
     constants = len(d.constants[sort.name])
     if d.unbounded:

@@ -26,7 +26,7 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress
 
-_COMPARED = 100
+_MAX_INITIAL_STATES = 100
 """Of so many initial states at most the one with the shortest run is taken."""
 
 
@@ -216,7 +216,7 @@ class ExplicitConstrained:
         starts = labelling.initially(And((Globally("E", TRUE), shown))) or labelling.initially(shown)
         found = (
             Evidence(explain(labelling, formula, start, holds), many, labelling.completed)
-            for start in starts[:_COMPARED]
+            for start in starts[:_MAX_INITIAL_STATES]
         )
         return min(found, key=lambda evidence: len(evidence.trace.steps))
 

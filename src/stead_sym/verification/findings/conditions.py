@@ -32,7 +32,7 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.schema import Schema, Value
 
-_WAYS = 64
+_MAX_CHOICES = 64
 """So many choices of constants are written out at most."""
 
 Constants = Mapping[str, Sequence[Value]]
@@ -45,7 +45,7 @@ def can_write_out(effect: Effect, constants: Constants) -> bool:
     for statement in effect.statements:
         if isinstance(statement, Choose):
             number *= 1 + len(constants.get(statement.binder.sort, ()))
-    return number <= _WAYS
+    return number <= _MAX_CHOICES
 
 
 def enabled(effect: Effect, constants: Constants) -> Formula:

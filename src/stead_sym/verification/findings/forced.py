@@ -10,7 +10,7 @@ from stead_sym.agents.records.weight import percent, weight
 from stead_sym.agents.roles import Wrappers
 from stead_sym.verification.findings.finding import Finding
 
-_LIGHT = 0.5
+_MIN_MASS = 0.5
 """Below this mass on the offered calls the model would, more likely than not, say something else."""
 
 
@@ -21,7 +21,7 @@ def forced_choices(wrappers: Wrappers) -> Iterator[Finding]:
         if wrapper is None:
             continue
         weighed = weight(recorded_answers(wrapper.agent, wrapper.decisions))
-        if weighed is None or not (light := weighed.below(_LIGHT)) or weighed.lightest is None:
+        if weighed is None or not (light := weighed.below(_MIN_MASS)) or weighed.lightest is None:
             continue
         whose = f" of {name}" if name else ""
         yield Finding(

@@ -47,14 +47,14 @@ from stead_sym.verification.findings.starvation import passed_by_idle_agents, st
 from stead_sym.verification.findings.static import implication_for_some
 from stead_sym.verification.readings import answer, has_fair_run, left_out
 
-_MOST = 24
+_MAX_REPLACED = 24
 """So many occurrences of a specification are replaced at most: a count and not a time, so that what is
 reported is the same on any machine. Each costs as much as the specification itself at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found, how many occurrences were left out (`_MOST`), the specifications that hold of
+    """What was found, how many occurrences were left out (`_MAX_REPLACED`), the specifications that hold of
     nothing, and the findings that the file accepts."""
 
     findings: tuple[Finding, ...] = ()
@@ -117,8 +117,8 @@ def reached_findings(
     specs: Sequence[Spec],
     wrappers: Wrappers,
 ) -> Examined:
-    """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most `_MOST`
-    occurrences are replaced, each before what it contains."""
+    """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most
+    `_MAX_REPLACED` occurrences are replaced, each before what it contains."""
     found = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
     found += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
@@ -166,7 +166,7 @@ class _Vacuity:
                     continue
                 if cause == self._without_effect and self._replacement(occurrence) is not None:
                     tried += 1
-                    if tried > _MOST:
+                    if tried > _MAX_REPLACED:
                         left += 1
                         continue
                 if (finding := cause(occurrence)) is not None:

@@ -33,9 +33,9 @@ from stead_sym.logic.syntax import (
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.readings import answer, has_fair_run
 
-_TRIED = 12
+_MAX_TOOLS = 12
 """So many tools are tried for a specification at most."""
-_SETS = 30
+_MAX_SETS = 30
 """So many sets of constraints on actions are tried for a specification at most, the small ones first."""
 
 
@@ -179,7 +179,7 @@ def _that_help(
     deployment: Deployment, engine: Engine, spec: Spec, candidates: Sequence[FairAction]
 ) -> Iterator[tuple[FairAction, ...]]:
     """Sets of constraints under which the specification holds, weak ones where these are enough, and none
-    with a smaller one in it: the small sets first, up to `_SETS`."""
+    with a smaller one in it: the small sets first, up to `_MAX_SETS`."""
 
     def helps(actions: Sequence[FairAction]) -> bool:
         fairly = engine.under(deployment.fair, (*deployment.fair_actions, *actions))
@@ -191,7 +191,7 @@ def _that_help(
         return
     found: list[frozenset[FairAction]] = []
     sets = (s for size in range(1, len(kind) + 1) for s in combinations(kind, size))
-    for actions in islice(sets, _SETS):
+    for actions in islice(sets, _MAX_SETS):
         if not any(smaller <= frozenset(actions) for smaller in found) and helps(actions):
             found.append(frozenset(actions))
             yield _weakened(actions, helps)
@@ -234,7 +234,7 @@ def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrapp
             continue
         if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
             waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
-    for constraint, names in islice(waiting.items(), _TRIED):
+    for constraint, names in islice(waiting.items(), _MAX_TOOLS):
         fairly = engine.under((*deployment.fair, constraint), deployment.fair_actions)
         if fairly.is_fair_everywhere and fairly.holds(spec.formula):
             return tuple(names)

@@ -38,12 +38,14 @@ Backend: TypeAlias = Literal["cudd", "autoref"]
 Bits: TypeAlias = frozenset[str]
 
 
-_STACK = 1 << 27  # bytes; Linux leaves so much room below the main thread's stack
+_STACK_BYTES = 1 << 27  # bytes; Linux leaves so much room below the main thread's stack
 # Results that CUDD remembers, of 32 bytes each. It would let them be eight times as many, which is slower:
 # they no longer lie in the processor's caches. service_desk(4000) took 151 s then and takes 116 s; refunds(4)
 # over the theorem's domain, with diagrams of millions of nodes, 187 s and 125 s.
-_REMEMBERED = 1 << 21
-_NODES = 1 << 28  # up to so many nodes CUDD rather lets its tables grow than collects dead nodes often
+_MAX_CACHED_RESULTS = 1 << 21
+_NODES_BEFORE_COLLECTING = (
+    1 << 28
+)  # up to so many nodes CUDD rather lets its tables grow than collects dead nodes often
 
 
 def says_out_of_memory(error: BaseException) -> bool:
@@ -165,7 +167,7 @@ class Manager:
         # and 30 s with it, desks of 16 4 s and 20 s.
         self._bdd.configure(reordering=False)
         if backend == "cudd":
-            self._bdd.configure(loose_up_to=_NODES, max_cache_hard=_REMEMBERED)
+            self._bdd.configure(loose_up_to=_NODES_BEFORE_COLLECTING, max_cache_hard=_MAX_CACHED_RESULTS)
         self._cubes: dict[Bits, Bdd] = {}
         self._points: dict[frozenset[tuple[str, bool]], Bdd] = {}
         self.true: Bdd = self._bdd.true
@@ -513,7 +515,7 @@ def deep_stack() -> Iterator[None]:
         yield
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    wanted = _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard)
+    wanted = _STACK_BYTES if hard == resource.RLIM_INFINITY else min(_STACK_BYTES, hard)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         yield
         return

@@ -9,13 +9,17 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.engines.symbolic.bdd.saturation import Relations, saturated
 from stead_sym.support.progress import Pulse
 
-_STEPS = (
-    8  # taken breadth first before saturation: refunds 2 over 7 values 1.4 times faster, desks 2 1.6 times
-)
-_FEW = 2  # of a large relation: what is newly decided often leads one step further, and no more
-_SMALL = 1 << 17  # nodes of a relation, up to which a few steps take next to no time
-_DENSE = 8  # times the nodes of what is new, in a relation whose steps are still worth more than saturation
-_SHORT = 1 << 10  # bits; of many records that advance independently a few steps lead nowhere near the end
+_MAX_LAYERS = 8
+"""Steps breadth first before saturation: refunds 2 over 7 values 1.4 times faster, desks 2 1.6 times."""
+_MIN_LAYERS = 2
+"""Such steps of a large relation: what is newly decided often leads one step further, and no more."""
+_SMALL_NODES = 1 << 17
+"""Nodes of a relation up to which a few steps take next to no time."""
+_NODES_RATIO = 8
+"""Times the nodes of what is new, in a relation whose steps are still worth more than saturation."""
+_FEW_BITS = 1 << 10
+"""From so many bits on two steps are taken only: of many records that advance independently more lead nowhere
+near the end."""
 _NARROW = 256  # nodes per bit that two parts may have in the product to be joined
 
 
@@ -103,8 +107,12 @@ class Relation:
         faster than saturation, which runs in Python and not in the library of the diagrams.
         """
         reached, layer = states, new
-        for number in range(_STEPS if len(self.moving) < _SHORT else _FEW):
-            if number >= _FEW and self._size >= _SMALL and layer.dag_size * _DENSE > self._size:
+        for number in range(_MAX_LAYERS if len(self.moving) < _FEW_BITS else _MIN_LAYERS):
+            if (
+                number >= _MIN_LAYERS
+                and self._size >= _SMALL_NODES
+                and layer.dag_size * _NODES_RATIO > self._size
+            ):
                 break
             layer = step(layer) & ~reached
             if layer == self.manager.false:

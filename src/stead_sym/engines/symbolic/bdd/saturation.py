@@ -21,8 +21,8 @@ from stead_sym.support.progress import Pulse
 
 Relations: TypeAlias = "tuple[Bdd, ...]"
 
-_OFTEN = 1 << 12  # results between two reports
-_BOTTOM = sys.maxsize  # the level of the constants
+_RESULTS_PER_REPORT = 1 << 12  # results between two reports
+_BOTTOM_LEVEL = sys.maxsize  # the level of the constants
 
 
 def saturated(
@@ -103,10 +103,10 @@ class _Saturation:
         known = self._closures.get(key)
         if known is not None:
             return known[1]
-        if len(self._closures) % _OFTEN == _OFTEN - 1:
+        if len(self._closures) % _RESULTS_PER_REPORT == _RESULTS_PER_REPORT - 1:
             self.report("saturate", sets=len(self._closures))
         level = min(self._top(states), relations.level)
-        if level == _BOTTOM:
+        if level == _BOTTOM_LEVEL:
             return states
         apart = relations.apart.get(level)
         if apart is None:
@@ -135,7 +135,7 @@ class _Saturation:
         if states == false or relation == false:
             return false
         level = min(self._top(states), self._top(relation))
-        if level == _BOTTOM:
+        if level == _BOTTOM_LEVEL:
             return self._true
         key = (int(states), int(relation))
         known = self._images.get(key)
@@ -196,7 +196,7 @@ class _Saturation:
     def _top(self, function: Bdd) -> int:
         """The level of the topmost variable, that of b for a copy b'."""
         if function == self._true or function == self._false:
-            return _BOTTOM
+            return _BOTTOM_LEVEL
         level = function.level
         return self._above.get(level, level)
 

@@ -49,9 +49,9 @@ from stead_sym.logic.syntax import conjunction
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Report
 
-_FEW = 64  # calls that are turned into selectors at once
-_TIMES = 4  # so many calls per value are gone through
-_KINDS = 64  # so many groups of actions share what bulk statements do
+_FEW_CALLS = 64  # calls that are turned into selectors at once
+_CALLS_PER_VALUE = 4  # so many calls per value are gone through
+_MAX_GROUPS = 64  # so many groups of actions share what bulk statements do
 
 _Kind: TypeAlias = tuple[frozenset[str], tuple[tuple[str, Value], ...]]
 """What actions have in common that share what bulk statements do: the relations of which each tells what fact
@@ -236,7 +236,7 @@ class EffectCompiler:
             if self.encoding.schema.sort(vector.sort).values is not None and not vector.one_hot
         }
         agreeing = shared_variables(effect, sizes.keys())
-        return agreeing if prod(sizes[name] for name in agreeing) <= _KINDS else frozenset()
+        return agreeing if prod(sizes[name] for name in agreeing) <= _MAX_GROUPS else frozenset()
 
     def _split(self, params: Parameters, conditions: Conditions, offering: Sequence[Bdd]) -> tuple[Bdd, Bdd]:
         """Two sets whose intersection is where an alternative is possible: what is asked of the state alone,
@@ -278,7 +278,7 @@ class EffectCompiler:
         m, encoding = self.manager, self.encoding
         bits = frozenset(bits_of(vectors))
         number = m.count(m.exist(frozenset(possible.support) - bits, possible), bits)
-        return _FEW < number <= _TIMES * sum(map(len, encoding.values.values()))
+        return _FEW_CALLS < number <= _CALLS_PER_VALUE * sum(map(len, encoding.values.values()))
 
     def _action(
         self,
