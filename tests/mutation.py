@@ -458,7 +458,7 @@ MUTATIONS = (
     Mutation(
         "actions that disagree on a variable share what a bulk statement does with it",
         "step/effects.py",
-        "agreeing if prod(sizes[name] for name in agreeing) <= _KINDS else frozenset()",
+        "agreeing if prod(sizes[name] for name in agreeing) <= _MAX_GROUPS else frozenset()",
         "frozenset()",
     ),
     Mutation(

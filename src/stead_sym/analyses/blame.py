@@ -1,17 +1,18 @@
-"""Which decisions of an agent a failing specification rests on, found by solving again with others.
+"""Which decisions of an agent a failing specification rests on, found by solving again with other decisions.
 
 A decision is *withdrawn* where the agent selects some other offered call instead, or fewer calls, and
-*widened* where it may select anything offered. A specification that fails for a run fails as long as the run
-is there: one of the decisions on the run has to change, and which of the other calls mend it only solving
-tells. That is the search: the evidence of each failing variant says which decisions to change next (Reiter's
-hitting sets, 1987), and the first variants that hold, taken by the number of changed decisions, are the
-smallest.
+*widened* where it may select anything offered. A specification that fails because of a run fails as long as
+that run exists. So one of the decisions on the run has to change, and only solving again shows which other
+calls make the specification hold. The evidence of each variant that still fails gives the decisions to change
+next (Reiter's hitting sets, 1987). Variants are tried by the number of decisions that they change, so that
+the first ones that hold are the smallest.
 
-Single calls are enough for a universal specification: where several mend it, so does each of them. What
-other specifications need may be sets that are not tried, and then the search says that it left some out.
+For a universal specification it is enough to try single calls: where a set of calls makes it hold, so does
+each call of the set. Other specifications may need sets of calls. These are not tried, and the result then
+says that variants were left out.
 
-One decision: what is changed is the answer to a canonical context. So a variant is an agent behind the same
-wrapper, and equivariant like the one that is blamed.
+One decision: a change replaces the answer to a canonical context. So each variant is an agent behind the same
+wrapper, and as equivariant as the agent that is blamed.
 """
 
 from __future__ import annotations
@@ -79,9 +80,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """Changes under which the specification holds. ``broken`` are the specifications that hold as it is and
-    would fail then. ``idle``: what agents that decide would then select never has an effect, so that all they
-    do is nothing."""
+    """Changes under which the specification holds. ``broken`` are the specifications that hold without the
+    changes and fail with them. ``idle``: with the changes no agent that decides ever selects a call with an
+    effect."""
 
     changes: tuple[Change, ...]
     broken: tuple[str, ...] = ()
@@ -92,11 +93,10 @@ class Mend:
 class Blame:
     """The decisions that a failing specification rests on.
 
-    ``mends`` are the smallest sets of changes under which it holds, none where there are none or where they
-    were not found: ``solved`` variants were tried, and ``complete`` says that no smaller set was left out.
-    ``limited``: the search ended at its limit.
-    ``shown`` are the decisions that the evidence rests on, and ``close`` those of them within ``tolerance``
-    of going another way.
+    ``mends`` are the smallest sets of changes under which it holds; empty if there are none or none were
+    found. ``solved`` is the number of variants that were tried. ``complete`` says that no smaller set was
+    left untried, ``limited`` that the search stopped at its limit. ``shown`` are the decisions on the runs of
+    the evidence, and ``close`` those of them whose margin is at most ``tolerance``.
     """
 
     spec: str

@@ -1,9 +1,10 @@
 """The least bounds that a deployment keeps, found by exploring with growing ones.
 
-One decision: what is suggested is established. An exploration that stays within its bounds has seen every
-reachable state up to renaming, so that the most values that it has seen active are the least bounds. One that
-does not stay within them ends with a run past a bound, and that bound grows. Of a sort that has outgrown the
-limit nothing is claimed but that run: whether it has a bound at all is undecidable.
+One decision: a bound is suggested only if it is established. An exploration that stays within its bounds has
+seen every reachable state up to renaming, so that the largest numbers of active values that it has seen are
+the least bounds. An exploration that exceeds a bound ends with a run to that state, and the bound is raised.
+If a sort exceeds the limit, the run is all that is reported: whether the sort has a bound at all is
+undecidable.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.verify import verify
 
 LIMIT = 16
-"""Up to so many values of a sort are tried unless something else is asked for."""
+"""The largest bound that is tried by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,9 @@ class SortBound:
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """The bounds that a deployment keeps under its agents, per unbounded sort, with the number of its
-    reachable ``states``, representatives counted.
-
-    Where some sort has outgrown the ``limit``, ``run`` is a run to more of its values than that, ``outgrown``
-    is the sort, and nothing is known of the others but what was seen of them.
+    reachable ``states``, representatives counted. If some sort has exceeded the ``limit``, that sort is
+    ``outgrown``, and ``run`` is a run to a state with more of its values than the limit; of the other sorts
+    only `SortBound.seen` is known.
     """
 
     sorts: Mapping[str, SortBound]

@@ -1,9 +1,9 @@
-"""A verified agent at work on live data: it does what was verified of it, and says where nothing was.
+"""A verified agent at work on live data: it makes the decisions that were verified, and reports all others.
 
-The decision: what a verification found out about an agent is its answers to canonical contexts. A live
-context is covered where it is isomorphic to one of those and the agent may do what it could do there, no more
-and no less; verdicts speak of these decisions and of no others. Everything else is up to ``on_unknown``, and
-by default refused. A verification whose verdicts are unknown has found out nothing, and covers nothing.
+The decision: a verification has recorded what an agent answers to canonical contexts. A live context is
+covered if it is isomorphic to one of these and the agent may make exactly the corresponding calls there; the
+verdicts are about these decisions only. For any other context ``on_unknown`` says what happens; by default it
+is refused. A verification whose verdicts are unknown covers no context.
 """
 
 from __future__ import annotations
@@ -38,10 +38,8 @@ _MAX_VALUE_CHARACTERS = 40  # characters of a value in a message
 
 
 class NotVerified(Undecided):
-    """A decision that the verification does not cover.
-
-    ``context`` is the live context, and ``selected`` what the agent would do there, None where it was not
-    asked.
+    """A decision that the verification does not cover. ``context`` is the live context, and ``selected`` the
+    calls that the agent would make there, None if it was not asked.
     """
 
     def __init__(self, message: str, context: DecisionContext, selected: frozenset[Call] | None) -> None:
@@ -53,7 +51,7 @@ class NotVerified(Undecided):
 @dataclass(frozen=True, slots=True)
 class Granted:
     """The calls that may be made in a live context; the caller makes any one of them. ``not_verified`` says
-    why the verdicts do not speak of them; None where they do."""
+    why the verdicts are not about this decision; None if they are."""
 
     calls: frozenset[Call]
     not_verified: NotVerified | None = None
@@ -181,7 +179,8 @@ class VerifiedAgent:
         return self._wrapper.decide([context])[0].calls
 
     def _beyond(self, context: DecisionContext) -> str:
-        """Of which sorts the context has more values than the verdicts speak of; no verified one has."""
+        """The sorts of which the context has more values than any verified context can have, in words; empty
+        if none."""
         found = []
         for sort, active in context.view.active_domain.items():
             more = sorted(self.deployment.outside(sort, active))
@@ -298,7 +297,8 @@ def _refuse_unknown(words: Mapping[str, Any]) -> None:
 
 
 def _refuse_missing(names: Iterable[Any]) -> None:
-    """Raise `InputError` where not all reachable states are known: what fails may fail nevertheless."""
+    """Raise `InputError` where the bounds are not established, so that not all contexts were met. A verdict
+    may be `fails` nevertheless, so that `_refuse_unknown` does not see this."""
     if "bounded" in names:
         raise InputError(
             "the bounds are not established, and no decision is covered beyond them; see the reason in the"

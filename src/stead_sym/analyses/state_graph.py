@@ -17,7 +17,7 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
 MAX_STATES = 20_000
-"""How many states are written out by default. NuSMV takes minutes for more."""
+"""The most states that are written out by default. NuSMV takes minutes for more."""
 
 
 @dataclass(frozen=True)

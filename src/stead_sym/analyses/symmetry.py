@@ -1,16 +1,16 @@
-"""What records that nothing tells apart do to a verdict: contexts that are not action-rigid, the choices
-among records alike, and what would tell these apart.
+"""Indistinguishable records: the contexts that are not action-rigid, what the choices among such records do
+to a verdict, and which hidden relations would tell the records apart.
 
-No equivariant agent selects one of several calls that an automorphism of the context makes of each other
-(Proposition "No equivariant symmetry breaking"), so the wrapper lets any of them happen. What runs in the end
-takes one. For some specifications this cannot matter: its runs are runs of the set-valued agent, so that what
-holds of all runs holds of them, and what no run does none of them does. Of others it is shown that no choice
-changes them (`Engine.whatever_chosen`). For the rest single choices are looked at.
+No equivariant agent selects just one of several calls that an automorphism of the context maps to each other
+(Proposition "No equivariant symmetry breaking"), so the wrapper lets any of them happen. A deployed agent
+takes one of them. For some specifications this cannot matter, because its runs are runs of the set-valued
+agent: what holds on all runs of that agent holds on its runs too. For others `Engine.whatever_chosen` shows
+that no choice changes the verdict. The rest are verified again with single choices.
 
-The decision: a single choice goes by the order of identifiers, the first of the calls alike, or the second,
-and so on, in each state anew. Such an agent is not equivariant, so its verdict is about the literal domain of
-the restriction and carries no further; that is enough to see that a verdict hangs on the choice. That no
-single choice changes a verdict is no proof that none of another kind does.
+The decision: a single choice goes by the order of identifiers. It takes the first of the interchangeable
+calls, or the second, and so on, in each state anew. Such an agent is not equivariant, so its verdict is about
+the literal domain of the restriction only; that is enough to show that a verdict depends on the choice. If no
+single choice changes a verdict, another kind of choice still may.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from stead_sym.verification.result import Verification
 from stead_sym.verification.verify import verified
 
 MOST_STATES = 20_000
-"""On so many states of the literal domain at most."""
+"""The most states of the literal domain that are explored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """``relation`` is one that the agent is not shown, or not in full. With it the calls that may happen
-    would be told apart in ``states`` of the ``of`` states that show this context."""
+    """``relation`` is not shown to the agent, or not in full. If it were, the calls that may happen would be
+    told apart in ``states`` of the ``of`` states that show this context."""
 
     relation: str
     states: int
@@ -59,10 +59,11 @@ class Separation:
 class Symmetric:
     """A canonical decision context that is not B-action-rigid (Definition "Action-rigidity").
 
-    ``automorphism`` shows it: it moves the offered calls ``moved``, among others perhaps. ``alike`` are the
-    values that automorphisms exchange, in classes. The base agent ``selected`` calls, any of the ``possible``
-    ones may happen; ``orbits`` are those of the latter that are alike. ``separations`` are what would tell
-    these apart of what the deployment has, ``remedy`` says it in words.
+    ``automorphism`` shows that; ``moved`` are the offered calls that it moves. ``alike`` are the classes of
+    values that automorphisms exchange. The base agent selected the calls ``selected``, and any of the calls
+    ``possible`` may happen; ``orbits`` are the classes of these that automorphisms map to each other.
+    ``separations`` are the relations of the deployment that would tell them apart, and ``remedy`` says so in
+    words.
     """
 
     agent: str
@@ -92,9 +93,9 @@ class Symmetric:
 
 @dataclass(frozen=True, slots=True)
 class SingleChoice:
-    """In the states that show ``contexts`` the call at place ``rank`` of those alike, by the order of their
-    identifiers, or the last where there are fewer. ``holds`` has the truth of specifications on the literal
-    domain then, None where no run is fair."""
+    """The agent that, in the states that show ``contexts``, takes the call at place ``rank`` of the
+    interchangeable ones, in the order of identifiers, or the last one if there are fewer. ``holds`` has the
+    truth of each specification on the literal domain under this agent, None if no run is fair."""
 
     contexts: tuple[Symmetric, ...]
     rank: int
@@ -103,12 +104,12 @@ class SingleChoice:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """What choices among records alike do to the verdicts of ``result``, which is on the literal domain where
-    there is such a choice.
+    """What choices among indistinguishable records do to the verdicts of ``result``, which is on the literal
+    domain if there is such a choice.
 
-    ``contexts`` are those met that are not action-rigid. ``kept`` are the specifications whose verdict no
-    choice of any kind changes, with the reason; the others were verified again with each of ``choices``, of
-    which ``left`` were left out.
+    ``contexts`` are the contexts met that are not action-rigid. ``kept`` maps each specification whose
+    verdict no choice of any kind changes to the reason. The other specifications were verified again with
+    each of ``choices``; ``left`` counts the choices that were not tried.
     """
 
     result: Verification
@@ -142,12 +143,13 @@ def symmetry(
     max_states: int = MOST_STATES,
     progress: Progress | None = None,
 ) -> Symmetry:
-    """The contexts met that are not action-rigid, and what the choices among records alike add to verdicts.
+    """The contexts met that are not action-rigid, and what choices among indistinguishable records do to
+    verdicts.
 
-    Verifies first, which meets every context. Where one of them is not action-rigid, explores the literal
-    domain state by state. Raises what `verify` raises, `Undecided` where that has more
-    than ``max_states`` states, and `InputError` where every agent selects everything that it is offered, so
-    that there is nothing to choose.
+    First the deployment is verified, which meets every context. If some context is not action-rigid, the
+    literal domain is explored state by state. Raises what `verify` raises, `Undecided` where that domain has
+    more than ``max_states`` states, and `InputError` where every agent selects everything that it is offered,
+    so that there is no choice.
     """
     as_deployment(deployment)
     wrappers = wrap_all(deployment, agent)

@@ -136,7 +136,7 @@ def _search(
 
 
 def _audited(deployment: Deployment, word: str) -> tuple[AgentRole, str]:
-    """The agent to audit and the words for its model. The others are any agent."""
+    """The agent to audit, and the words that name its model. Other agents may do anything."""
     given = by_agent(deployment, [word])
     if len(given) > 1:
         names = ", ".join(given)

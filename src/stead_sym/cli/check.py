@@ -1,7 +1,7 @@
 """`stead-sym check`: everything that can be said of a deployment without exploring it.
 
-One decision: the first state is looked at, since it needs no search: what is offered there, and whether there
-is one at all. Whatever asks what can be reached is for `verify`.
+One decision: the initial state is looked at, since it needs no search: which calls are offered there, and
+whether there is such a state at all. Every question about other reachable states is left to `verify`.
 """
 
 from __future__ import annotations

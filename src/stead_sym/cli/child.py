@@ -1,12 +1,13 @@
-"""A verification in a process of its own, so that limits and Ctrl-C reach it whatever it is doing, and its
-end, whatever brings it about, takes nothing with it that was known.
+"""A verification in a process of its own, so that limits and Ctrl-C reach it at any time, and the verdicts
+that it has established are kept however it ends.
 
-A long operation on diagrams holds the interpreter: no signal handler and no other thread gets a turn. And the
-library of diagrams may crash, or the system may end the process that takes the most memory.
-One decision: the child is the same command on the same streams and prints its own report and errors.
-The parent shows the progress that the child tells it over a socket, looks at the clock and at
-the child's memory, and kills the child; before the child prints, it waits until the display is gone. What the
-child has found out it tells at once, and the parent keeps it (`Watcher.keep`).
+A long operation on diagrams holds the interpreter, so that no signal handler and no other thread runs. The
+library of diagrams may also crash, or the system may end the process that takes the most memory.
+
+One decision: the child is the same command on the same streams and prints its own report and errors. It sends
+its progress to the parent over a socket. The parent shows it, watches the clock and the child's memory, and
+kills the child at a limit. Before the child prints, it waits until the parent has removed its display. What
+the child has established it sends at once, and the parent keeps it (`Watcher.keep`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from stead_sym.evidence.document import Json
 
 AVAILABLE = os.name == "posix"
-"""Whether this system has what watching takes."""
+"""Whether this system has the signals and sockets that watching a child needs."""
 
 _TICK_SECONDS = 0.2
 _MIB = 2**20
@@ -50,7 +51,7 @@ _ADVICE: Mapping[int, str] = {
         "a crash in a compiled library: try --backend autoref or --engine explicit, and report it",
     ),
 }
-"""What may be behind the signal that has ended the child, and what to do."""
+"""The likely cause of each signal that can end the child, and what to do."""
 _OUT_OF_MEMORY = "the library of diagrams ran out of memory and ended the process: make room"
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from stead_sym.cli.main import main;"
@@ -68,9 +69,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """Why a run has ended without an answer, how far it had come after so many seconds, and what it had told
-    by then, in its order, with the ``findings`` on the text. ``interrupted``: by Ctrl-C. ``printing``: part
-    of its report may be printed."""
+    """Why a run has ended without an answer: the ``reason``, the ``phase`` and ``counts`` that it had reached
+    after so many ``seconds``, what it had sent by then (``kept``, in its order), and the ``findings`` on the
+    text. ``interrupted``: it was ended by Ctrl-C. ``printing``: part of its report may be printed."""
 
     reason: str
     phase: str
@@ -89,10 +90,10 @@ def watched(
     words: Sequence[str], limits: Limits, display: Callable[[], AbstractContextManager[Progress | None]]
 ) -> int | Stopped:
     """Run the command ``words`` in a child, and return its exit status, or why it ended before it had one.
-    ``display`` is asked for when the child has been started.
+    ``display`` is called when the child has been started.
 
-    The child does not outlive the call: whatever ends the call kills the child. Ctrl-C while the child works
-    is one of the reasons to stop; elsewhere it raises `KeyboardInterrupt`.
+    The child never outlives the call: it is killed if the call ends in any other way. Ctrl-C while the child
+    works is one of the reasons to stop; at other times it raises `KeyboardInterrupt`.
     """
     started = time.monotonic()
     own, its = socket.socketpair()
@@ -152,8 +153,8 @@ class _Watch:
         self.answered = False  # the child has said that it is about to print
 
     def follow(self, progress: Progress | None) -> str:
-        """Show progress until the child is about to print, has ended, passes a limit or gives up. Returns
-        what to say of the last two, and nothing otherwise."""
+        """Show progress until the child is about to print, has ended, exceeds a limit or gives up. Returns
+        the reason for the last two, and an empty text otherwise."""
         while True:
             if select.select([self._connection], [], [], _TICK_SECONDS)[0] and not self._read():
                 return self._given_up
@@ -210,9 +211,8 @@ class _Watch:
 
 
 class Watcher:
-    """The parent as the child sees it: a `Progress`, to be used as a context manager around the run.
-
-    On the way out the child waits until the parent has taken its display away.
+    """The connection of the child to its parent: a `Progress`, to be used as a context manager around the
+    run. On leaving it the child waits until the parent has removed its display.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -238,11 +238,11 @@ class Watcher:
             self._tell([phase, counts])
 
     def keep(self, name: str, found: Mapping[str, Json]) -> None:
-        """Have the parent keep something that was found out, in the place of what it has under that name."""
+        """Have the parent keep ``found`` under a name, in the place of what it has under that name."""
         self._tell({"keep": name, "as": found})
 
     def keep_findings(self, findings: Sequence[Json]) -> None:
-        """Have the parent keep the findings that are there before anything is explored."""
+        """Have the parent keep the findings on the text, which are known before anything is explored."""
         self._tell({"findings": findings})
 
     def give_up(self, reason: str) -> None:
@@ -254,7 +254,7 @@ class Watcher:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends, for whatever reason. On other systems than
-    Linux it ends when it next reports progress and finds the connection closed."""
+    """Have the kernel kill this process when its parent ends. On systems other than Linux it ends when it
+    next reports progress and finds the connection closed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

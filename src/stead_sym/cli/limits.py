@@ -1,5 +1,5 @@
-"""What the commands that explore have in common (`cli.supervised`): limits, progress, and what is said of a
-run that was ended."""
+"""Limits and progress of the commands that explore (`cli.supervised`), and the message of a run that was
+ended."""
 
 from __future__ import annotations
 

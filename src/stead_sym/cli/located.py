@@ -1,7 +1,7 @@
-"""--sarif and --annotate: what was found, for what shows it at its line of the file.
+"""--sarif and --annotate: results and findings for tools that show them at their line of the file.
 
-One decision: a run that ends in an error writes its log too. Otherwise what uploads the log in CI would show
-the results of the run before.
+One decision: a run that ends in an error writes its log too. Otherwise a CI job that uploads the log would
+show the results of the run before.
 """
 
 from __future__ import annotations

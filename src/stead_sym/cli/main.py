@@ -85,8 +85,8 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
 
 
 def _run(options: argparse.Namespace) -> int:
-    """The status of the command. Code of the user's, such as that of an agent, that exits has answered
-    nothing: its status would be read as ours. Raises `AgentError` then."""
+    """The exit status of the command. Raises `AgentError` if code of the user, such as that of an agent,
+    exits: its exit status would be taken for an answer."""
     try:
         status: int = options.run(options)
     except SystemExit as end:
@@ -95,8 +95,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Give what is written to a closed stdout or stderr to nobody. Python has no such stream then, and its
-    descriptor would be that of the next file or socket that is opened."""
+    """Replace a closed stdout or stderr by a stream that discards everything. Otherwise Python has no such
+    stream, and its descriptor would be that of the next file or socket that is opened."""
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -107,20 +107,20 @@ def _open_what_is_closed() -> None:
 
 
 def _let_go_of_stdout() -> None:
-    """Whatever is still to be written to stdout goes nowhere."""
+    """Discard everything that is still to be written to stdout."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong arguments are wrong input: one line, like any other. An option has to be written in full:
-    whether ``--json`` is among the words has to be known before they are parsed."""
+    """The parser: an error in the arguments is reported in one line. An option has to be written in full,
+    because whether ``--json`` is given has to be known before the arguments are parsed."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Words that no argument takes are told by the subcommand that they were given to."""
+        """Arguments that are not recognised are reported by the subcommand that they were given to."""
         found, left = super().parse_known_args(args, namespace)
         if left and self._subparsers is None:
             from stead_sym.logic.names import nearest
@@ -163,7 +163,8 @@ class _Grouped(_Parser):
 
 
 def _with_hint(message: str) -> str:
-    """What was meant in place of the list of all choices: a file is verified, and one choice is close."""
+    """The message with a suggestion in the place of the list of all choices: for a file `verify`, or the
+    nearest choice."""
     from stead_sym.logic.names import nearest
 
     if message == _NO_COMMAND:

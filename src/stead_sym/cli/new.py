@@ -25,7 +25,7 @@ TEMPLATES: Mapping[str, str] = {
 }
 """The templates with what they show; the first is the default."""
 _WITH_DATA = frozenset({"table"})
-"""Those that read a file, which is written beside them."""
+"""The templates that read a data file. It is written beside the deployment."""
 
 
 def add_new(parser: argparse.ArgumentParser) -> None:

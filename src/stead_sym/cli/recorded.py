@@ -40,15 +40,15 @@ _KIND = re.compile(r"(?:\w+=)?(any$|python:|openai:)")
 
 
 def kind_of(word: str) -> str:
-    """What a word for an agent, after `AGENT=` or alone, asks for: `any`, `python`, `openai`, or a `model`
-    of another backend."""
+    """The kind of agent that a word names, with or without `AGENT=` before it: `any`, `python`, `openai`, or
+    `model` for every other backend."""
     found = _KIND.match(word)
     return found[1].rstrip(":") if found else "model"
 
 
 def keeps_answers(word: str) -> bool:
-    """Whether there are records of what the agent answers that a word names: of every model, and of a Python
-    object that has an identity. Raises `InputError` where there is no such object."""
+    """Whether the answers of the agent that a word names are recorded: those of every model, and of a Python
+    object that has an identity. Raises `InputError` if there is no such object."""
     return kind_of(word) not in ("any", "python") or (
         kind_of(word) == "python" and isinstance(_object(word), RecordedAgent)
     )

@@ -1,7 +1,7 @@
 """`stead-sym simulate`: step through a deployment on a full screen.
 
-One decision: the library of the screen (`textual`, extra `tui`) is imported when the command runs, and
-nothing but `cli.stepper` knows it.
+One decision: the library of the screen (`textual`, extra `tui`) is imported when the command runs, and only
+by `cli.stepper`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The screen of `stead-sym simulate`: the state, what could happen, the run so far.
+"""The screen of `stead-sym simulate`: the state, the possible steps, the run so far.
 
-One decision: every word on the screen is text, never markup, and colour says nothing that a sign does not say
-too: `+` new, `-` gone, `>` what an agent would do, `.` what it was offered besides, `!` an event.
+One decision: everything is printed as plain text, never as markup, and each colour has a sign with the same
+meaning: `+` new, `-` gone, `>` a call that an agent would make, `.` one that it was only offered, `!` an
+event.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from stead_sym.verification.verdict import verdict_line
 from stead_sym.verification.verify import verify
 
 _MIN_ROWS_WITH_RUN = 16
-"""The rows of a terminal from which on the run is shown too."""
+"""The run is shown too if the terminal has at least so many rows."""
 
 
 class Rows(OptionList):

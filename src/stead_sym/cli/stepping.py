@@ -1,7 +1,7 @@
-"""A run that is made by hand: where it is, what could happen next, what happened so far.
+"""A run that is made by hand: the present state, the possible steps, and the steps so far.
 
-One decision: nothing of an engine is used. What is offered, selected and possible is what the semantics say
-of the concrete state (`deployment.semantics`) and what the wrapped agents decide in it.
+One decision: no engine is used. The offered, selected and possible calls are computed from the concrete state
+by the semantics (`deployment.semantics`) and by the wrapped agents.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Choice:
 
 
 class Stepper:
-    """A run of a deployment under wrapped agents, and a place in it: steps after the place can be taken
-    again, until another one is taken in their stead."""
+    """A run of a deployment under wrapped agents, and a position in it. Steps after the position can be taken
+    again until another step is taken there."""
 
     def __init__(self, deployment: Deployment, wrappers: Wrappers) -> None:
         self.deployment = deployment
@@ -76,7 +76,8 @@ class Stepper:
         return Choice(actor, call, selected, self._moves.after(self.state, call))
 
     def take(self, choice: Choice, after: Instance) -> None:
-        """Go on with a choice to one of the states that it may lead to; what came after the place is gone."""
+        """Take a choice to one of the states that it may lead to. The steps after the present position are
+        dropped."""
         steps = (*self.run.steps[: self.position], Step(choice.call, after, choice.actor))
         self.run = Trace(self.run.start, steps, of_many=self.run.of_many)
         self.position += 1
@@ -100,7 +101,7 @@ class Stepper:
         return False
 
     def start_at(self, start: Instance) -> None:
-        """Begin anew."""
+        """Make this initial state the start of a new run."""
         self.run, self.position = Trace(start, of_many=self.run.of_many), 0
 
     def follow(self, run: Trace) -> None:

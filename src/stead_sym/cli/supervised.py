@@ -1,7 +1,7 @@
-"""Which commands work in a child process (`cli.child`), and what their parent reads of the words.
+"""Which commands run in a child process (`cli.child`), and which of their arguments the parent reads.
 
-One decision: the parent parses nothing but the limits and how much is to be said. The child, which is the
-same command, reads the rest and reports what is wrong with it, so that the parent imports next to nothing.
+One decision: the parent parses the limits and the options on how much to print, and nothing else. The child,
+which is the same command, parses all arguments and reports errors in them, so that the parent imports little.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _HELP = frozenset({"-h", "--help"})
 
 
 def supervised(words: Sequence[str], *, as_command: bool) -> int | Stopped | None:
-    """Run the command in a child where it explores, and is given as a command or has limits: its exit status,
-    or how it ended before it had one. None where it is to be run here. Raises `InputError` for limits where
-    there can be none."""
+    """Run the command in a child if it explores and was called as a command or with limits. Returns its exit
+    status, or how it ended before it had one; None if it is to be run in this process. Raises `InputError`
+    for limits where the system cannot watch a child."""
     if not words or words[0] not in EXPLORING or not _HELP.isdisjoint(words):
         return None
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)

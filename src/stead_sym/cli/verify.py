@@ -1,8 +1,8 @@
 """`stead-sym verify`: specifications under an agent.
 
-One decision: as a command, and with limits, it does the work in a child process, which can be stopped at any
-time (`cli.child`). However that process ends, the verdicts that it had established are reported. What only
-an option needs is imported where the option is given.
+One decision: called as a command, or with limits, it does the work in a child process, which can be stopped
+at any time (`cli.child`). However that process ends, the verdicts that it had established are reported. A
+module that only one option needs is imported where the option is given.
 """
 
 from __future__ import annotations
@@ -210,8 +210,8 @@ def _verify_here(options: argparse.Namespace, deployment: Deployment) -> int:
 
 
 def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
-    """Report what the child had established when it was ended, before it had printed its report: status 1
-    where a specification fails, which is a fact however the run ended, else 3, or 130 after Ctrl-C."""
+    """Report what the child had established when it was ended before it had printed its report. Returns
+    status 1 if some specification fails, which is true however the run ended, else 3, or 130 after Ctrl-C."""
     from stead_sym.cli.deepen import is_deepening, stopped_deepening
 
     if options.deepen or is_deepening(ended):
@@ -249,7 +249,8 @@ def _teller(
     asked: Sequence[Question] | None,
     options: argparse.Namespace,
 ) -> Callable[[Verdict, Moves], None] | None:
-    """Tells the parent each verdict that is established, and first of all what is asked."""
+    """The function that sends a verdict to the parent when it is established; None if there is no parent. The
+    findings on the text and the specifications that are asked are sent first."""
     if options.watcher is None:
         return None
     parent: Watcher = options.watcher
@@ -277,7 +278,7 @@ def _teller(
 
 @contextmanager
 def _told_of_memory(options: argparse.Namespace) -> Iterator[None]:
-    """In a child, tell the parent where memory has run out, as an exception says."""
+    """In a child, tell the parent if an exception says that memory has run out."""
     try:
         yield
     except (MemoryError, SystemError, RuntimeError) as error:
@@ -288,8 +289,8 @@ def _told_of_memory(options: argparse.Namespace) -> Iterator[None]:
 
 @contextmanager
 def _told_of_errors(options: argparse.Namespace) -> Iterator[None]:
-    """In a child, have the parent report what is established where an error ends the run, such as that of an
-    agent, after a specification has failed: the error takes nothing of that back."""
+    """In a child, if an error such as that of an agent ends the run after a specification has failed, have
+    the parent report the verdicts: the failure stands in spite of the error."""
     try:
         yield
     except SteadError as error:

@@ -1,7 +1,7 @@
-"""`stead-sym watch`: another command again whenever its file is saved.
+"""`stead-sym watch`: run another command again whenever its file is saved.
 
-One decision: the command runs in a process of its own each time, as it would if it were typed again, so that
-nothing of the run before can show; a save while it runs ends it.
+One decision: the command runs in a new process each time, so that nothing of an earlier run can influence it.
+A save while it runs ends it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a deployment claims of its reachable states, as sentences: bounds, keys, that there is always a step.
+"""The claims of a deployment about its reachable states, as sentences: bounds, keys, and that there is always
+a step.
 
 One decision: a claim is a first-order sentence with AG before it, so that a run that breaks it is evidence
-like any other. The quantifier ranges over all runs, whatever constraints of fairness there are: a claim is
-about what can be reached. That a call has a successor cannot be said of an `ensure` in first-order logic; of
-tools with one there is no such claim.
+like any other. AG ranges over all runs, fair or not, since a claim is about every reachable state. For a tool
+with an `ensure` there is no claim that its calls have a successor: first-order logic cannot express that.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""What `set P(k).c = t` stands for, with the others of P in its effect.
+"""The statements that `set P(k).c = t` stands for, together with the other such sets of P in the same effect.
 
-One alone is `set P(k, y, t) for y where P(k, y, _)`: the fact with the key k gets t in the column c and keeps
-the rest, and where there is none, nothing happens. Those of one effect whose keys have the same value are one
-change of one fact, which two parameters can bring about that stand for the same. So the sets with the same
-words before the dot, and after `for`, are taken together, and of these groups every part may be the one whose
-keys are equal: for each part there is an insertion, whose condition says so.
+Alone it is `set P(k, y, t) for y where P(k, y, _)`: the fact with the key k gets t in the column c and keeps
+its other columns; if there is no such fact, nothing happens. Several sets of one effect may have keys with
+the same value, for example two parameters that stand for the same record. Together they are then one change
+of one fact. So the sets with the same words before the dot and after `for` form a group. Any of the other
+groups may have the same key as this one: for each subset of them there is an insertion, whose condition says
+that the keys of exactly this subset are equal to the key of the group.
 """
 
 from __future__ import annotations
@@ -72,8 +73,7 @@ def without_columns(
     sets: Sequence[Assign], relation: Relation, closed: Callable[[Resolved], Expanded], names: Iterator[str]
 ) -> Iterator[Statement]:
     """The deletions and insertions that these sets of columns of one relation, of one effect, stand for.
-
-    ``names`` are names that nothing of the effect has.
+    ``names`` are names that do not occur in the effect.
     """
     groups = _groups(sets, relation, closed)
     if len(groups) > 1:
@@ -113,8 +113,8 @@ def _deletion(group: _Group, relation: Relation, names: Iterator[str]) -> Delete
 def _parts(
     group: _Group, others: Sequence[_Group]
 ) -> Iterator[tuple[tuple[_Group, ...], tuple[Formula, ...]]]:
-    """Every part of the others, with the condition that the key of just these has the value that the group's
-    has."""
+    """Every subset of the other groups, with the condition that exactly their keys are equal to the key of
+    the group."""
     if not others:
         yield (), ()
         return
@@ -126,7 +126,7 @@ def _parts(
 
 
 def _apart_from(other: _Group, group: _Group) -> tuple[Formula, ...]:
-    """That the other group says nothing of the key that this one has."""
+    """The condition that the other group does not set the fact with the key of this one."""
     meeting = other.meets(group)
     if meeting is None:
         return ()

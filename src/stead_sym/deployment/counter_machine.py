@@ -47,7 +47,7 @@ class Halt:
 Instruction: TypeAlias = Increment | Decrement | Halt
 
 Program: TypeAlias = Mapping[str, Instruction]
-"""From each label to its instruction. The machine begins at the first, with every counter at 0."""
+"""The instruction of each label. The machine begins at the first label, with every counter at 0."""
 
 _LINE = re.compile(
     r"(?P<label>\w+)\s*:\s*(?:(?P<halt>halt)|inc\s+(?P<inc>\w+)\s*->\s*(?P<after>\w+)"

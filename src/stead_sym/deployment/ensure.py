@@ -150,7 +150,8 @@ def _units(proposition: Proposition) -> frozenset[int]:
 
 
 def _branching_atom(proposition: Proposition) -> int:
-    """An atom of the first alternative that is still open: to make it true tends to close the others."""
+    """An atom of the first alternative that is still open. Making it true tends to decide the other
+    alternatives."""
     while isinstance(proposition, AtLeast):
         literals = [part for part in proposition.parts if isinstance(part, int)]
         proposition = max(literals) if literals else proposition.parts[0]

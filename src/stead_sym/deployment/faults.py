@@ -1,8 +1,8 @@
 """The ways in which a reachable state breaks the definition of a deployment, in words.
 
-One decision: an engine finds a fault and a run that leads to it, and what is said of it is said here, so
-that both engines speak alike. A message has the state, the call, and what to do; the run carries as its claim
-what its last state shows.
+One decision: an engine finds a fault and a run that leads to it. The message is made here, so that both
+engines give the same one. It has the state, the call, and what to do. The claim of the run is the condition
+that its last state breaks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stead_sym.relational.instance import Instance, broken_keys
 from stead_sym.relational.schema import Value
 
 _MAX_FACTS = 12
-"""How many facts of a state a message lists; the run below it has them all."""
+"""How many facts of a state a message lists. The run printed below it has all of them."""
 
 
 def claim_broken(deployment: Deployment, run: Trace) -> BoundExceeded | KeyBroken:
@@ -114,12 +114,14 @@ def no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
 
 
 def effect_undecided(call: Call, why: str) -> Undecided:
-    """No fault: whether a call has an effect is not decided (`deployment.leaps`)."""
+    """The error where it is not decided whether a call has an effect (`deployment.leaps`); the deployment may
+    be correct."""
     return Undecided(f"unknown: it is not decided whether {call} has an effect: {why}")
 
 
 def no_successor_within(restriction: Restriction, run: Trace) -> Undecided:
-    """No fault of the deployment: a forced domain has too few values for a step from the last state."""
+    """The error where a forced domain has too few values for a step from the last state; the deployment may
+    be correct."""
     sizes = ", ".join(f"{sort}={size}" for sort, size in restriction.sizes.items())
     return Undecided(
         f"the domain ({sizes}) has too few values for any step from {where(run)}; take larger sizes"

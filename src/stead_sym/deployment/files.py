@@ -1,7 +1,7 @@
 """Deployments by file or by name.
 
-One decision: a file that exists is that file, `-` is what comes in on stdin, and any other plain name is
-one of the packaged examples.
+One decision: a word that is the path of an existing file stands for that file, `-` for the text on stdin, and
+any other plain name for the packaged example of that name.
 """
 
 from __future__ import annotations

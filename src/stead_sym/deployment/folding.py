@@ -1,8 +1,8 @@
-"""Runs for a reader: what is done again and again stands once.
+"""Runs for a reader: steps that repeat earlier ones are shown as one line.
 
-One decision: what repeats is the calls, with who makes them and with what. An argument may differ from time
-to time where it is new each time: a value that the time before has brought in. So a run that nothing stops is
-seen to be one.
+One decision: steps repeat if they have the same calls, by the same agents, with the same arguments. An
+argument may also differ from one repetition to the next if it is each time a value that the repetition before
+has brought in. So a run that goes on for ever with new values is shown as a repetition too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stead_sym.deployment.trace import Step
 
 LEAST = 3
-"""What is done so many times more than once is folded."""
+"""Steps are folded if they are repeated so many times after the first time."""
 
 Changes = tuple[Sequence[Fact], Sequence[Fact]]
 """The facts that a step adds and removes."""
@@ -26,8 +26,8 @@ Changes = tuple[Sequence[Fact], Sequence[Fact]]
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """The steps from ``first`` on, from 0, and before ``last``: they do ``times`` times more what the steps
-    just before them do. ``changes`` says what they change, by relation."""
+    """The steps from number ``first``, counted from 0, to the one before ``last``. They repeat the steps just
+    before them ``times`` times. ``changes`` says what they change, by relation."""
 
     first: int
     last: int
@@ -47,8 +47,8 @@ class Folded:
 
 
 def folded(steps: Sequence[Step], changes: Sequence[Changes], loop: int | None = None) -> list[int | Folded]:
-    """The steps of a run by their numbers, with what they change, and in the place of those that repeat what
-    they repeat. What stands before the ``loop`` of a run and what stands in it are not folded together."""
+    """The steps of a run by their numbers, with what they change, and a `Folded` in the place of steps that
+    repeat those before them. Steps before the ``loop`` of a run and steps in it are not folded together."""
     found: list[int | Folded] = []
     for begin, end in [(0, len(steps))] if loop is None else [(0, loop), (loop, len(steps))]:
         at = begin
@@ -73,7 +73,7 @@ class _Folding:
     end: int
 
     def folded(self) -> Folded | None:
-        """The repetition of the least period that is worth a line."""
+        """The repetition with the smallest period that is repeated often enough to be folded."""
         for period in range(1, (self.end - self.at) // (LEAST + 1) + 1):
             times = 0
             while self._again(self.at + times * period, period):

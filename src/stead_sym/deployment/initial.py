@@ -1,8 +1,8 @@
 """The initial states: D0 itself, or every D0 that `initially any` lines admit.
 
-One decision: the instances are the models of one proposition, as the successors of an `ensure` are
-(`deployment.ensure`): the condition of the lines read over facts that are propositions, with a threshold for
-each bound and for each key.
+One decision: the initial states are the models of one proposition, like the successors of an `ensure`
+(`deployment.ensure`). Each possible fact is a propositional variable; the proposition is the condition of the
+lines, with a threshold for each bound and for each key.
 """
 
 from __future__ import annotations

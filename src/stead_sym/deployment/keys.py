@@ -1,8 +1,8 @@
 """Which keys an insertion respects, as far as the shape of its effect tells.
 
-One decision: this looks at the text of an effect only. It may say no where no state ever breaks the key, and
-never claims a proof where it says yes: the symbolic engine takes it for a guess (`symbolic.encode.mutex`), a
-finding for what is worth a remark.
+One decision: only the text of an effect is looked at. The answer may be no although no state ever breaks the
+key, and yes is no proof. The symbolic engine uses the answer as a guess, which it confirms
+(`symbolic.encode.mutex`); a finding uses it to decide what to warn of.
 """
 
 from __future__ import annotations

@@ -63,10 +63,10 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 MOST_FACTS = 5_000
-"""A D' over the names that decide the question may have so many facts."""
+"""The most facts that a D' over the names that decide the question may have."""
 
 MOST_BRANCHES = 100_000
-"""So many branches are looked at in the search from one state."""
+"""The most branches of the search from one state."""
 
 _INSTEAD = (
     "write the effect as `insert` and `delete` statements, or say how much it brings in, as"
@@ -76,16 +76,16 @@ _INSTEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Over how many new ``names`` of each unbounded sort it is decided whether an alternative leads past a
-    bound; none where the domain of the bounds shows it. ``open`` says why it is not decided, if so, and what
-    to write."""
+    """The question whether an alternative leads past a bound. It is decided over so many new ``names`` of
+    each unbounded sort, none if the domain of the bounds decides it. If it cannot be decided, ``open`` says
+    why, and what to write instead."""
 
     names: Mapping[str, int]
     open: str = ""
 
 
 Questions: TypeAlias = Mapping[tuple[str, int], Asked]
-"""By tool and number of the alternative; without those about which nothing is to be asked."""
+"""By tool and number of the alternative, without those that the domain of the bounds decides."""
 
 
 def questions(deployment: Deployment) -> Questions:
@@ -225,7 +225,7 @@ def left_open(
 
 
 def _smaller(wanted: Proposition, model: frozenset[int], atoms: Collection[int]) -> frozenset[int]:
-    """The model without facts that it can do without."""
+    """A minimal model within the model: facts are left out while the proposition stays true."""
     for atom in sorted(model, reverse=True):
         if assign(wanted, {other: other != atom and other in model for other in atoms}) is YES:
             model = model - {atom}

@@ -85,18 +85,19 @@ def invariant(name: str, formula: Formula, span: Span | None = None) -> Spec:
 
 
 ANY = "any"
-"""The agent that may select whatever it is offered."""
+"""The agent that may select any call that it is offered."""
 
 
 @dataclass(frozen=True, slots=True)
 class FairAction(Located):
     """`fair event NAME`, `fair tool NAME`, `fair agent`, `fair agent NAME`: fairness of actions.
 
-    Of an event or a tool there is one constraint for each tuple u of arguments: where its calls ω(u) may
-    happen from some state on for ever, they do happen again and again; ``strong``: where they may happen
-    infinitely often while u lives. Of an agent: where it is offered something for ever (``strong``:
-    infinitely often) a call that it selects is made again and again; without a ``name`` of every agent.
-    ``params`` are names for the arguments, where they are written; they say nothing.
+    For an event or a tool ω there is one constraint for each tuple u of arguments: if from some state on the
+    call ω(u) may always happen, it happens infinitely often. With ``strong`` it is enough that it may happen
+    infinitely often while u lives. For an agent: if from some state on it is always offered a
+    call (``strong``: infinitely often), infinitely often a call that it selects is made. Without a ``name``
+    the constraint is about every agent. ``params`` are the names of the arguments if they are written; they
+    have no meaning.
     """
 
     kind: Literal["event", "tool", "agent"]

@@ -1,11 +1,11 @@
-"""The names of generated values in what is shown: per sort from 1, in the order in which they first appear.
+"""The names of generated values in output: per sort from 1, in the order in which they first appear.
 
-Engines generate names as it suits them. A permutation of the generated values, the same throughout, is an
-isomorphism that fixes C (Definition "C-isomorphism"), so that it makes of a run another run, as long as it
-fixes what an agent tells from other values, too.
+The names that engines generate have no meaning. A permutation of the generated values, the same for the whole
+run, is an isomorphism that fixes C (Definition "C-isomorphism"). So it maps a run to a run, as long as it
+also fixes the values that an agent knows by name.
 
-One decision: in a state, facts come in the order of what is named so far (`Naming.state`), so that names that
-are in order stay as they are.
+One decision: the facts of a state are ordered by the names given so far (`Naming.state`), so that names that
+are in order already stay as they are.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from stead_sym.relational.schema import Sort, Value
 from stead_sym.support.html import Displayed, table
 
 MOST_VALUES = 100_000
-"""The largest number of values that a sort may have in a restriction: no engine gets through more."""
+"""The largest number of values that a sort may have in a restriction. No engine can explore more."""
 
 _NO_OVERRIDES: Mapping[str, int] = MappingProxyType({})
 

@@ -1,4 +1,4 @@
-"""What a rule of a policy asks of a call, as a first-order formula over the state.
+"""The condition under which a rule of a policy matches a call, as a first-order formula over the state.
 
 A rule `call ω(t) when f` is evaluated on what its agent is shown, and its quantifiers range over the values
 that the agent is shown or that stand in calls it is offered (`agents.rules`). Let [f] be f with
@@ -6,8 +6,8 @@ that the agent is shown or that stand in calls it is offered (`agents.rules`). L
     [P(t)]  =  P(t) ∧ ⋁ { g(t) : a line `view P(x) where g` of the agent },
     [∃x. f] =  ∃x. occurs(x) ∧ [f],      and so for `atleast n x. f`,
 
-where occurs(x) says that x stands in a shown fact or an offered call; where f says by a fact that x is
-active, x stands in a shown one. An agent without `view` lines is shown all facts.
+where occurs(x) says that x stands in a shown fact or an offered call. If f has an atom that makes x active,
+occurs(x) says only that x stands in a shown fact. An agent without `view` lines is shown all facts.
 
 Law. D, σ ⊨ [f] iff view(D), σ ⊨ f over these values. By induction on f: an atom is true of the shown tuples.
 """

@@ -1,10 +1,11 @@
-"""Specifications where no bound is established: the bounds are raised step by step, and what a bounded
-fragment shows is told.
+"""Specifications of deployments without an established bound: the bounds are raised step by step, and each
+bounded fragment is verified.
 
-One decision: a specification that fails in a fragment fails in the deployment, whatever lies beyond (the
-theorem in `deepening.fragment`): that is a verdict. One that holds there is not called so for that, since the
-bounds are not established here: the verdict stays `unknown` and says what has been seen, unless it is shown
-without bounds, for every number of records (`analyses.views`), which is tried after each fragment.
+One decision: a specification that fails in a fragment fails in the deployment, whatever lies beyond the
+bounds (the theorem in `deepening.fragment`), so its verdict is `fails`. A specification that holds in a
+fragment stays `unknown`, with a sentence about the fragment, since the bounds are not established. It is
+`holds` only if it is shown without bounds, for every number of records (`analyses.views`); that is tried
+after each fragment.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
 
 _ROUNDS_BEFORE_LOOP = 3
-"""A sort is examined for the loop along which it grows once its bound has been raised so far; and once more
-at the end.
+"""When the bound of a sort has been raised so often, the loop along which it grows is looked for; and once
+more at the end.
 """
 
 
@@ -56,11 +57,11 @@ at the end.
 class Found:
     """What was found out about one specification.
 
-    ``verdict`` is `holds` where it is shown for ``every_number`` of records, `fails` or `unknown`. ``within``
-    are the bounds of the fragment that shows it: the least of those tried; None where none does. ``shown``:
-    the fragment shows that the specification is true,
-    which is no verdict, since neither the bounds nor the conditions of the definition are established beyond
-    it. ``moves`` say of the steps of the evidence who could have done otherwise.
+    ``verdict`` is `holds` if it was shown for ``every_number`` of records, else `fails` or `unknown`.
+    ``within`` are the least bounds, of those tried, of a fragment that shows the specification true or false;
+    None if no fragment does. ``shown``: a fragment shows it true. That is no verdict, since beyond the
+    fragment neither the bounds nor the conditions of the definition are established. ``moves`` has who could
+    have acted otherwise at each step of the evidence.
     """
 
     verdict: Verdict
@@ -71,16 +72,16 @@ class Found:
 
     @property
     def decided(self) -> bool:
-        """Whether it is shown that the specification is false, or true, in a fragment or without one."""
+        """Whether the specification is shown to be true or false, in a fragment or without one."""
         return self.within is not None or self.every_number is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One fragment: its ``bounds``, its reachable ``states``, those past the bounds included, and the sorts
-    of which some run has more values than the bound, ``exceeded``. Those in ``unseen`` a formula in the
-    place of an effect exceeds by more than has been looked at, or that is not decided. ``most`` are the most
-    values that are active in one of the states.
+    """One fragment: its ``bounds`` and the number of its reachable ``states``, states past the bounds
+    included. ``exceeded`` are the sorts of which some run has more values than the bound. ``unseen`` are
+    sorts that the formula of an `ensure` exceeds by more than was looked at, or for which that is not
+    decided. ``most`` are the largest numbers of values that are active in one of the states.
     """
 
     bounds: Bounds

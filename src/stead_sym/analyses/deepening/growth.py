@@ -1,9 +1,10 @@
-"""Why a bound is exceeded: a loop of calls along which a sort gains values, and what is left behind.
+"""Why a bound is exceeded: a loop of calls along which a sort gains values, and the facts that it leaves
+behind.
 
-One decision: the loop is shown by a run that goes round it at least twice and gains as many values each time.
-No finite run proves that a sort grows for ever, which is undecidable; this one says where to look. Every
-state from which it goes on is within the bounds that were explored, so that an agent is asked nothing that it
-has not been asked.
+One decision: the loop is shown by a run that goes round it at least twice and gains the same number of values
+each time. That is no proof that the sort grows for ever, which is undecidable; it tells the author where to
+look. Every state from which the run goes on is within the bounds that were explored, so that no agent is
+asked a new question.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from stead_sym.relational.instance import Instance
 from stead_sym.verification.findings.ranges import deleting
 
 _MAX_OUTCOMES = 2_000
-"""So many outcomes are looked at for a loop that the run itself does not go round twice."""
+"""The most outcomes that are looked at for a loop that the run itself does not go round twice."""
 _MAX_LOOP_CALLS = 12
-"""Loops of so many calls at most are looked for then."""
+"""The longest such loop that is looked for, in calls."""
 
 
 @dataclass(frozen=True, slots=True)

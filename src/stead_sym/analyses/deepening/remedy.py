@@ -1,10 +1,10 @@
-"""A small change that bounds what grows, tried before it is suggested.
+"""A small change of the deployment under which the growing sorts have bounds, tried before it is suggested.
 
-One decision: nothing is suggested that was not verified. Each candidate is a deployment of its own, whose
-least bounds are looked for; the first for which they are established is the one. They are tried from the
-smallest on: a removal that leaves something behind is completed; what brings values in gets a guard with
-`atmost`; and where such a guard would leave nothing to do, a tool that can always run takes things out of the
-database.
+One decision: only a change that was verified is suggested. Each candidate is a deployment of its own, whose
+least bounds are looked for; the first candidate for which they are established is suggested. Candidates are
+tried in this order: a removal that leaves facts about a value behind also deletes those; a tool or event that
+brings values in gets a guard with `atmost`; where such a guard would leave nothing to do, a new tool that is
+always offered takes values out of the database.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import TRUE, And, Atom, Binder, Const, Equal, Formula, Not, Var, conjunction
 
 _BOUND_MARGIN = 4
-"""How far past what the guards allow the least bounds of a changed deployment may lie."""
+"""How much larger than the numbers in its guards the least bounds of a changed deployment may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ def _fewer(
     deciding: Mapping[str, AgentLike],
     limit: int,
 ) -> tuple[tuple[str, ...], Deployment, Bounds] | None:
-    """Of several guards that bound the deployment together a single one that does so alone, if there is
-    one.
+    """If one of several guards that bound the deployment together is enough alone, the change with that
+    guard.
     """
     sources = _all_sources(deployment, growths)
     if len(words) < 2 or len(sources) < 2:
@@ -141,7 +141,8 @@ def _drawn(tool: Tool, sort: str) -> int:
 
 
 def _room(deployment: Deployment, sort: str) -> int:
-    """How many values a guard leaves room for: what the file says, and at least what one call brings in."""
+    """How many values a guard allows at most: the bound of the file, or as many as one call brings in if that
+    is more."""
     drawn = max(_drawn(tool, sort) for tool in deployment.tools_and_events)
     return max(deployment.bounds[sort], drawn, 1)
 

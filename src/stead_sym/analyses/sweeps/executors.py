@@ -1,7 +1,7 @@
 """Where the runs of a sweep are carried out: processes here, or a Ray cluster.
 
-One decision: whatever has `submit` as executors of `concurrent.futures` have it will do. A worker of a sweep
-only waits for the process of its run, so that threads are enough here.
+One decision: an executor is any object with the method `submit` of `concurrent.futures`. A worker of a sweep
+only waits for the process of its run, so that threads are enough on this machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stead_sym.support.extras import install
 
 _T = TypeVar("_T")
 _CLUSTER_SECONDS = 20.0
-"""So long a cluster may take to answer."""
+"""Seconds that a cluster may take to answer."""
 
 
 def local(workers: int | None = None) -> Executor:
@@ -65,7 +65,7 @@ class RayExecutor(Executor):
 
 
 def _refused(address: str) -> str | None:
-    """Why nobody answers at HOST:PORT, if that is what the address says and nobody does."""
+    """Why no connection to HOST:PORT can be made; None if it can, or if the address has another form."""
     host, _, port = address.rpartition("//")[2].rpartition(":")
     if not host or not port.isdecimal():
         return None

@@ -40,7 +40,7 @@ _NUMBERS = frozenset({"size"})
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The runs of a file, and the store that they share; None for the user's own."""
+    """The runs of a file, and the store that they share; None stands for the user's own store."""
 
     runs: tuple[Run, ...]
     store: str | None = None

@@ -1,8 +1,8 @@
-"""One verification of a sweep: what it is about, what identifies it, and what is sent to a worker.
+"""One verification of a sweep: what it verifies, what identifies it, and what is sent to a worker.
 
 One decision: a run is identified by everything that its answer depends on: the deployment as text with all
-its facts, the words of the command, limits included, the texts of prompts, the code of agents in Python, the
-version of this package. Whatever of it changes, the run is another one, which has not been done.
+its facts, the words of the command, limits included, the texts of prompts, the code of agents in Python, and
+the version of this package. If any of these changes, it is another run, which still has to be done.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Run:
         return "--agent" in agent_words(self.agent) and any(agent != ANY for agent in self._agents)
 
     def _fingerprints(self) -> Iterator[str]:
-        """Of files that the answer depends on and that the words only name."""
+        """Digests of the files that the answer depends on and that the words of the command only name."""
         if self.prompts is not None:
             yield from _contents(Path(self.folder, self.prompts))
         for agent in self._agents:
@@ -170,7 +170,7 @@ class Run:
 
 
 def variable_of(store: str) -> str | None:
-    """The variable that a store's URL is in, where it is given as `env NAME`."""
+    """The environment variable that has the URL of a store, for a store given as `env NAME`."""
     word, _, variable = store.partition(" ")
     return variable.strip() if word == "env" and variable.strip() else None
 

@@ -1,7 +1,8 @@
-"""`sweep`: all the runs, on an executor, with what is known already left out.
+"""`sweep`: all the runs, on an executor, without those whose results are already there.
 
-One decision: a run that was lost, because its process or its worker was killed, is tried again; one that has
-an answer, or has come to its limit, is not. Nothing that happens to one run is an error of the sweep.
+One decision: a run that was lost, because its process or its worker was killed, is tried again; a run that
+has an answer, or has reached its limit, is not. An error in one run is a result of that run; it does not end
+the sweep.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ABOUT = ("deployment", "size", "bounds", "agent", "prompts", "engine", "domain")
 """What a run is about: the parts of `Run.about`."""
 COUNTS = ("states", "transitions", "contexts", "queries")
 TRIES = 2
-"""So often a run is started that is lost."""
+"""How many times a run that is lost is started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def _tell(told: Told | None, row: Row, number: int, of: int) -> None:
 
 @dataclass
 class _Workers:
-    """An executor, and what makes another one where it has broken; None where it was given."""
+    """An executor, and the function that makes another one if it breaks; None if the executor was given."""
 
     executor: Executor
     make: Callable[[], Executor] | None

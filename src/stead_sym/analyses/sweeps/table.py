@@ -17,7 +17,8 @@ _FIRST = ("fails", "unknown")
 
 
 def print_sweep(found: Sweep, console: Console) -> None:
-    """The table, narrow enough for a terminal, and below it what became of the runs that are not done."""
+    """The table, narrow enough for a terminal, and below it the errors of runs and the sentences beside
+    verdicts."""
     names = [name for name in found.columns if name in (*ABOUT, "states", "queries", "seconds")]
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in (*names[:-3], "verdicts", *names[-3:]):
@@ -38,8 +39,8 @@ def print_sweep(found: Sweep, console: Console) -> None:
 
 
 def _verdicts(row: Row) -> str:
-    """What became of a run that is not done, and a line for each verdict with the specifications that have
-    it: "fails: auth, prog"."""
+    """For a run without a result its outcome; for others a line per verdict with the specifications that have
+    it, such as "fails: auth, prog"."""
     said = {spec: row.result.said(spec) for spec in row.result.specs}
     words = sorted(
         {*said.values()}, key=lambda word: (*(not word.startswith(first) for first in _FIRST), word)

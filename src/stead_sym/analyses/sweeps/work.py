@@ -1,7 +1,7 @@
 """What a worker does with a run.
 
-One decision: the verification is a process of its own wherever it runs, the same command as anywhere. So a
-crash in a compiled library, a limit, and whatever kills it, cost this run and leave the worker as it was.
+One decision: the verification is a process of its own on every machine, by the same command as anywhere. A
+crash in a compiled library, a limit, or a kill ends this process only, and the worker goes on.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _LOST = "the process of the run was killed, or has ended without a report"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a run. ``specs`` are the verdicts by specification, as words (`Verdict.said`), ``scope``
-    the sentences that say of what those are that are not said of every agent, ``expected``
-    the words that the file expects, where it says so; ``counts`` are states,
-    transitions, contexts and queries where they are known; ``seconds`` is how long the run took in all."""
+    """The result of a run. ``specs`` are the verdicts by specification, as words (`Verdict.said`). ``scope``
+    has the sentence beside each verdict that is not about every agent. ``expected`` are the words that the
+    file expects, for the specifications of which it says so. ``counts`` are states, transitions, contexts and
+    queries, as far as they are known; ``seconds`` is how long the whole run took."""
 
     outcome: Outcome
     specs: dict[str, str] = field(default_factory=dict)
@@ -52,8 +52,8 @@ class Result:
         )
 
     def said(self, spec: str) -> str:
-        """The word of a verdict, and of one that holds that it does so within its scope; whether it is the
-        one that the file expects, where it says so."""
+        """The word of a verdict, and whether the file expects it, if the file says so; for one that holds
+        within a scope, that it does so."""
         word = self.specs[spec]
         if (expected := self.expected.get(spec)) is not None and word != "unknown":
             return f"{word}, {'as' if word.startswith(expected) else 'not as'} expected"

@@ -1,7 +1,7 @@
-"""What an editor shows where the pointer rests on a name: its declaration, its sorts, and what follows.
+"""What an editor shows for the name under the pointer: its declaration and its sorts.
 
-One decision: sorts are those that the resolved deployment has, found by the places of its binders; a file
-that does not resolve shows names without them.
+One decision: sorts are those of the resolved deployment, found by the places of its binders. If the file
+cannot be resolved, names are shown without sorts.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ _USED: Mapping[str, Kind] = {
     "view": "relation", "clear": "relation", "agent_tools": "tool", "fair_calls": "tool",
     "fair_turns": "agent",
 }  # fmt: skip
-"""What the names are that stand in a rule of the grammar and do not declare."""
+"""The kind of the names that a rule of the grammar uses without declaring them."""
 _BINDING = frozenset({"params", "binders", "binder", "declared", "choose", "fresh"})
-"""What declares variables for the rest of what it stands in."""
+"""The rules of the grammar that declare variables for the rest of the rule around them."""
 _ABBREVIATIONS = ("same", "empty")
 _SUCCESSOR = "succ"
 
@@ -84,9 +84,9 @@ class Names:
         return None
 
     def meaning(self) -> tuple[tuple[int, Kind, int], ...]:
-        """Which occurrences mean the same, whatever the names are: for each, in the order of the text, the
-        number of its symbol, its kind, and whether it is declared there. Two texts that differ in names alone
-        mean the same just where these agree."""
+        """Which occurrences stand for the same thing: for each occurrence, in the order of the text, the
+        number of its symbol, its kind, and whether it is declared there. Two texts that differ in names only
+        have the same meaning if and only if these lists are equal."""
         numbered = enumerate(self.symbols)
         every = [(place, number, symbol) for number, symbol in numbered for place in symbol.places]
         return tuple(
@@ -292,8 +292,8 @@ def renamed(text: str, places: list[Place], name: str) -> str:
 
 
 def clashes(text: str, symbol: Symbol, name: str) -> str | None:
-    """Why a symbol cannot have another name: a name would be captured, or a deployment would be none, or data
-    that are not read here may have the name. None where every name of the text means what it meant before."""
+    """Why a symbol cannot be renamed so: a name would be captured, the text would be no deployment any more,
+    or data that are not read here may have the name. None if every name of the text keeps its meaning."""
     if not is_name(name):
         return f"{name!r} is no name; use letters, digits and _, with no digit first"
     of_data = symbol.kind == "constant" or symbol.argument is not None

@@ -41,7 +41,8 @@ _KINDS = {
 
 @dataclass
 class _Known:
-    """What is known of a file: of its text now, or of the latest text before it that could be read."""
+    """The names and the deployment in the present text of a file, or in the latest earlier text that could be
+    read."""
 
     names: Names | None = None
     deployment: Deployment | None = None
@@ -59,7 +60,7 @@ class Server(LanguageServer):
         return with_line_feeds(self.workspace.get_text_document(uri).source).split("\n")
 
     def looked_at(self, uri: str) -> list[lsp.Diagnostic]:
-        """Read the text of a file; what is to be said of it."""
+        """Read the text of a file. Returns its errors and findings."""
         lines = self.lines(uri)
         text = "\n".join(lines)
         known = self.known.setdefault(uri, _Known())
@@ -79,8 +80,8 @@ class Server(LanguageServer):
         ]
 
     def _without_data(self, lines: Sequence[str], items: Items, names: Names) -> Iterator[lsp.Diagnostic]:
-        """The error of a text without the facts that it has read: one about a constant may come of that, any
-        other is there with them too."""
+        """The error of a text whose data files are not read, if there is one. An error about a constant is
+        left out, because the data may declare it; any other error is there with the data too."""
         try:
             resolve_items(replace(items, loads=()))
         except InputError as error:
@@ -100,7 +101,7 @@ class Server(LanguageServer):
     def _diagnostic(
         self, lines: Sequence[str], span: Span | None, message: str, code: str, *, error: bool = False
     ) -> lsp.Diagnostic:
-        """Something that is to be said at a place: the word there is marked."""
+        """A diagnostic with this message at a place; the word there is marked."""
         place = Place(1, 1, 0)
         if span is not None:
             word = _WORD.match(_line(lines, span.line - 1), span.column - 1)
