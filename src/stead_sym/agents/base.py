@@ -59,7 +59,8 @@ class Spreading(Protocol):
     """An agent that is asked some questions several times, and may be so at any time of a run."""
 
     def spreading(self) -> AbstractContextManager[None]:
-        """What is asked inside counts as one run; at its end all has been asked that was to be."""
+        """The questions that are asked inside count as one run. At its end all repetitions that the run needs
+        have been asked."""
         ...
 
 

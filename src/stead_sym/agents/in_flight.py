@@ -120,12 +120,14 @@ class _Batch(Generic[T]):
         self._thread = threading.Thread(target=self._serve, name="stead-sym questions", daemon=True)
 
     def start(self) -> None:
-        """Begin. Where that is interrupted the thread may run or not; `end` is to be called in any case."""
+        """Start the thread. `end` has to be called in any case: after an interrupt the thread may
+        run or not."""
         self._running = threading.Event()
         self._thread.start()
 
     def end(self) -> bool:
-        """Cancel what is left, and do not wait for long where it will not end; whether all has ended."""
+        """Cancel the jobs that are left, and wait for them for a short time. Returns whether all
+        have ended."""
         self._stopping = True
         if self._running is None or not self._running.wait(_CANCEL_ONE_SECONDS):
             return False
@@ -190,8 +192,8 @@ class _Batch(Generic[T]):
 
 
 async def in_time(work: Coroutine[Any, Any, T]) -> T:
-    """What ``work`` returns. Where that is cancelled, as at a deadline, ``work`` is cancelled too and gets a
-    moment to end; if it does not, nobody waits for it."""
+    """What ``work`` returns. If the caller is cancelled, as at a deadline, ``work`` is cancelled too and gets
+    a moment to end; after that it is not waited for."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -202,8 +204,8 @@ async def in_time(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def in_thread(function: Callable[..., T], *arguments: object) -> T:
-    """What a plain function returns, called in a thread of its own. Where nobody waits any more it runs on:
-    Python cannot stop it, but no process waits for it either."""
+    """What a plain function returns that is called in a thread of its own. If the caller is cancelled the
+    function runs on, because Python cannot stop it; but the process does not wait for it when it ends."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Callable[[], T]] = loop.create_future()
     context = contextvars.copy_context()

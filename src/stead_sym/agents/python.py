@@ -36,9 +36,9 @@ Decider: TypeAlias = Callable[[DecisionContext], Choice | Awaitable[Choice]]
 SOURCE = "source"
 """The name, among the versions of a record, of the digest of the function's source."""
 _CONCURRENCY = 16
-"""So many questions to an `async` function are out at a time unless something else is asked for."""
+"""How many questions to an `async` function are in flight at a time by default."""
 _MAX_CALLS = 100_000
-"""More calls than these are an answer without end."""
+"""An answer with more calls is refused: a generator may never end."""
 
 
 class PythonAgent(RecordedAgent):

@@ -43,11 +43,12 @@ TIMES, EVERY = (6, 4, 3, 3, 2, 2, 2, 2), 16
 """How often an agent is asked about the first contexts that leave a choice; and of the later ones every so
 many-th is put twice. Most at the start: there may be few contexts."""
 _MIN_CLAIMED = 4
-"""At least so many questions are claimed at a time, so that workers share what there is."""
+"""The least number of questions that are claimed at a time. It is small, so that workers share the
+questions."""
 _POLL, _LONGEST_POLL = 0.05, 1.0
 """Seconds between looks at what others are asking, at first and at last."""
 NOTE = 30_000
-"""So many characters are kept of what was said beside an answer: it is written into every report."""
+"""How many characters are kept of the note beside an answer, which is written into every report."""
 _PAUSE, _LONGEST = 0.5, 30.0
 """Seconds before the second try, twice as long before each further one, and no longer than this."""
 
@@ -298,7 +299,7 @@ class RecordedAgent:
         return [question for question in others if question.context not in self._answers]
 
     def _hear(self, questions: Iterable[_Question]) -> None:
-        """Take over the single answers that the store has, of runs that ended early, or of now."""
+        """Read the single answers that the store has, of runs that ended early or that are under way."""
         if self.store is None:
             return
         most = max(self.asking.samples, *TIMES)
@@ -308,7 +309,7 @@ class RecordedAgent:
             self._heard.setdefault(question, {})[number] = given
 
     def _mixed(self, first: list[_Job]) -> list[_Job]:
-        """New questions, with some anywhere among them that are put again."""
+        """The new questions, with questions that are repeated at random places among them."""
         earlier = [job for job in self._due if job.question.context in self._answers]
         again = self._random.sample(earlier, min(len(earlier), -(-len(first) // EVERY)))
         self._due = [job for job in self._due if job not in again]
@@ -341,7 +342,7 @@ class RecordedAgent:
         return [question for question in questions if question.key not in there]
 
     def _put(self, jobs: Sequence[_Job]) -> None:
-        """Put questions in this order. What is heard is stored before it is used."""
+        """Ask questions in this order. Each answer is stored before it is used."""
         answered = 0
 
         def report() -> None:
@@ -386,8 +387,8 @@ class RecordedAgent:
             self._provisional.add(question.key)
 
     def _times(self, question: _Question) -> int:
-        """How often to ask: as often as is wanted, or again where that is to show whether it answers the
-        same."""
+        """How often to ask a question: as often as there are samples. With one sample and ``probe``, some
+        questions are asked more often (`TIMES`, `EVERY`), to see whether the agent gives the same answer."""
         if len(question.calls) == 1:
             return 1
         if self.asking.samples > 1 or not self.asking.probe:
@@ -444,7 +445,7 @@ class RecordedAgent:
 
 
 def _heard_key(question: str, number: int) -> str:
-    """Where the store has one of several answers to a question."""
+    """The key under which the store has one of several answers to a question."""
     return digest({"heard": question, "number": number})
 
 

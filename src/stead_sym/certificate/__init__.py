@@ -1,8 +1,8 @@
-"""Certificates: what makes verdicts checkable without a fixpoint, and who checks it.
+"""Certificates: data by which verdicts can be checked without computing a fixpoint, and the checker.
 
-`certificate.write` takes the sets that the symbolic engine has found; `certificate.checker` is a model of
-its own. Of that engine it uses the file that imports `dd`; what else both share stands in
-`docs/certificates.md`.
+`certificate.write` takes the sets that the symbolic engine has found. `certificate.checker` is a model of its
+own. Of that engine it uses only the file that imports `dd`; `docs/certificates.md` lists what else both
+share.
 """
 
 import lazy_loader

@@ -21,7 +21,7 @@ from stead_sym.relational.instance import Fact
 
 
 class Sets:
-    """The sets of one certificate, numbered as they come."""
+    """The sets of one certificate, numbered in the order in which they are added."""
 
     def __init__(self) -> None:
         self.functions: list[Bdd] = []
@@ -160,7 +160,8 @@ class Converter:
         return result
 
     def _by_code(self, function: Bdd, field: Field) -> list[Bdd]:
-        """What is left of a function for each code of a field whose bits no variable stands above."""
+        """The cofactor of a function for each code of a field; no variable of the function stands above the
+        bits of the field."""
         level = [function]
         for bit in field.bits:
             at = self.manager.level(bit)

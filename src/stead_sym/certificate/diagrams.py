@@ -26,7 +26,7 @@ from stead_sym.errors import InputError
 
 TRUE, FALSE = 1, -1
 MOST = 20_000_000
-"""So many nodes a file may have."""
+"""The most nodes that a file may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class Diagrams:
 
 
 class Table:
-    """Nodes without doubles, for whoever writes diagrams bottom-up. The high branch of a node is no negation,
-    as `dd` has it."""
+    """Nodes of diagrams that are written bottom-up, each node once. The high branch of a node is never a
+    negation, as in `dd`."""
 
     def __init__(self) -> None:
         self.nodes: list[tuple[int, int, int]] = []

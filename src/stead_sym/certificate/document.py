@@ -83,8 +83,9 @@ class Staying(Struct, frozen=True, tag_field="kind", tag="staying"):
 
 
 class Leave(Struct, frozen=True):
-    """A set without a successor in what is left; or, for a fairness constraint, without a successor in
-    ``closed``, which holds all that can reach the constraint within what is left."""
+    """A set that no step leads from into the states that are left; or, for a fairness constraint, no step
+    leads from it into ``closed``, which holds all that can reach the constraint within the states that are
+    left."""
 
     leaving: Set = field(name="set")
     constraint: Number | None = None
@@ -111,11 +112,11 @@ class Initially(Struct, frozen=True, tag_field="rule", tag="initially"):
 
 
 class Everywhere(Struct, frozen=True, tag_field="rule", tag="everywhere"):
-    """`EF f` fails at every D0, since no state of R satisfies f."""
+    """`EF f` fails at every D0, because no state of R satisfies f."""
 
 
 class Run(Struct, frozen=True, tag_field="rule", tag="run"):
-    """`EF f` holds at a D0, since these states are a run from there to a state of f."""
+    """`EF f` holds at a D0, because these states are a run from it to a state of f."""
 
     states: tuple[tuple[Fact, ...], ...]
 
@@ -191,8 +192,8 @@ _PLAIN = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 
 def is_plain(text: str) -> bool:
-    """Whether all of a text of a formula can be seen, and all of it counts: printable ASCII, no blanks around
-    it, no comment."""
+    """Whether a text of a formula is fully visible: printable ASCII, without a comment and without blanks
+    around it."""
     return _PLAIN.fullmatch(text) is not None and "#" not in text
 
 
@@ -203,5 +204,6 @@ def cut(text: str) -> str:
 
 
 def short(data: object) -> str:
-    """A part of a certificate as Python writes it in ASCII, so that look-alikes differ, and cut."""
+    """A part of a certificate as its `ascii`, so that characters that look alike differ, cut to 60
+    characters."""
     return cut(ascii(data))

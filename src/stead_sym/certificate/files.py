@@ -1,7 +1,7 @@
 """A certificate on disk: the directory with `certificate.json` and `diagrams.json`.
 
-One decision: what is read is looked at piece by piece before anything is made of it. Whatever the files
-hold, the result is a `Certificate` or an `InputError` of one line.
+One decision: each part of the files is checked before it is used. Whatever the files hold, the result is a
+`Certificate` or an `InputError` of one line.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def _typed(path: Path, text: str, kind: type[T]) -> T:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON; `ValueError` for a key that is there twice, of which every reader takes another."""
+    """An object of JSON. Raises `ValueError` for a key that occurs twice, because readers differ in which
+    value they take."""
     data = dict(pairs)
     if len(data) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -1,5 +1,5 @@
-"""What a check of a certificate ends in: an account of what was checked, or the first obligation that
-fails."""
+"""The result of checking a certificate: an account of what was checked, or the first obligation
+that fails."""
 
 from __future__ import annotations
 

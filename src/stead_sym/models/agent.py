@@ -20,7 +20,7 @@ from stead_sym.models.pipeline import Pipeline, State
 from stead_sym.support.progress import Progress
 
 _MAX_RECORDS_IN_MEMORY = 20_000
-"""So many records are kept in memory, of some 4 KB each."""
+"""How many records are kept in memory, of some 4 KB each."""
 
 
 class ModelAgent:

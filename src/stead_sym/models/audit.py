@@ -72,7 +72,7 @@ def values(context: DecisionContext) -> frozenset[Value]:
 
 
 _NEW_NAMES_PER_SORT = 5
-"""So many new names a sort has in a random renaming."""
+"""How many new names each sort has in a random renaming."""
 
 
 def random_renaming(context: DecisionContext, fixed: Set[Value], dice: random.Random) -> dict[Value, Value]:

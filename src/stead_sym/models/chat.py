@@ -41,10 +41,10 @@ ASKING = Asking(concurrency=16, tries=6, deadline=300.0)
 """How a chat is asked unless something else is said."""
 
 _MAX_ANSWERS = 3
-"""So many answers are heard, until one is an offered call."""
+"""How many answers are asked for until one is an offered call."""
 _MAX_TOKENS = 4096
 _MAX_PAUSE_SECONDS = 60.0
-"""A server that wants a longer pause is asked again after so many seconds."""
+"""The longest pause. A server that asks for a longer one is asked again after so many seconds."""
 _CONNECT_SECONDS = 2.0
 """Seconds for which a server that has never answered is tried."""
 _REFUSING = {
@@ -53,7 +53,7 @@ _REFUSING = {
 }
 """What a server may do without, with words of the refusal of one that has to."""
 _MAX_ANSWER_BYTES = 1 << 20
-"""No answer is longer than this: 256 bytes for each token that it may have."""
+"""The most bytes of an answer: 256 for each token that it may have."""
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 

@@ -1,9 +1,9 @@
-"""JSON over HTTP with the server of a model, none of it without end.
+"""JSON over HTTP with the server of a model; every request has a deadline.
 
-The decision: aiohttp in an event loop in a thread of its own. There a deadline holds for all of a request
-(name, connection, a head or a body that drips in), whatever is under way can be cancelled at once, and one
-request costs half of what it costs with threads. The thread lives as long as a `Talk`, so that none is left
-after it, however it ends. Retries are not here: whether to ask again depends on what others were answered.
+The decision: aiohttp in an event loop in a thread of its own. There a deadline covers all of a request (name,
+connection, a head or a body that arrives slowly), whatever is under way can be cancelled at once, and a
+request costs half of what it costs with threads. The thread lives as long as a `Talk`, however that ends.
+Retries are not made here: whether to ask again depends on the answers to other questions.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ EXTRA = "server"
 _BUSY = (429, 503)
 _BROKEN = (408, 500, 502, 504)
 _MAX_ANSWER_BYTES = 1 << 20
-"""So many bytes an answer may have, beside what it says of the tokens of the question."""
+"""The most bytes of an answer, besides those about the tokens of the question."""
 _SENT_BACK_RATIO = 4
-"""A question that is only sent back has at most so many times the bytes."""
+"""An answer that repeats the question has at most so many times its bytes."""
 _CLOSE_SECONDS = 2.0
-"""Seconds that a thread gets to begin where nobody wants it any more."""
+"""Seconds to wait, after an interrupt, for a thread that has been started but does not run yet."""
 
 Result = TypeVar("Result")
 
@@ -218,7 +218,7 @@ class Talk:
 
 
 def _reason(error: Exception) -> str:
-    """Why there was no answer, without what the library wraps around it."""
+    """The reason why there was no answer, without the words of the library around it."""
     inner = getattr(error, "os_error", None) or error
     number = getattr(inner, "errno", None)
     if isinstance(number, int) and number > 0:

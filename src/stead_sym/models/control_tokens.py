@@ -24,7 +24,7 @@ Render = Callable[[Sequence[Message]], str]
 """A chat template: messages to the text of a prompt."""
 
 _PRIVATE = range(0xF0000, 0xFFFFE)
-"""Characters that stand for nothing, one of which marks where the messages are."""
+"""Characters without a meaning, one of which marks where the messages are."""
 
 
 class Vocabulary(Protocol):

@@ -161,7 +161,8 @@ class Fleet(Generic[Tag]):
             self._dispatch()
 
     def _dispatch(self) -> None:
-        """Send what there is room for, each message to the server that has least to do for what it takes."""
+        """Send the messages for which servers have room, each to the server that is least busy for its
+        capacity."""
         now = time.monotonic()
         while self._jobs:
             free = [server for server in self._servers if server.room(self._jobs[0].size, now)]

@@ -34,7 +34,7 @@ States: TypeAlias = "tuple[tuple[Tensor, Tensor], ...]"
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
 _MIN_TOKENS = 64
-"""So many tokens may be run again without a thought for what that takes."""
+"""Up to so many tokens are simply run again; the time does not matter."""
 _OWN = ("device", "tokenizer", "together", "memory_mib")
 _IRRELEVANT = frozenset(
     {"dtype", "revision", "device_map", "max_memory", "offload_folder", "low_cpu_mem_usage", "cache_dir"}

@@ -43,9 +43,9 @@ from stead_sym.models.tokenizer import ChatTokenizer
 IN_FLIGHT = 256
 """So many questions are with one server at a time, at most."""
 _QUESTIONS_PER_REQUEST = 16
-"""So many questions are in one message, at most."""
+"""The most questions in one request."""
 _BYTES_PER_TOKEN = 512
-"""So many bytes the answer says of a token, at most; some 170 where tokens are short."""
+"""The most bytes of an answer about one token; some 170 where tokens are short."""
 _START_SECONDS = 60.0
 """Seconds that a server has to say what it serves."""
 _TOKENS_PER_REQUEST = 20

@@ -23,7 +23,7 @@ from stead_sym.errors import AgentError, InputError
 Tokens: TypeAlias = tuple[int, ...]
 
 SLACK = 1e-3
-"""Rounding of log-probabilities, which may take them a little above 0."""
+"""How far above 0 a log-probability may be by rounding."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,8 @@ class Repeated:
 
     @property
     def unsteady(self) -> tuple[Answer, ...]:
-        """Those in which they should not: it is meant to be asked once."""
+        """Those records with different answers, of an agent that is meant to be asked once and so to give one
+        answer."""
         return self.divided if self.samples == 1 else ()
 
 

@@ -109,7 +109,8 @@ class Decisions:
             yield relation.name, leaves
 
     def selected(self, entries: Sequence[Entry], policy: Policy | None) -> Mapping[Call, Bdd]:
-        """Where each call is selected; raises `CertificateRejected` where the table does not do."""
+        """Where each call is selected. Raises `CertificateRejected` if the table is not a valid decision
+        table for R."""
         m, ledger = self.manager, self.grounding.ledger
         result = dict.fromkeys(self.offered, m.false)
         covered = m.false

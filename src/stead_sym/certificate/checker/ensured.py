@@ -25,7 +25,7 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Value
 
 MOST = 20_000
-"""So many facts a formula about arbitrary instances may be about."""
+"""The most facts that a formula about arbitrary instances may be about."""
 
 _BEYOND = "?"
 
@@ -131,9 +131,9 @@ class Leaping:
         self._over: dict[tuple[str, int], Ensuring] = {}
 
     def check(self, tool: Tool, number: int, call: Call, taken: Bdd, dead: Bdd) -> Bdd:
-        """What is left of ``dead``, states in which nothing shows yet that the call has an effect.
-
-        Obligations: the question can be answered, and no step from the states ``taken`` exceeds a bound.
+        """The states of ``dead`` in which nothing shows, after this alternative either, that the call has
+        an effect. Obligations: the question can be answered, and no step from the states ``taken`` exceeds a
+        bound.
         """
         key = tool.name, number
         if key not in self.questions:
@@ -151,8 +151,8 @@ class Leaping:
         return dead
 
     def _beyond(self, names: Mapping[str, int]) -> Mapping[str, int]:
-        """So many more values than those of the certificate that there are enough besides those of a
-        state."""
+        """The number of values besides those of the certificate that are needed, so that every state leaves
+        enough unused."""
         deployment, domain = self.grounding.deployment, self.grounding.space.domain
         return {
             sort: max(0, number + deployment.bounds[sort] - len(deployment.outside(sort, domain[sort])))

@@ -75,10 +75,9 @@ class Facts:
 
 
 class Formulas:
-    """⟦f⟧ over the bits of D and of the vectors in scope; with ``after``, over D ⊕ D' (an `ensure`).
-
-    It is right for the states D of ``within``, by default all: over states that no run reaches, a quantified
-    conjunction may be far too large."""
+    """⟦f⟧ over the bits of D and of the vectors in scope; with ``after``, over D ⊕ D' (an `ensure`). The
+    result is right for the states D of ``within``, by default all states: a quantified conjunction over
+    states that no run reaches may be far too large."""
 
     def __init__(
         self,

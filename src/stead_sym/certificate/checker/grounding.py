@@ -174,8 +174,8 @@ class Grounding:
         self.ledger.empty(self.reached & where, f"some name is free for {binder.name}", place)
 
     def _fewer_unused(self, sort: str, number: int) -> Bdd:
-        """The states of R that leave fewer than ``number`` values of U_f outside C unused: none where the
-        bound, which R keeps, leaves so many."""
+        """The states of R in which fewer than ``number`` values of U_f outside C are unused. There are none
+        if U_f has ``number`` values more outside C than the bound, which R keeps."""
         if (sort, number) not in self._few:
             outside = self.deployment.outside(sort, self.space.domain[sort])
             few = self._none

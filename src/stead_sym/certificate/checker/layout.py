@@ -1,7 +1,7 @@
-"""Which variables the checker needs, and in which order they stand.
+"""The variables that the checker needs, and their order.
 
-The diagrams are read in the order of their file and then put into the order of the hints, read backwards; the
-successor's copies come below their bits after that.
+The diagrams are read in the order of their file. Then they are reordered: the order of the hints, read
+backwards, and after that the successor's copies below their bits.
 """
 
 from __future__ import annotations
@@ -92,10 +92,9 @@ def rearranged(space: Space, diagrams: Diagrams, certificate: Certificate) -> li
 
 
 def _hinted(space: Space, certificate: Certificate) -> Iterator[str]:
-    """The bits in the order of the hints, each record backwards; a hint that is none is passed over.
-
-    A record starts with values, after which the facts about them come. The order of all hints backwards takes
-    long to get to where the diagrams are large."""
+    """The bits in the order of the hints, each record backwards; a hint that names no bit is skipped. A
+    record starts with values, after which the facts about them come. To reverse the order of all hints
+    instead would take long for large diagrams."""
     facts = set(space.atoms.values())
     beside: dict[str, list[str]] = {}
     for vector in space.vectors.values():

@@ -42,7 +42,7 @@ class Ledger:
             raise CertificateRejected(obligation, place, self.state(smaller & ~larger))
 
     def true(self, condition: bool, obligation: str, place: str) -> None:
-        """A condition that is about no state."""
+        """Check a condition that does not depend on a state."""
         self._count(place)
         if not condition:
             raise CertificateRejected(obligation, place)
