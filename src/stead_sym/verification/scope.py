@@ -27,20 +27,11 @@ from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import ANY, AgentRole, Spec
+from stead_sym.deployment.terminal import called
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.protocol import Engine
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    TRUE,
-    And,
-    Equal,
-    Exists,
-    Expanded,
-    Formula,
-    Not,
-    Var,
-    disjunction,
-)  # fmt: skip
+from stead_sym.logic.syntax import TRUE, And, Equal, Expanded, Formula, Not, Var, disjunction  # fmt: skip
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.findings.starvation import asks_for_progress
@@ -174,18 +165,9 @@ def leeway(
 def _chooses(deployment: Deployment, engine: Engine, role: AgentRole) -> bool:
     """Whether two calls of the agent are offered in some reachable state."""
     tools = [t for t in deployment.tools_of(role) if engine.is_called(t.name, TRUE, selected=False)]
-    pairs = ((one, _offered(deployment, other)) for one, other in combinations(tools, 2))
+    pairs = ((one, called(other, deployment.schema)) for one, other in combinations(tools, 2))
     twice = ((tool, _another(deployment, tool)) for tool in tools if tool.params)
     return any(engine.is_called(tool.name, f, selected=False) for tool, f in (*twice, *pairs))
-
-
-def _offered(deployment: Deployment, tool: Tool) -> Formula:
-    """Some call of the tool is offered."""
-    formula = tool.guard
-    for param in tool.params:
-        finite = deployment.schema.sort(param.sort).values is not None
-        formula = Exists(replace(param, declared=finite), formula)
-    return formula
 
 
 def _another(deployment: Deployment, tool: Tool) -> Formula:
@@ -194,7 +176,7 @@ def _another(deployment: Deployment, tool: Tool) -> Formula:
     differ = disjunction(tuple(Not(Equal(Var(name), Var(other))) for name, other in others.items()))
     guard = And((substitute(tool.guard, {name: Var(other) for name, other in others.items()}), differ))
     params = tuple(replace(param, name=others[param.name]) for param in tool.params)
-    return _offered(deployment, replace(tool, params=params, guard=guard))
+    return called(replace(tool, params=params, guard=guard), deployment.schema)
 
 
 def _wider(wrapper: CanonicalWrapper) -> Iterator[Wider]:

@@ -16,20 +16,9 @@ from typing import TypeAlias
 from stead_sym.agents.roles import Wrappers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction, Spec
-from stead_sym.deployment.tool import Tool
+from stead_sym.deployment.terminal import called
 from stead_sym.engines.protocol import Engine
-from stead_sym.logic.syntax import (
-    TRUE,
-    Binder,
-    Exists,
-    Expanded,
-    Formula,
-    Future,
-    Globally,
-    Not,
-    Until,
-    children,
-)
+from stead_sym.logic.syntax import TRUE, Expanded, Formula, Future, Globally, Not, Until, children
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.readings import answer, has_fair_run
 
@@ -59,11 +48,12 @@ def starved(
                 passes_idle = passes_idle or actions
                 continue
             proposed = True
+            add = "add these lines" if len(actions) > 1 else "add that line"
             yield _starvation(
                 spec,
                 _who(actions),
                 f"; it holds under {_lines(actions)}",
-                _ADD[len(actions) > 1],
+                f"{add} if your system cannot go on like that, or let the others wait in their guards",
                 _when(actions),
             )
             break
@@ -82,12 +72,6 @@ def starved(
                 "; no fairness of events and of turns changes that",
                 "let the others wait in their guards, or the agent select it",
             )
-
-
-_ADD = (
-    "add that line if your system cannot go on like that, or let the others wait in their guards",
-    "add these lines if your system cannot go on like that, or let the others wait in their guards",
-)
 
 
 _FOR_EVER = "at any time from some step on"
@@ -233,21 +217,12 @@ def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrapp
         if not any(effect.statements for effect in tool.effects):  # to wait is not to be kept waiting
             continue
         if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
-            waiting.setdefault(_not_enabled(deployment, tool), []).append(tool.name)
+            waiting.setdefault(Not(called(tool, deployment.schema)), []).append(tool.name)
     for constraint, names in islice(waiting.items(), _MAX_TOOLS):
         fairly = engine.under((*deployment.fair, constraint), deployment.fair_actions)
         if fairly.is_fair_everywhere and fairly.holds(spec.formula):
             return tuple(names)
     return ()
-
-
-def _not_enabled(deployment: Deployment, tool: Tool) -> Expanded:
-    """No call of the tool is offered: its parameters range as in `semantics.offer`."""
-    formula: Formula = tool.guard
-    for param in reversed(tool.params):
-        finite = deployment.schema.sort(param.sort).values is not None
-        formula = Exists(Binder(param.name, param.sort, declared=finite), formula)
-    return Not(formula)
 
 
 def asks_for_progress(formula: Formula) -> bool:
