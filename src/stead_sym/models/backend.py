@@ -82,3 +82,9 @@ def unforced(
     agreed = next((i for i, (one, other) in pairs if one != other), min(len(tokens), len(choices)))
     other = choices[agreed] if agreed < min(len(tokens), len(choices)) else None
     return Unforced(agreed, len(tokens), other, "" if other is None else spelled(other), logprob)
+
+
+def common_length(left: Tokens, right: Tokens) -> int:
+    """How many tokens two sequences have in common at their beginning."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((i for i, (one, other) in pairs if one != other), min(len(left), len(right)))

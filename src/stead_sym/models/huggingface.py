@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 from stead_sym.agents.records.digest import digest, digest_files
 from stead_sym.agents.records.possible import Tokens
 from stead_sym.agents.records.said import Unforced
-from stead_sym.models.backend import Request, Written, unforced
+from stead_sym.models.backend import Request, Written, common_length, unforced
 from stead_sym.models.engine_options import EngineOptions, at_least_one, refusing
 from stead_sym.models.tokenizer import ChatTokenizer, library, reporting
 
@@ -186,7 +186,7 @@ class HuggingFace:
         run."""
         tokens = (*request.prompt, *request.path)
         base = self._rows.get(request.prompt, self._reference)
-        start = min(_shared(base.tokens, tokens), len(tokens) - 1)
+        start = min(common_length(base.tokens, tokens), len(tokens) - 1)
         return _Job(number, request, tokens, base, start if self._continues else 0)
 
     def _unshared(self, jobs: Sequence[_Job]) -> _Job | None:
@@ -194,7 +194,7 @@ class HuggingFace:
         fresh = [job for job in jobs if job.request.prompt not in self._rows]
         if not fresh or not self._continues:
             return None
-        common = min(_shared(fresh[0].tokens, job.tokens) for job in fresh)
+        common = min(common_length(fresh[0].tokens, job.tokens) for job in fresh)
         covered = min(job.start for job in fresh)
         return fresh[0] if covered < min(common, len(fresh[0].tokens) - 1) // 2 else None
 
@@ -356,9 +356,3 @@ def weights_identity(name: str, revision: str | None) -> dict[str, str]:
             "config": digest((folder / "config.json").read_text(encoding="utf-8")),
         }
     return {"model": name, "revision": revision or "unknown"}
-
-
-def _shared(left: Tokens, right: Tokens) -> int:
-    """How many tokens two sequences have in common at their beginning."""
-    pairs = enumerate(zip(left, right, strict=False))
-    return next((i for i, (one, other) in pairs if one != other), min(len(left), len(right)))

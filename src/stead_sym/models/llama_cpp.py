@@ -26,7 +26,7 @@ from stead_sym.agents.records.digest import digest, digest_file
 from stead_sym.agents.records.possible import Tokens
 from stead_sym.agents.records.said import Unforced
 from stead_sym.errors import InputError, ModelError
-from stead_sym.models.backend import Request, Written, unforced
+from stead_sym.models.backend import Request, Written, common_length, unforced
 from stead_sym.models.catalogue import Say
 from stead_sym.models.chat_template import ChatTemplate
 from stead_sym.models.control_tokens import ControlTokens
@@ -182,11 +182,7 @@ class LlamaCpp:
         """The logits after each of the last ``wanted`` tokens, over the whole vocabulary."""
         self._make_room(len(tokens))
         first = len(tokens) - wanted
-        shared = next(
-            (i for i, (one, other) in enumerate(zip(self._kept, tokens, strict=False)) if one != other),
-            min(len(self._kept), len(tokens)),
-        )
-        start = min(shared, first) // BLOCK * BLOCK
+        start = min(common_length(self._kept, tokens), first) // BLOCK * BLOCK
         self._kept = tokens[:start]
         self._context.memory_seq_rm(0, start, -1)
         for position in range(start, len(tokens), BLOCK):
