@@ -2598,7 +2598,7 @@ MUTATIONS = (
     Mutation(
         "a search that ends at its limit is complete",
         "/analyses/blame.py",
-        "complete and bool(found)",
+        "complete and bool(mends)",
         "complete",
     ),
     Mutation(

@@ -173,29 +173,29 @@ class _Search:
         failing: list[tuple[_Changes, Verification]] = [((), self._result)]
         tried: set[frozenset[tuple[str, DecisionContext, frozenset[Call]]]] = set()
         while failing:
-            found: dict[frozenset[tuple[str, DecisionContext]], tuple[_Changes, bool]] = {}
+            mends: dict[frozenset[tuple[str, DecisionContext]], tuple[_Changes, bool]] = {}
             still: list[tuple[_Changes, Verification]] = []
             all_tried = True
             for changes, result in failing:
                 tried_all, following = self._next(changes, result)
                 all_tried = all_tried and tried_all
                 for more in following:
-                    if _contexts(more) in found or (key := frozenset(map(_key, more))) in tried:
+                    if _contexts(more) in mends or (key := frozenset(map(_key, more))) in tried:
                         continue
                     if self.solved >= self._most_solved:
                         self.limited = True
-                        return tuple(found.values()), complete and bool(found)
+                        return tuple(mends.values()), complete and bool(mends)
                     tried.add(key)
                     variant = self._solve(more, [self._verdict.spec])
                     holds = None if variant is None else _holds(variant, self._verdict.spec)
                     if variant is None or holds is None:
                         all_tried = False  # with more changes it might have an answer
                     elif holds:
-                        found[_contexts(more)] = more, _is_idle(variant)
+                        mends[_contexts(more)] = more, _is_idle(variant)
                     else:
                         still.append((more, variant))
-            if found:
-                return tuple(found.values()), complete
+            if mends:
+                return tuple(mends.values()), complete
             failing = still
             complete = complete and all_tried
         return (), complete
@@ -273,15 +273,15 @@ def _is_idle(result: Verification) -> bool:
 
 def _on_runs(evidence: Evidence, moves: Moves) -> Iterator[Decision]:
     """The decisions that steps of the evidence rest on, each once, in the order of the steps."""
-    found: dict[tuple[str, DecisionContext], Decision] = {}
+    decisions: dict[tuple[str, DecisionContext], Decision] = {}
     for node, run in runs(evidence):
         for state, step in zip(states_along(node.state, run), run.steps, strict=False):
             move = moves(state, step)
             if move.decision is not None and step.actor is not None:
                 canonical = move.decision.canonical
                 decision = Decision(step.actor, canonical, move.decision.selected, move.answer)
-                found.setdefault((step.actor, canonical), decision)
-    yield from found.values()
+                decisions.setdefault((step.actor, canonical), decision)
+    yield from decisions.values()
 
 
 def _taken(result: Verification) -> Iterator[Decision]:

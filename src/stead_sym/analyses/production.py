@@ -181,17 +181,17 @@ class VerifiedAgent:
     def _beyond(self, context: DecisionContext) -> str:
         """The sorts of which the context has more values than any verified context can have, in words; empty
         if none."""
-        found = []
+        exceeding = []
         for sort, active in context.view.active_domain.items():
             more = sorted(self.deployment.outside(sort, active))
             bound = self.deployment.bounds.get(sort, len(more))
             if sort not in self.deployment.unbounded and len(more) > bound:
                 first = ", ".join(one_line(value, _MAX_VALUE_CHARACTERS) for value in more[:3])
                 listed = f"{first}, …" if len(more) > 3 else first
-                found.append(
+                exceeding.append(
                     f"; {len(more)} of sort {sort} besides the constants ({listed}), bound is {bound}"
                 )
-        return "".join(found)
+        return "".join(exceeding)
 
     def _unknown(self, why: str, context: DecisionContext, calls: frozenset[Call] | None) -> Granted:
         shown = f"{len(context.view)} facts, offering {_listed(context.calls)}"
@@ -217,14 +217,14 @@ class VerifiedAgent:
         self, decisions: Iterable[tuple[DecisionContext, frozenset[Call]]]
     ) -> Mapping[LayoutKey, frozenset[Row]]:
         """What may be done in each recorded context, as rows of its quotient."""
-        found: dict[LayoutKey, frozenset[Row]] = {}
+        orbits: dict[LayoutKey, frozenset[Row]] = {}
         for context, selected in decisions:
             if not selected or not selected <= context.calls:
                 raise InputError(f"the report has {_listed(selected)} selected in {context}; restore it")
             placement, rows = self._joint.placed_orbit(context, selected)
-            if found.setdefault(placement.layout.key, rows) != rows:
+            if orbits.setdefault(placement.layout.key, rows) != rows:
                 raise InputError(f"the report has two answers to {context}; restore it")
-        return found
+        return orbits
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,15 +80,15 @@ class Symmetric:
     @property
     def cycles(self) -> str:
         """The automorphism in cycles: `(CASE_1 CASE_2)(TASK_1 TASK_2)`."""
-        left, found = dict(self.automorphism), []
+        unvisited, cycles = dict(self.automorphism), []
         for value in sorted(self.automorphism):
             cycle = []
-            while value in left:
+            while value in unvisited:
                 cycle.append(value)
-                value = left.pop(value)
+                value = unvisited.pop(value)
             if cycle:
-                found.append(f"({' '.join(cycle)})")
-        return "".join(found)
+                cycles.append(f"({' '.join(cycle)})")
+        return "".join(cycles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +126,12 @@ class Symmetry:
     @property
     def differing(self) -> Mapping[str, tuple[SingleChoice, ...]]:
         """The specifications whose verdict some single choice changes, with these choices."""
-        found = {
+        differing = {
             name: tuple(choice for choice in self.choices if choice.holds.get(name) is not verdict.holds)
             for name, verdict in self.result.verdicts.items()
             if name not in self.kept
         }
-        return {name: choices for name, choices in found.items() if choices}
+        return {name: choices for name, choices in differing.items() if choices}
 
 
 def symmetry(
@@ -164,15 +164,15 @@ def symmetry(
         return Symmetry(result, (), dict(_kept(deployment, asked, result, False)))
     options = Options("explicit", max_states=max_states, findings=False)
     result = verified(deployment, given, specs, options, progress=progress)
-    found = tuple(_symmetric(deployment, result, wrappers))
+    contexts = tuple(_symmetric(deployment, result, wrappers))
     assert isinstance(result.engine, ExplicitEngine), "it was asked for"
-    kept = dict(_kept(deployment, asked, result, any(one.orbits for one in found)))
+    kept = dict(_kept(deployment, asked, result, any(one.orbits for one in contexts)))
     open_specs = [spec for spec in asked if spec.name not in kept]
     if not open_specs:
-        return Symmetry(result, found, kept)
+        return Symmetry(result, contexts, kept)
     graph, restriction = result.engine.graph, result.restriction
     alike = orbits(graph, result.moves.wrappers)
-    choosing = {(one.agent, one.context): one for one in found if one.orbits}
+    choosing = {(one.agent, one.context): one for one in contexts if one.orbits}
     plans = [*single_choices({place: max(map(len, one.orbits)) for place, one in choosing.items()})]
     choices: list[SingleChoice] = []
     for places, rank in plans[:most_choices]:
@@ -181,7 +181,7 @@ def symmetry(
         single = ExplicitConstrained(Labelling(chosen(graph, alike, places, rank), restriction))
         holds = {spec.name: answer(single, spec.formula).holds for spec in open_specs}
         choices.append(SingleChoice(tuple(choosing[place] for place in places), rank, holds))
-    return Symmetry(result, found, kept, tuple(choices), max(0, len(plans) - most_choices))
+    return Symmetry(result, contexts, kept, tuple(choices), max(0, len(plans) - most_choices))
 
 
 # the contexts
@@ -275,8 +275,8 @@ def _separations(
 
 
 def _remedy(deployment: Deployment, separations: Sequence[Separation], sorts: Collection[str]) -> str:
-    told = [f"{one.relation} (in {one.states} of {one.of} states)" for one in separations]
-    parts = [f"show {' or '.join(told)}"] if told else []
+    relations = [f"{one.relation} (in {one.states} of {one.of} states)" for one in separations]
+    parts = [f"show {' or '.join(relations)}"] if relations else []
     if not any(one.states == one.of for one in separations):
         listed = " and ".join(sorted(sorts))
         makers = [

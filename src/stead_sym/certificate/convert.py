@@ -29,11 +29,11 @@ class Sets:
 
     def number(self, function: Bdd) -> int:
         """The number of a set that is read within R."""
-        found = self._numbers.get(int(function))
-        if found is None:
-            found = self._numbers[int(function)] = len(self.functions)
+        number = self._numbers.get(int(function))
+        if number is None:
+            number = self._numbers[int(function)] = len(self.functions)
             self.functions.append(function)
-        return found
+        return number
 
 
 class Converter:
@@ -118,9 +118,9 @@ class Converter:
             return TRUE
         if function == self.manager.false:
             return FALSE
-        known = self._known.get(int(function))
-        if known is not None:
-            return known[1]
+        converted = self._known.get(int(function))
+        if converted is not None:
+            return converted[1]
         level = function.level
         field = self._field_at.get(level)
         if field is None:
@@ -143,9 +143,9 @@ class Converter:
         if place == len(self._by_place):
             return TRUE
         key = int(function), place
-        known = self._exact.get(key)
-        if known is not None:
-            return known[1]
+        converted = self._exact.get(key)
+        if converted is not None:
+            return converted[1]
         field = self._by_place[place]
         by_code = self._by_code(function, field)
         result = self._exactly(by_code[0], place + 1)

@@ -41,13 +41,13 @@ class Diagrams:
     def build(self, manager: Manager) -> list[Bdd]:
         """The functions of the roots, in a manager that has the variables."""
         variables = [manager.var(name) for name in self.order]
-        known = [manager.false, manager.true]  # by number; there is no 0
+        functions = [manager.false, manager.true]  # by number; there is no 0
 
         def function(reference: int) -> Bdd:
-            return known[reference] if reference > 0 else ~known[-reference]
+            return functions[reference] if reference > 0 else ~functions[-reference]
 
         for level, low, high in self.nodes:
-            known.append(manager.ite(variables[level], function(high), function(low)))
+            functions.append(manager.ite(variables[level], function(high), function(low)))
         return [function(root) for root in self.roots]
 
 
@@ -66,11 +66,11 @@ class Table:
         if high < 0:
             return -self.node(level, -low, -high)
         key = (level, low, high)
-        found = self._known.get(key)
-        if found is None:
+        number = self._known.get(key)
+        if number is None:
             self.nodes.append(key)
-            found = self._known[key] = len(self.nodes) + 1
-        return found
+            number = self._known[key] = len(self.nodes) + 1
+        return number
 
 
 def write_diagrams(path: Path, diagrams: Diagrams) -> None:

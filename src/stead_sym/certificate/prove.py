@@ -152,9 +152,9 @@ class Prover:
 
     def _rings(self, pairs: Pairs, f: Bdd, target: Bdd) -> tuple[int, ...]:
         """T_i = f ∩ pre(T_{i−1}) without what was found before, from T_0 = ``target`` on."""
-        found, last, rings = target, target, list[int]()
-        while (last := f & pairs.relation.preimage(last) & ~found) != self.manager.false:
-            found = found | last
+        reaching, last, rings = target, target, list[int]()
+        while (last := f & pairs.relation.preimage(last) & ~reaching) != self.manager.false:
+            reaching = reaching | last
             rings.append(self.sets.number(last))
         return tuple(rings)
 
@@ -165,17 +165,17 @@ class Prover:
 
     def _leaving(self, pairs: Pairs, f: Bdd) -> Bound:
         """What cannot stay in f, step by step."""
-        left, steps = f, list[Leave]()
+        staying, steps = f, list[Leave]()
         false = self.manager.false
         while True:
-            before = left
-            while (gone := left & ~pairs.relation.preimage(left)) != false:
+            before = staying
+            while (gone := staying & ~pairs.relation.preimage(staying)) != false:
                 steps.append(Leave(self.sets.number(gone)))
-                left = left & ~gone
+                staying = staying & ~gone
             for number, constraint in enumerate(self.checker.constraints):
-                near = pairs.relation.reaching(left & constraint, left)
-                if (gone := left & ~pairs.relation.preimage(near)) != false:
+                near = pairs.relation.reaching(staying & constraint, staying)
+                if (gone := staying & ~pairs.relation.preimage(near)) != false:
                     steps.append(Leave(self.sets.number(gone), number, self.sets.number(near)))
-                    left = left & ~gone
-            if left == before:
+                    staying = staying & ~gone
+            if staying == before:
                 return Leaving(tuple(steps))

@@ -63,14 +63,14 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     why = uncertifiable(result)
     if engine is None or why:
         raise InputError(f"no certificate can be written: {why}")
-    known = {name: v for name, v in result.verdicts.items() if v.holds is not None}
+    decided = {name: v for name, v in result.verdicts.items() if v.holds is not None}
     engine.meets_contexts(None)
     model, deployment = engine.checker.model, result.deployment
     sets = Sets()
     prover = Prover(engine.checker, sets)
     written = _without_questions(deployment)
     claims = []
-    for name, verdict in known.items():
+    for name, verdict in decided.items():
         assert verdict.holds is not None
         formula = deployment.spec(name).formula
         proof, bounds = prover.prove(formula, verdict.holds)

@@ -153,9 +153,9 @@ def _contexts(
     """The contexts to audit, by number: the one asked for, or all in which there is a choice."""
     start = deployment.init
     offered = offer(deployment, start, role)
-    known = {0: DecisionContext(view(deployment, start, role), offered)} if offered else {}
-    if number == 0 and known:
-        return known
+    initial = {0: DecisionContext(view(deployment, start, role), offered)} if offered else {}
+    if number == 0 and initial:
+        return initial
     agents: dict[str, AgentLike] = dict.fromkeys((agent.name for agent in deployment.agents), ANY)
     agents[role.name] = model
     result = verify(deployment, agents, ())
@@ -163,7 +163,7 @@ def _contexts(
         said = f"only contexts met before `{result.broken.claim}` was broken are audited"
         print(f"stead-sym: {said}", file=sys.stderr)
     decided = result.agents[role.name].decisions
-    contexts = known | dict(enumerate((context for context, _ in decided), 1))
+    contexts = initial | dict(enumerate((context for context, _ in decided), 1))
     if number is None:
         return {n: context for n, context in contexts.items() if len(context.calls) > 1}
     if number not in contexts:

@@ -121,21 +121,21 @@ def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
     """Report what was known when the run was ended."""
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
     error = Undecided(f"unknown: {ended.reason}; {reached}")
-    known = ended.kept[-1] if ended.kept and "text" in ended.kept[-1] and not ended.printing else None
-    if known is None:
+    report = ended.kept[-1] if ended.kept and "text" in ended.kept[-1] and not ended.printing else None
+    if report is None:
         print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts)
     elif options.json:
-        data = known["data"]
+        data = report["data"]
         assert isinstance(data, dict), "the child reports data where it is asked for it"
         print(json.dumps({**data, "stopped": ended.reason}, indent=2))
         print(f"stead-sym: {error}", file=sys.stderr)
     else:
-        console_on(sys.stdout).file.write(str(known["text"]))
+        console_on(sys.stdout).file.write(str(report["text"]))
         print(f"stead-sym: {error}", file=sys.stderr)
     sys.stdout.flush()
     if ended.interrupted:
         raise KeyboardInterrupt
-    return 1 if known is not None and known["status"] == 1 else error.exit_status
+    return 1 if report is not None and report["status"] == 1 else error.exit_status
 
 
 def _status(found: Deepening) -> int:

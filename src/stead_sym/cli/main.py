@@ -121,13 +121,13 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Arguments that are not recognised are reported by the subcommand that they were given to."""
-        found, left = super().parse_known_args(args, namespace)
-        if left and self._subparsers is None:
+        parsed, unrecognized = super().parse_known_args(args, namespace)
+        if unrecognized and self._subparsers is None:
             from stead_sym.logic.names import nearest
 
-            hint = nearest(left[0].partition("=")[0], self._option_string_actions, "")
-            self.error(f"unrecognized arguments: {' '.join(left)}{f' ({hint})' if hint else ''}")
-        return found, left
+            hint = nearest(unrecognized[0].partition("=")[0], self._option_string_actions, "")
+            self.error(f"unrecognized arguments: {' '.join(unrecognized)}{f' ({hint})' if hint else ''}")
+        return parsed, unrecognized
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{_with_hint(message)}; see `{self.prog} --help`")

@@ -42,8 +42,8 @@ _KIND = re.compile(r"(?:\w+=)?(any$|python:|openai:)")
 def kind_of(word: str) -> str:
     """The kind of agent that a word names, with or without `AGENT=` before it: `any`, `python`, `openai`, or
     `model` for every other backend."""
-    found = _KIND.match(word)
-    return found[1].rstrip(":") if found else "model"
+    match = _KIND.match(word)
+    return match[1].rstrip(":") if match else "model"
 
 
 def keeps_answers(word: str) -> bool:

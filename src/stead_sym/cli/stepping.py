@@ -62,15 +62,15 @@ class Stepper:
         """What could happen in the state: the calls of each agent, those that it may make first, then the
         events. Raises what the agents raise where one cannot decide."""
         state = self.state
-        found = []
+        calls = []
         for role in self.deployment.agents:
             offered = offer(self.deployment, state, role)
             decided = self._moves.decided(state, role)
             selected = offered if decided is None else decided[0].calls
-            found += [self._choice(role.name, call, call in selected) for call in sorted(offered)]
-        found.sort(key=lambda choice: not choice.selected)
+            calls += [self._choice(role.name, call, call in selected) for call in sorted(offered)]
+        calls.sort(key=lambda choice: not choice.selected)
         events = (self._choice(None, call, True) for call in sorted(enabled(self.deployment, state)))
-        return (*found, *events)
+        return (*calls, *events)
 
     def _choice(self, actor: str | None, call: Call, selected: bool) -> Choice:
         return Choice(actor, call, selected, self._moves.after(self.state, call))

@@ -84,7 +84,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     """Which file it is, when it was written, and its size; None while it is not there, as when an editor
     replaces it."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size

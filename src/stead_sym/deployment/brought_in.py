@@ -61,12 +61,12 @@ class _Scope:
 def columns_bounded(formula: Formula, old: frozenset[str], schema: Schema) -> Mapping[Column, Sources]:
     """The sources of new values in each column of D' for which the formula bounds them; ``old`` are the free
     variables with values in ad(D)."""
-    found: dict[Column, Sources] = {}
+    bounded: dict[Column, Sources] = {}
     while True:  # a column by what is known of others before, so that no two of them are each other's reason
-        columns = _Shape(schema, found).columns(formula, _Scope(old, {}))
-        if columns.keys() <= found.keys():
-            return found
-        found = {**columns, **found}
+        columns = _Shape(schema, bounded).columns(formula, _Scope(old, {}))
+        if columns.keys() <= bounded.keys():
+            return bounded
+        bounded = {**columns, **bounded}
 
 
 class _Shape:
@@ -94,9 +94,11 @@ class _Shape:
             case Implies(left, right):
                 return self.columns(Or((Not(left), right)), scope)
             case Or(parts):
-                found = [self.columns(part, scope) for part in parts]
-                common = set(found[0]).intersection(*found[1:]) if found else set[Column]()
-                return {column: _union(one[column] for one in found) for column in common}
+                alternatives = [self.columns(part, scope) for part in parts]
+                common = (
+                    set(alternatives[0]).intersection(*alternatives[1:]) if alternatives else set[Column]()
+                )
+                return {column: _union(one[column] for one in alternatives) for column in common}
             case Same(relation) | Empty(relation):
                 return {(relation, place): {} for place in range(len(self._sorts[relation]))}
             case Exists(binder, body):
@@ -119,7 +121,7 @@ class _Shape:
         for name in names:
             scope = scope.without(name)
         parts = list(_disjuncts(clause))
-        found: dict[Column, Sources] = {}
+        bounded: dict[Column, Sources] = {}
         for number, part in enumerate(parts):
             match part:
                 case Not(Atom(relation, args, True)):
@@ -131,8 +133,8 @@ class _Shape:
                         assert isinstance(term, Var)
                         sources = _every(self._located(other, term.name, scope) for other in rest)
                         if sources is not None:
-                            found[relation, place] = sources
-        return found
+                            bounded[relation, place] = sources
+        return bounded
 
     def _located(self, f: Formula, name: str, scope: _Scope) -> Sources | None:
         """The sources that f leaves for the value of a variable; None where it leaves any value."""
@@ -144,10 +146,10 @@ class _Shape:
                     if one == Var(name) and isinstance(other, Var) and other.name in scope.some:
                         return {scope.some[other.name]: 1}
             case And(parts):
-                known = [
+                bounds = [
                     sources for part in parts if (sources := self._located(part, name, scope)) is not None
                 ]
-                return min(known, key=lambda sources: sum(sources.values()), default=None)
+                return min(bounds, key=lambda sources: sum(sources.values()), default=None)
             case Or(parts):
                 return _every(self._located(part, name, scope) for part in parts)
             case Atom(relation, args, True) if Var(name) in args:
@@ -219,8 +221,8 @@ def _disjuncts(f: Formula, positive: bool = True) -> Iterator[Formula]:
 
 def _every(sources: Iterable[Sources | None]) -> Sources | None:
     """The sources of all alternatives; None where one of them leaves any value."""
-    known = list(sources)
-    return None if None in known else _union(one for one in known if one is not None)
+    alternatives = list(sources)
+    return None if None in alternatives else _union(one for one in alternatives if one is not None)
 
 
 def _union(sources: Iterable[Sources]) -> Sources:

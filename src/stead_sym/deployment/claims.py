@@ -113,15 +113,15 @@ def counted_outside(
 def _key(deployment: Deployment, relation: Relation) -> Formula:
     """∀ x, y, y'. P(x, y) ∧ P(x, y') → y = y', the keys of P being x."""
     taken = set(deployment.sort_of_constant)
-    left: list[str] = []
+    others: list[str] = []
     right: list[str] = []
     for column in range(relation.arity):
-        left.append(fresh_name(f"x{column + 1}", taken))
-        right.append(left[-1] if column in relation.keys else fresh_name(f"y{column + 1}", taken))
-    both = And((_atom(relation, left), _atom(relation, right)))
-    equal = conjunction(tuple(Equal(Var(x), Var(y)) for x, y in zip(left, right, strict=True) if x != y))
+        others.append(fresh_name(f"x{column + 1}", taken))
+        right.append(others[-1] if column in relation.keys else fresh_name(f"y{column + 1}", taken))
+    both = And((_atom(relation, others), _atom(relation, right)))
+    equal = conjunction(tuple(Equal(Var(x), Var(y)) for x, y in zip(others, right, strict=True) if x != y))
     formula: Formula = Implies(both, equal)
-    sorts = dict(zip((*left, *right), (*relation.sorts, *relation.sorts), strict=True))
+    sorts = dict(zip((*others, *right), (*relation.sorts, *relation.sorts), strict=True))
     for name, sort in reversed(sorts.items()):
         formula = Forall(Binder(name, sort), formula)
     return formula

@@ -47,13 +47,13 @@ def initial_states(
         *_by_keys(deployment, ground),
         ground(_of_successor(deployment.initially.where), {}),
     )
-    found = tuple(
+    states = tuple(
         Instance(deployment.schema, frozenset(facts[atom] for atom in model))
         for model in islice(models(admitted, tuple(facts)), most)
     )
-    if not found:
+    if not states:
         raise no_initial_state(deployment)
-    return found
+    return states
 
 
 def is_initial(deployment: Deployment, state: Instance) -> bool:

@@ -90,13 +90,13 @@ Questions: TypeAlias = Mapping[tuple[str, int], Asked]
 
 def questions(deployment: Deployment) -> Questions:
     """The questions about all tools and events of a deployment."""
-    found: dict[tuple[str, int], Asked] = {}
+    by_alternative: dict[tuple[str, int], Asked] = {}
     if deployment.bounds:
         for tool in deployment.tools_and_events:
             for number, effect in enumerate(tool.effects):
                 if effect.is_ensure and (about := asked(deployment, tool, effect)) != Asked({}):
-                    found[tool.name, number] = about
-    return MappingProxyType(found)
+                    by_alternative[tool.name, number] = about
+    return MappingProxyType(by_alternative)
 
 
 def asked(deployment: Deployment, tool: Tool, effect: Effect) -> Asked:
@@ -133,14 +133,14 @@ def asked(deployment: Deployment, tool: Tool, effect: Effect) -> Asked:
 
 def _bounded(deployment: Deployment, sort: str, columns: Mapping[tuple[str, int], Sources]) -> int | None:
     """n_S: the most new values of the sort in D', None where its shape does not say."""
-    found: dict[Formula | str, int] = {}
+    sources: dict[Formula | str, int] = {}
     for relation in deployment.schema.relations:
         for place, own in enumerate(relation.sorts):
             if own == sort:
                 if (relation.name, place) not in columns:
                     return None
-                found |= columns[relation.name, place]
-    return sum(found.values())
+                sources |= columns[relation.name, place]
+    return sum(sources.values())
 
 
 def _sufficient(

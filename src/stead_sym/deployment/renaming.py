@@ -35,12 +35,12 @@ class Naming:
     def state(self, state: Instance) -> None:
         """Name the values of a state: next those of the least fact by relation and arguments, where
         constants come first, then what is named, in that order, then what is not."""
-        left = [fact for fact in state.facts - self._seen if self._unnamed(fact.args)]
+        unnamed = [fact for fact in state.facts - self._seen if self._unnamed(fact.args)]
         self._seen |= state.facts
-        while left:
-            fact = min(left, key=lambda one: (one.relation, *map(self._rank, one.args)))
+        while unnamed:
+            fact = min(unnamed, key=lambda one: (one.relation, *map(self._rank, one.args)))
             self._name(fact.args, state.schema.relation(fact.relation).sorts)
-            left = [one for one in left if self._unnamed(one.args)]
+            unnamed = [one for one in unnamed if self._unnamed(one.args)]
 
     def step(self, step: Step) -> None:
         """Name the values of a call, then those of the state after it."""
@@ -65,11 +65,11 @@ class Naming:
 
 def naming(deployment: Deployment, kept: frozenset[Value], run: Trace) -> Naming:
     """The naming of the values that appear in a run."""
-    found = Naming(deployment, kept)
-    found.state(run.start)
+    renaming = Naming(deployment, kept)
+    renaming.state(run.start)
     for step in run.steps:
-        found.step(step)
-    return found
+        renaming.step(step)
+    return renaming
 
 
 def named_run(

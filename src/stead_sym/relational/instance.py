@@ -137,10 +137,10 @@ def relation_of(fact: Fact, schema: Schema) -> Relation:
 
 def broken_keys(schema: Schema, facts: Iterable[Fact]) -> Iterator[tuple[Fact, Fact]]:
     """Pairs of different facts with the same key, of relations that declare one."""
-    found: dict[tuple[str, tuple[Value, ...]], Fact] = {}
+    first_with_key: dict[tuple[str, tuple[Value, ...]], Fact] = {}
     for fact in facts:
         relation = schema.relation(fact.relation)
         if relation.keys:
-            first = found.setdefault((fact.relation, relation.key(fact.args)), fact)
+            first = first_with_key.setdefault((fact.relation, relation.key(fact.args)), fact)
             if first != fact:
                 yield first, fact

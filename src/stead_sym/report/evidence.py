@@ -280,7 +280,7 @@ class _Taken:
 
 def _decisions(shown: Outline, moves: MovesOf) -> Iterable[tuple[int, _Taken]]:
     """The decisions on the runs, numbered from 1 in the order in which they are taken."""
-    found: dict[tuple[str, Instance, frozenset[Call]], _Taken] = {}
+    taken: dict[tuple[str, Instance, frozenset[Call]], _Taken] = {}
     for run in shown.runs:
         for state, leg in zip(run.states, run.legs, strict=False):
             move = moves(state, leg.step)
@@ -288,9 +288,9 @@ def _decisions(shown: Outline, moves: MovesOf) -> Iterable[tuple[int, _Taken]]:
                 continue
             context = move.decision.canonical
             key = actor_word(leg.step), context.view, context.calls
-            at = found[key].at if key in found else ()
-            found[key] = _Taken(key[0], move, (*at, (leg.node, leg.index, move.decision)))
-    return enumerate(found.values(), 1)
+            at = taken[key].at if key in taken else ()
+            taken[key] = _Taken(key[0], move, (*at, (leg.node, leg.index, move.decision)))
+    return enumerate(taken.values(), 1)
 
 
 def _decision(shown: Outline, number: int, taken: _Taken, *, prompts: bool) -> RenderableType:

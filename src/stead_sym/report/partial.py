@@ -69,14 +69,14 @@ def message(
 
 def known_verdicts(messages: Iterable[Mapping[str, Json]], reason: str) -> tuple[KnownVerdict, ...]:
     """The verdicts that the messages pass on; ``reason`` says why there is none for the others."""
-    found: list[KnownVerdict] = []
+    verdicts: list[KnownVerdict] = []
     for sent in messages:
-        known = KnownVerdict(**sent)  # type: ignore[arg-type]  # what `message` made
-        if not known.established:
+        verdict = KnownVerdict(**sent)  # type: ignore[arg-type]  # what `message` made
+        if not verdict.established:
             missing = f"not reached: {reason}"
-            known = KnownVerdict(known.spec, False, missing, "", {**known.data, "reason": missing})
-        found.append(known)
-    return tuple(found)
+            verdict = KnownVerdict(verdict.spec, False, missing, "", {**verdict.data, "reason": missing})
+        verdicts.append(verdict)
+    return tuple(verdicts)
 
 
 def print_known(verdicts: Sequence[KnownVerdict], console: Console, *, quiet: bool) -> None:

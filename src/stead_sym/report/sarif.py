@@ -37,12 +37,12 @@ class _Result(NamedTuple):
 
 def sarif_data(result: Verification, version: str) -> dict[str, Json]:
     """The log of a verification by stead-sym of that ``version``."""
-    found = [
+    results = [
         *(_verdict(verdict, result.agent, result.place(name)) for name, verdict in result.verdicts.items()),
         *map(_finding, result.findings),
         *(_finding(one.finding)._replace(accepted=one.reason) for one in result.accepted),
     ]
-    return _log([one for one in found if one is not None], version)
+    return _log([one for one in results if one is not None], version)
 
 
 def sarif_findings(findings: Iterable[Finding], version: str) -> dict[str, Json]:

@@ -19,15 +19,15 @@ from stead_sym.logic.syntax import And, Expanded, Globally, Not, is_temporal
 def watching(specs: Iterable[Spec], refuted: Callable[[Spec, Evidence], None]) -> Watch:
     """What an engine calls as it goes: ``refuted`` is told each specification of which some invariant is
     false in a state that was reached, once."""
-    left = [(spec, tuple(_invariants(spec.formula))) for spec in specs]
+    open_specs = [(spec, tuple(_invariants(spec.formula))) for spec in specs]
 
     def look(reaching: Reaching) -> None:
-        for spec, invariants in tuple(left):
+        for spec, invariants in tuple(open_specs):
             run = next(filter(None, (reaching(Not(body)) for body in invariants)), None)
             if run is not None:
                 evidence = refutation(spec.formula, run)
                 assert evidence is not None, f"the run does not show that {spec.name} fails"
-                left.remove((spec, invariants))
+                open_specs.remove((spec, invariants))
                 refuted(spec, evidence)
 
     return look

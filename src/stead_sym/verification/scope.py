@@ -182,7 +182,7 @@ def _another(deployment: Deployment, tool: Tool) -> Formula:
 def _wider(wrapper: CanonicalWrapper) -> Iterator[Wider]:
     name = wrapper.agent.name
     answers = recorded_answers(wrapper.agent, wrapper.decisions)
-    weighed, told = weight(answers), repeated(answers)
+    weighed, answered = weight(answers), repeated(answers)
     if weighed is not None and any(len(answer.selected) > 1 for answer in weighed.answers):
         within = any(isinstance(answer.rule, Greedy) for answer in weighed.answers)
         some = (
@@ -190,7 +190,7 @@ def _wider(wrapper: CanonicalWrapper) -> Iterator[Wider]:
         )
         every = "every choice" if within else "every answer"
         yield Wider(some, every, "ask for what all of them do, or verify greedy decoding without a tolerance")
-    if told is not None and told.samples > 1 and told.divided:
+    if answered is not None and answered.samples > 1 and answered.divided:
         yield Wider(
             f"some of the different answers of {name} to one question",
             "every answer",
@@ -201,11 +201,11 @@ def _wider(wrapper: CanonicalWrapper) -> Iterator[Wider]:
 def _narrower(wrapper: CanonicalWrapper) -> Iterator[Narrower]:
     name = wrapper.agent.name
     answers = recorded_answers(wrapper.agent, wrapper.decisions)
-    weighed, told = weight(answers), repeated(answers)
+    weighed, answered = weight(answers), repeated(answers)
     if weighed is not None and weighed.sampling is not None and (weighed.covered or 0.0) < 1.0:
         least = weighed.sampling.least
         yield Narrower(f"calls that {name} samples with a probability below {least:g} are left out")
-    if told is not None and told.samples > 1:
+    if answered is not None and answered.samples > 1:
         open_ = [asked(answer) for answer in _with_a_choice(wrapper, answers)]
         if open_:
             yield Narrower(missed(name, min(open_), len(open_)))

@@ -63,14 +63,14 @@ def _alike(
     wrapper: CanonicalWrapper,
 ) -> Mapping[Value, str]:
     """The values that stand at one place of calls with one tool, where these differ, with their sorts."""
-    found: dict[Value, str] = {}
+    sorts: dict[Value, str] = {}
     params = {tool.name: tool.params for tool in wrapper.tools}
     for tool in sorted({call.tool for call in possible - selected}):
         calls = sorted(call for call in possible if call.tool == tool)
         for param, values in zip(params[tool], zip(*(call.args for call in calls), strict=True), strict=True):
             if len(set(values)) > 1:
-                found.update((value, param.sort) for value in sorted(values))
-    return found
+                sorts.update((value, param.sort) for value in sorted(values))
+    return sorts
 
 
 def _remedy(deployment: Deployment, role: AgentRole, alike: Mapping[Value, str]) -> str:

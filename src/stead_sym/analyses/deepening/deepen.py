@@ -338,8 +338,8 @@ class _Run:
     def further(self) -> bool:
         """Look for what holds for every number of records in parts on the next number of values, if there is
         one."""
-        left = [name for name, found in self._found.items() if found.verdict.holds is None]
-        for name, shown in self._every_number.further(left).items():
+        undecided = [name for name, found in self._found.items() if found.verdict.holds is None]
+        for name, shown in self._every_number.further(undecided).items():
             holds = self._verdict(name, True, scope=shown.scope)
             self._found[name] = Found(holds, every_number=shown)
         return self._every_number.is_open
@@ -392,12 +392,12 @@ class _Run:
         self._runs = {sort: run for sort, run in self._runs.items() if sort in exceeded}
         for sort, run in self._runs.items():
             if sort not in self._growths and (part.bounds[sort] >= _ROUNDS_BEFORE_LOOP or final):
-                found = growth(part.whole, self._wrappers, run, sort)
-                if found is not None:
-                    self._growths[sort] = found
-        known = frozenset(self._growths)
-        if known and known == frozenset(exceeded) and known != self._sought:
-            self._sought = known
+                loop = growth(part.whole, self._wrappers, run, sort)
+                if loop is not None:
+                    self._growths[sort] = loop
+        growing = frozenset(self._growths)
+        if growing and growing == frozenset(exceeded) and growing != self._sought:
+            self._sought = growing
             self._remedy = remedy(self._deployment, self._wrappers, tuple(self._growths.values()))
 
     def result(self, *, final: bool = False) -> Deepening:
@@ -405,13 +405,13 @@ class _Run:
         last = self.rounds[-1]
         if final:
             self._explain(self._part(last.bounds), final=True)
-        found = {name: self._said(one, last) for name, one in self._found.items()}
+        by_spec = {name: self._said(one, last) for name, one in self._found.items()}
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
         return Deepening(
             self._deployment,
             named(names),
             tuple(self.rounds),
-            MappingProxyType(found),
+            MappingProxyType(by_spec),
             self._limit,
             time.perf_counter() - self._started,
             MappingProxyType(dict(self._growths)),

@@ -241,7 +241,7 @@ def _one_past(deployment: Deployment, bounds: Bounds, leaps: Atom, effect: Effec
 def _active_after(deployment: Deployment, sort: str, variable: Var) -> Formula:
     """The value is in some fact of D'."""
     taken = {variable.name, *deployment.sort_of_constant}
-    found: list[Formula] = []
+    facts: list[Formula] = []
     for relation in deployment.schema.relations:
         for place, own in enumerate(relation.sorts):
             if own != sort:
@@ -252,8 +252,8 @@ def _active_after(deployment: Deployment, sort: str, variable: Var) -> Formula:
             for k, name in reversed(tuple(enumerate(others))):
                 if k != place:
                     fact = Exists(Binder(name, relation.sorts[k]), fact)
-            found.append(fact)
-    return disjunction(tuple(found))
+            facts.append(fact)
+    return disjunction(tuple(facts))
 
 
 @dataclass(frozen=True, slots=True)

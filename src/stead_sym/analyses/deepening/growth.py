@@ -85,17 +85,17 @@ def growth(deployment: Deployment, wrappers: Wrappers, run: Trace, sort: str) ->
     """
     sizes = [_size(deployment, state, sort) for state in run.states]
     search = _Search(deployment, wrappers, sort)
-    found = _repeated(run, sizes) or search.prolonged(run, sizes)
-    if found is None:
+    shown_loop = _repeated(run, sizes) or search.prolonged(run, sizes)
+    if shown_loop is None:
         return None
-    shown, enters, length, rounds = found
+    shown, enters, length, rounds = shown_loop
     search.check(shown)
     states = shown.states[enters : enters + length + 1]
     sources: Counter[str] = Counter()
     for (before, after), step in zip(pairwise(states), shown.steps[enters:], strict=False):
         new = after.active_domain[sort] - before.active_domain[sort]
         sources[step.call.tool] += len(new)
-    left = {
+    behind = {
         relation.name: more
         for relation in deployment.schema.relations
         if sort in relation.sorts
@@ -103,11 +103,11 @@ def growth(deployment: Deployment, wrappers: Wrappers, run: Trace, sort: str) ->
     }
     removers = {
         name: tuple(tool.name for tool in deployment.tools_and_events if _deletes(tool, name))
-        for name in left
+        for name in behind
     }
     gained = _size(deployment, states[-1], sort) - _size(deployment, states[0], sort)
     brought = {tool: number for tool, number in sources.items() if number}
-    return Growth(sort, shown, enters, length, rounds, gained, brought, left, removers)
+    return Growth(sort, shown, enters, length, rounds, gained, brought, behind, removers)
 
 
 _Loop = tuple[Trace, int, int, int]

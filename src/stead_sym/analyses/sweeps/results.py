@@ -35,8 +35,8 @@ class Results:
 
     def lasting(self, run: Run) -> Result | None:
         """The result of a run that need not be done again."""
-        found = self.known.get(run.key)
-        return found if found is not None and found.outcome in LASTING else None
+        result = self.known.get(run.key)
+        return result if result is not None and result.outcome in LASTING else None
 
     def add(self, run: Run, result: Result) -> None:
         """Keep a result."""
@@ -70,10 +70,10 @@ def results_in(path: Path | None) -> Iterator[Results]:
             raise InputError(f"{path}: another sweep writes its results there; name another file") from None
         file.seek(0)
         text = file.read()
-        known = dict(_lines(text, path))
+        earlier = dict(_lines(text, path))
         if text and not text.endswith("\n"):
             file.write("\n")
-        yield Results(file, known)
+        yield Results(file, earlier)
 
 
 def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
@@ -83,10 +83,10 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
         if not line:
             continue
         try:
-            found = json.loads(line)
-            if found["format"] != FORMAT:
-                raise ValueError(found["format"])
-            yield found["key"], convert(found["result"], Result)
+            record = json.loads(line)
+            if record["format"] != FORMAT:
+                raise ValueError(record["format"])
+            yield record["key"], convert(record["result"], Result)
         except (ValueError, KeyError, TypeError, ValidationError):
             # A line that was cut off when the machine stopped has a later one behind it by now, or none.
             if line.startswith('{"format": "stead-sym sweep') or '{"format": "stead-sym sweep'.startswith(

@@ -177,7 +177,7 @@ def _workers(executor: Executor | Callable[[], Executor] | None, workers: int | 
 
 def _carried_out(runs: list[Run], pool: _Workers, store: str | None, tries: int) -> Iterator[Row]:
     """The rows as they come."""
-    left = dict.fromkeys((run.key for run in runs), tries)
+    tries_left = dict.fromkeys((run.key for run in runs), tries)
     waiting = list(runs)
     going: dict[Future[Result], Run] = {}
     while waiting or going:
@@ -195,8 +195,8 @@ def _carried_out(runs: list[Run], pool: _Workers, store: str | None, tries: int)
             run = going.pop(future)
             result, breaks = _result(future)
             broken = broken or breaks
-            left[run.key] -= 1
-            if result.outcome == "lost" and left[run.key]:
+            tries_left[run.key] -= 1
+            if result.outcome == "lost" and tries_left[run.key]:
                 waiting.append(run)
             else:
                 yield Row(run, result)

@@ -197,7 +197,7 @@ class Bounding:
 
     def _reaching(self, pairs: Pairs, f: Bdd, target: Bdd, rings: Sequence[Set], place: str) -> Bdd:
         """⋃ T_i, for T_0 = target and T_i ⊆ f ∩ pre(T_{i−1})."""
-        found = last = target
+        reaching = last = target
         for number, ring in enumerate(rings, 1):
             members = self._set(pairs, ring, place)
             step = f & pairs.preimage(last)
@@ -205,8 +205,8 @@ class Bounding:
                 members, step, f"each member of ring {number} has a step to the one before", place
             )
             last = members
-            found = found | members
-        return found
+            reaching = reaching | members
+        return reaching
 
     def _globally(self, pairs: Pairs, f: Bdd, at: Address, lower: bool) -> Bdd:
         """⟦EG f⟧"""
@@ -236,8 +236,8 @@ class Bounding:
                     if step.constraint is None or step.closed is None:
                         ahead = left
                     else:
-                        known = step.constraint < len(self.fairness.constraints)
-                        self.ledger.true(known, "the constraint is one of the deployment", place)
+                        exists = step.constraint < len(self.fairness.constraints)
+                        self.ledger.true(exists, "the constraint is one of the deployment", place)
                         ahead = self._set(pairs, step.closed, place)
                         constraint = self.fairness.constraints[step.constraint]
                         self.ledger.within(

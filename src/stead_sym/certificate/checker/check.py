@@ -266,7 +266,7 @@ class Checker:
         if not constraints:
             return Fairness((), self.reached, self.reached)
         everything = Fairness(constraints, self.reached, self.reached)
-        found: dict[str, Bdd] = {}
+        bounds: dict[str, Bdd] = {}
         pairs = self.steps.pairs(())
         bounding = Bounding("fair", {}, self.set, self.formulas, self.steps, everything, self.ledger)
         for side, kind in (("lower", Staying), ("upper", Leaving)):
@@ -275,9 +275,9 @@ class Checker:
                 raise CertificateRejected(
                     "the certificate has the states from which a fair run starts", f"fair {side}"
                 )
-            found[side] = bounding.globally(pairs, self.reached, given, f"fair {side}", side == "lower")
-        self.ledger.within(self.reached, found["lower"], "a fair run starts in every state of R", "fair")
-        return Fairness(constraints, found["lower"], found["upper"])
+            bounds[side] = bounding.globally(pairs, self.reached, given, f"fair {side}", side == "lower")
+        self.ledger.within(self.reached, bounds["lower"], "a fair run starts in every state of R", "fair")
+        return Fairness(constraints, bounds["lower"], bounds["upper"])
 
 
 @dataclass

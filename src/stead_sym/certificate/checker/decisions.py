@@ -167,7 +167,7 @@ class Decisions:
             for param, value in zip(self.deployment.tool(call.tool).params, call.args, strict=True):
                 active[param.sort].add(value)
         for rule in policy.rules:
-            found: set[Call] = set()
+            selected: set[Call] = set()
             for call in entry.offered:
                 if call.tool != rule.tool:
                     continue
@@ -178,9 +178,9 @@ class Decisions:
                     for term, value in zip(rule.args, call.args, strict=True)
                 )
                 if fits and holds(rule.when, view, sigma, active=active):
-                    found.add(call)
-            if found:
-                return found
+                    selected.add(call)
+            if selected:
+                return selected
         return set()
 
     # matches

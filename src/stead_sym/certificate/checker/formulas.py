@@ -64,12 +64,12 @@ class Facts:
 
     def matching(self, relation: str, args: Pattern) -> Iterator[Fact]:
         """The facts of a relation with these arguments, None standing for any."""
-        known = [
+        candidates = [
             self._at.get((relation, place, value), [])
             for place, value in enumerate(args)
             if value is not None
         ]
-        for fact in min(known, key=len) if known else self.of(relation):
+        for fact in min(candidates, key=len) if candidates else self.of(relation):
             if all(value is None or value == own for value, own in zip(args, fact.args, strict=True)):
                 yield fact
 
@@ -124,10 +124,10 @@ class Formulas:
         """⟦f⟧; `ValueError` for a temporal operator."""
         formula = core(formula)
         key = (id(formula), *(scope[name] for name in self.free(formula)))
-        found = self._memo.get(key)
-        if found is None:
-            found = self._memo[key] = self._compile(formula, scope)
-        return found
+        compiled = self._memo.get(key)
+        if compiled is None:
+            compiled = self._memo[key] = self._compile(formula, scope)
+        return compiled
 
     def _compile(self, formula: Core, scope: Scope) -> Bdd:
         m = self.manager

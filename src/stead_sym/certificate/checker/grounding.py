@@ -79,13 +79,13 @@ class Grounding:
 
     def calls(self, tool: Tool) -> Mapping[Call, Bdd]:
         """The calls of a tool that some state of R offers, each with where it is offered."""
-        found: dict[Call, Bdd] = {}
+        offers: dict[Call, Bdd] = {}
         everywhere = self.space.manager.true
         for sigma, where in self._assigned(tool.params, tool.guard, {}, everywhere, offered=True):
             offered = where & self.formulas(tool.guard, sigma)
             if self.possible(offered):
-                found[Call(tool.name, tuple(sigma[p.name] for p in tool.params))] = offered
-        return found
+                offers[Call(tool.name, tuple(sigma[p.name] for p in tool.params))] = offered
+        return offers
 
     def _assigned(
         self,

@@ -146,18 +146,18 @@ def _check_named(certificate: Certificate, deployment: Deployment, source: str) 
     """Names are given to fresh variables, after variables that stand before them."""
     for named in certificate.named:
         tool = deployment.tool(named.tool)
-        known = {param.name for param in tool.params}
-        found = False
+        before = {param.name for param in tool.params}
+        is_fresh = False
         if named.alternative < len(tool.effects):
             for statement in tool.effects[named.alternative].statements:
                 binder = getattr(statement, "binder", None)
                 if binder is None:
                     continue
                 if binder.name == named.variable:
-                    found = isinstance(statement, Fresh)
+                    is_fresh = isinstance(statement, Fresh)
                     break
-                known.add(binder.name)
-        if not found or named.after not in known:
+                before.add(binder.name)
+        if not is_fresh or named.after not in before:
             raise InputError(
                 f"{source}: {named.variable} of {named.tool} cannot be named after {named.after};"
                 " write the certificate again"

@@ -119,23 +119,23 @@ def reached_findings(
 ) -> Examined:
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most
     `_MAX_REPLACED` occurrences are replaced, each before what it contains."""
-    found = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
-    found += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
+    findings = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
+    findings += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
-            found += _rules(deployment, role, wrapper.agent, engine.rules_used(role.name))
-    left, emptied = 0, set[str]()
+            findings += _rules(deployment, role, wrapper.agent, engine.rules_used(role.name))
+    untried, emptied = 0, set[str]()
     for spec in specs:
         if (holds := answer(engine, spec.formula).holds) is not None:
             examined = _Vacuity(deployment, engine, spec, holds).examine()
-            found += examined.findings
-            left += examined.left
+            findings += examined.findings
+            untried += examined.left
             emptied |= examined.emptied
     if engine.hidden is None:
-        found += starved(deployment, engine, specs, wrappers)
-        found += passed_by_idle_agents(deployment, engine, specs)
-    return Examined(tuple(found), left, frozenset(emptied))
+        findings += starved(deployment, engine, specs, wrappers)
+        findings += passed_by_idle_agents(deployment, engine, specs)
+    return Examined(tuple(findings), untried, frozenset(emptied))
 
 
 # specifications
@@ -158,8 +158,8 @@ class _Vacuity:
 
     def examine(self) -> Examined:
         """All of it."""
-        found: list[Finding] = []
-        tried = left = 0
+        findings: list[Finding] = []
+        tried = untried = 0
         for cause in (self._without_value, self._without_premise, self._without_effect):
             for occurrence in occurrences(self.formula):
                 if self._said(occurrence):
@@ -167,13 +167,13 @@ class _Vacuity:
                 if cause == self._without_effect and self._replacement(occurrence) is not None:
                     tried += 1
                     if tried > _MAX_REPLACED:
-                        left += 1
+                        untried += 1
                         continue
                 if (finding := cause(occurrence)) is not None:
-                    found.append(finding)
+                    findings.append(finding)
                     self.taken.append(occurrence.path)
         empty = self.holds and constant(self.formula, self.trivial)
-        return Examined(tuple(found), left, frozenset([self.spec.name] if empty else ()))
+        return Examined(tuple(findings), untried, frozenset([self.spec.name] if empty else ()))
 
     def _said(self, occurrence: Occurrence) -> bool:
         """Whether a finding is about what is inside the occurrence or around it, or says of an `exists`

@@ -173,13 +173,13 @@ def _that_help(
     kind = next((kind for kind in (tuple(candidates), strong) if helps(kind)), None)
     if kind is None:
         return
-    found: list[frozenset[FairAction]] = []
+    helpful: list[frozenset[FairAction]] = []
     sets = (s for size in range(1, len(kind) + 1) for s in combinations(kind, size))
     for actions in islice(sets, _MAX_SETS):
-        if not any(smaller <= frozenset(actions) for smaller in found) and helps(actions):
-            found.append(frozenset(actions))
+        if not any(smaller <= frozenset(actions) for smaller in helpful) and helps(actions):
+            helpful.append(frozenset(actions))
             yield _weakened(actions, helps)
-    if not found:
+    if not helpful:
         kept = list(kind)
         for one in kind:
             if helps([other for other in kept if other != one]):
