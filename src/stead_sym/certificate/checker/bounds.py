@@ -230,24 +230,24 @@ class Bounding:
                     self.ledger.within(stay, ahead, "each member can go on to each constraint", place)
                 return stay
             case Leaving(steps) if not lower:
-                left = f
+                staying = f
                 for step in steps:
-                    leaving = left & self._set(pairs, step.leaving, place)
+                    leaving = staying & self._set(pairs, step.leaving, place)
                     if step.constraint is None or step.closed is None:
-                        ahead = left
+                        ahead = staying
                     else:
                         exists = step.constraint < len(self.fairness.constraints)
                         self.ledger.true(exists, "the constraint is one of the deployment", place)
                         ahead = self._set(pairs, step.closed, place)
                         constraint = self.fairness.constraints[step.constraint]
                         self.ledger.within(
-                            left & constraint, ahead, "the closed set holds the constraint", place
+                            staying & constraint, ahead, "the closed set holds the constraint", place
                         )
-                        into = left & pairs.preimage(ahead)
+                        into = staying & pairs.preimage(ahead)
                         self.ledger.within(into, ahead, "the set is closed under predecessors", place)
                     blocked = leaving & pairs.preimage(ahead)
                     self.ledger.empty(blocked, "what is left out cannot stay", place)
-                    left = left & ~leaving
-                return left
+                    staying = staying & ~leaving
+                return staying
             case _:
                 raise CertificateRejected("the set for this node is of the right kind", place)

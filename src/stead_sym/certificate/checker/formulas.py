@@ -64,12 +64,12 @@ class Facts:
 
     def matching(self, relation: str, args: Pattern) -> Iterator[Fact]:
         """The facts of a relation with these arguments, None standing for any."""
-        candidates = [
+        narrowed = [
             self._at.get((relation, place, value), [])
             for place, value in enumerate(args)
             if value is not None
         ]
-        for fact in min(candidates, key=len) if candidates else self.of(relation):
+        for fact in min(narrowed, key=len) if narrowed else self.of(relation):
             if all(value is None or value == own for value, own in zip(args, fact.args, strict=True)):
                 yield fact
 
