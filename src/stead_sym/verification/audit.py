@@ -34,9 +34,9 @@ def audit(
     explored: Engine | DefinitionError | None,
     options: Options,
 ) -> Hypotheses:
-    """The hypotheses of a verification. What the engines check on the way is established where the
-    exploration has come to its end: then ``explored`` is the `Engine`. Otherwise it is the fault that has
-    ended it, or None while it goes on."""
+    """The hypotheses of a verification. Those that the engines check on the way are established if the
+    exploration has come to its end; ``explored`` is then the `Engine`. Otherwise it is the fault that ended
+    the exploration, or None while it goes on."""
     transfer = (_domain(restriction), *_agents(deployment, wrappers, options))
     about_states = (*_explored(deployment, explored), *_fair(deployment, wrappers, explored))
     if any(one.status == "not established" for one in transfer):
@@ -101,7 +101,7 @@ def _explored(deployment: Deployment, explored: Engine | DefinitionError | None)
 
 
 def _ended(explored: DefinitionError | None) -> tuple[str, str]:
-    """Why not all states are known, and the reason of a verdict that would need them."""
+    """Why not all states are known, and the reason for a verdict that needs all of them."""
     if explored is None:
         return ("the exploration has not come to its end",) * 2
     how = f"the exploration ended with a run that breaks `{explored.claim}`: {explored.trace.claim}"
@@ -117,7 +117,7 @@ def leaps_in_words(open_leaps: Mapping[tuple[str, int], str]) -> str:
 def _fair(
     deployment: Deployment, wrappers: Wrappers, explored: Engine | DefinitionError | None
 ) -> Iterator[Hypothesis]:
-    """That the `fair` lines, where there are any, are machine-closed."""
+    """The hypothesis that the `fair` lines, if there are any, are machine-closed."""
     name = "fairness leaves nothing out"
     if isinstance(explored, DefinitionError | None):
         if deployment.fair:
@@ -144,7 +144,8 @@ def _domain(restriction: Restriction) -> Hypothesis:
 
 
 def _agents(deployment: Deployment, wrappers: Wrappers, options: Options) -> Iterator[Hypothesis]:
-    """That every agent treats values outside of C alike: with B the values that it tells apart, B ⊆ C."""
+    """The hypothesis that every agent treats values outside of C alike: the values B that it tells apart
+    satisfy B ⊆ C."""
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         name = f"{_who(role.name)} is equivariant"
@@ -188,7 +189,7 @@ def _decisions(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothesi
 
 
 def _weight(who: str, wrapper: CanonicalWrapper, min_mass: float | None) -> Iterator[Hypothesis]:
-    """That a language model gives the offered calls enough of its probability."""
+    """The hypothesis that a language model gives the offered calls enough of its probability."""
     weighed = weight(recorded_answers(wrapper.agent, wrapper.decisions))
     if weighed is None:
         return

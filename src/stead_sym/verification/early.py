@@ -17,8 +17,8 @@ from stead_sym.logic.syntax import And, Expanded, Globally, Not, is_temporal
 
 
 def watching(specs: Iterable[Spec], refuted: Callable[[Spec, Evidence], None]) -> Watch:
-    """What an engine calls as it goes: ``refuted`` is told each specification of which some invariant is
-    false in a state that was reached, once."""
+    """The function that an engine calls while it explores. It calls ``refuted`` once for each specification
+    of which some invariant is false in a state that was reached."""
     open_specs = [(spec, tuple(_invariants(spec.formula))) for spec in specs]
 
     def look(reaching: Reaching) -> None:

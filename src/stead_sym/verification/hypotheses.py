@@ -1,8 +1,8 @@
-"""What follows for a verdict from what it rests on: the one place that says `unknown`.
+"""The verdict that follows from the hypotheses: the one place that says `unknown`.
 
-An engine says what is true in what it has explored. The verdict says it of the deployment: it is that truth
-value where nothing is missing that it needs, and `unknown` for what is missing otherwise. Every way to a
-verdict ends in `Hypotheses.concluded`; which hypotheses there are says `audit`.
+An engine finds what is true in the part that it has explored. The verdict about the deployment is this truth
+value if every hypothesis that it needs is established, and otherwise `unknown`, with the missing hypothesis
+as the reason. Every way to a verdict ends in `Hypotheses.concluded`; `audit` establishes the hypotheses.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from stead_sym.verification.widened import Widened
 Status: TypeAlias = Literal["established", "by construction", "not established"]
 
 Ground: TypeAlias = Literal["exploration", "fairness", "domain", "decisions"]
-"""What a hypothesis is about, by which is told which verdicts need it.
+"""What a hypothesis is about. It decides which verdicts need the hypothesis.
 
-``exploration``: what was explored is all that can be reached. A verdict needs it unless it is a failure that
-a finite run shows: that is a run of the deployment, whatever else there is.
-``fairness``: a fair run starts wherever one is asked for. Where the two readings of `readings` agree without
-it no verdict needs it.
+``exploration``: everything that can be reached was explored. Every verdict needs it but a failure that a
+finite run shows, since that run is one of the deployment.
+
+``fairness``: a fair run starts in every state where one is asked for. A verdict needs it if the two readings
+of `readings` differ without it.
+
 ``domain``: what is true in the domain is true in the deployment. Every verdict about the deployment needs it.
+
 ``decisions``: the agents mean what they decided. Every verdict needs it.
 """
 
@@ -33,9 +36,9 @@ it no verdict needs it.
 class Hypothesis:
     """One hypothesis: whether it is established, and how, or why not.
 
-    ``doubt`` is the reason of a verdict that misses it: what follows "it holds" or "it fails", as in "it
-    fails on the forced domain", or a sentence of its own where neither was found. It is empty for what is
-    established, and for what is missing only because something else is.
+    ``doubt`` is the reason for `unknown` in a verdict that misses it: the words after "it holds" or "it
+    fails", as in "it fails on the forced domain", or a sentence of its own if neither was found. It is empty
+    if the hypothesis is established, or is missing only because another one is.
     """
 
     name: str
@@ -71,15 +74,16 @@ class Hypotheses(Displayed):
         return tuple(hypothesis for hypothesis in self.all if hypothesis.status == "not established")
 
     def missing_for(self, holds: bool | None, *, by_run: bool = False) -> tuple[Hypothesis, ...]:
-        """What a verdict needs that is not established, that which says most first. ``holds`` is what was
-        found, None where only a fair run could tell; ``by_run``: a finite run shows that it fails."""
+        """The hypotheses that a verdict needs and that are not established, the most important first.
+        ``holds`` is what was found, None if only a fair run could tell; ``by_run``: a finite run shows that
+        it fails."""
         idle = {"fairness": holds is not None, "exploration": by_run}
         needed = (one for one in self.missing if one.doubt and not idle.get(one.ground))
         return tuple(sorted(needed, key=lambda one: one.ground != "fairness"))
 
     def concluded(self, found: Verdict, *, by_run: bool = False) -> Verdict:
-        """The verdict, from what was found: that, if nothing is missing for it, and `unknown` otherwise. It
-        keeps its evidence, which is about what was explored, and claims nothing."""
+        """The verdict that was found if no hypothesis is missing for it, and `unknown` otherwise. An unknown
+        verdict keeps its evidence, which is about the part that was explored, and claims nothing."""
         missing = self.missing_for(found.holds, by_run=by_run)
         if not missing:
             assert found.holds is not None, f"{found.spec} is neither true nor false, and nothing is missing"

@@ -1,7 +1,7 @@
-"""A verification in another process, from Python: with limits, and whatever becomes of that process.
+"""A verification in another process, from Python, with limits, and with a report however that process ends.
 
-One decision: it is the command that runs there, so that its report is what comes back, the same data for a
-run that is complete, for one that was ended early, and for an error.
+One decision: the process runs the command, and its report comes back: the same data for a run that is
+complete, for one that was ended early, and for an error.
 """
 
 from __future__ import annotations

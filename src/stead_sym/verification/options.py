@@ -1,7 +1,7 @@
-"""How a verification is done: what `verify` takes besides the deployment, the agents and the questions.
+"""How a verification is done: the arguments of `verify` besides the deployment, the agents and the questions.
 
-One decision: it is one value, which goes unchanged from whoever asks to whatever explores, and which a result
-keeps: so that what is solved again, for blame, is solved alike.
+One decision: it is one value that is passed on unchanged and that the result keeps, so that a variant, for
+blame, is solved with the same options.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Choices among records alike: whether a verdict depends on them.
+"""Choices among indistinguishable records: whether a verdict depends on them.
 
-No equivariant agent selects one of several calls that an automorphism of its context makes of each other
-(Proposition "No equivariant symmetry breaking"), so all calls of their orbit may happen in what is verified.
-What runs takes one. The engine that has explored this shows of a verdict that no choice changes it
-(`Engine.whatever_chosen`). Where it does not, single choices are tried on the literal domain: the first call
-of those alike by the order of their identifiers, the second, and so on, in all contexts and in each alone.
+No equivariant agent selects just one of several calls that an automorphism of its context maps to each other
+(Proposition "No equivariant symmetry breaking"), so in the verified system any call of their orbit may
+happen. A deployed agent takes one of them. If the engine shows that no choice changes a verdict
+(`Engine.whatever_chosen`), nothing more is done. Otherwise single choices are tried on the literal domain:
+the first of the interchangeable calls in the order of their identifiers, the second, and so on, in all
+contexts and in each alone.
 
-The decision: where that would take long, or a context comes up that the run had no question about, nobody
-looks; an agent is never asked for this.
+The decision: this is left out if it would take long, or if a context comes up that the run did not have; no
+agent is asked for it.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import Expanded
 
 MOST_STATES = 100_000
-"""Of so many states `verify` asks what is true whatever is chosen."""
+"""The most states for which `verify` asks what is true whatever is chosen."""
 
 MOST_LITERAL = 100
-"""On so many states of the literal domain it tries single choices."""
+"""The most states of the literal domain on which it tries single choices."""
 
 MOST_CHOICES = 24
-"""So many single choices are tried."""
+"""The most single choices that are tried."""
 
 
 def single_choices(sizes: Mapping[Place, int]) -> Iterator[tuple[Collection[Place], int]]:
@@ -70,8 +71,8 @@ class Alike:
         return not self._is_large and self._engine.whatever_chosen(formula, holds=holds)
 
     def count(self, formula: Expanded, *, holds: bool) -> tuple[int, int] | None:
-        """With how many single choices the verdict is the same, and how many were tried; None where none
-        differs, or none was tried."""
+        """The number of single choices with which the verdict is the same, and the number that were tried;
+        None if the verdict is the same with all, or none was tried."""
         truths = [choice.holds_initially(formula) for choice in self._choices]
         same = truths.count(holds)
         return (same, len(truths)) if same < len(truths) else None

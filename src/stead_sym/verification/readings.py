@@ -87,7 +87,7 @@ def no_fair_run(why: Iterable[str]) -> str:
 
 
 def left_out(hidden: Hidden, deployment: Deployment, wrappers: Wrappers) -> str:
-    """How many states the `fair` lines hide, and a run into one."""
+    """The number of states that the `fair` lines hide, and a run into one of them."""
     number = f"{hidden.count} reachable state{'s' * (hidden.count > 1)}"
     steps = named_run(deployment, known_values(wrappers), hidden.run)[0].steps
     where = (

@@ -123,10 +123,10 @@ class Verification(Displayed):
         return self.verdicts[spec]
 
     def with_contexts(self, most: int | None = None) -> Verification:
-        """The same with the contexts of policies. What these select is compiled as formulas, which takes no
-        contexts, so that they are looked for by `verify` only where they are few. ``most`` limits how much is
-        looked at (`Engine.meets_contexts`); where that is not enough, or a claim is broken, nothing
-        changes."""
+        """The same result with the contexts of policies. A policy is compiled to formulas, which takes no
+        contexts, so that `verify` looks for its contexts only if they are few. ``most`` limits how much is
+        looked at (`Engine.meets_contexts`). If that is not enough, or a claim is broken, the result is
+        unchanged."""
         uncounted = any(run.contexts is None and not run.is_any for run in self.agents.values())
         if not uncounted or self.explored is None or not self.explored.meets_contexts(most):
             return self

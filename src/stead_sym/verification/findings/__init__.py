@@ -1,5 +1,6 @@
-"""Findings: what is right by the language and yet hardly what its author means, so that no verdict is empty.
+"""Findings: parts of a deployment that are valid but hardly what the author means, so that a verdict may say
+less than it seems to.
 
-A finding never changes what a file means. Some are seen on the text (`static`), some only where states are
-reached (`reached`).
+A finding never changes the meaning of a file. Some need only the text (`static`), some the reachable states
+(`reached`).
 """

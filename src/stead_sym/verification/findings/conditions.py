@@ -33,7 +33,7 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Schema, Value
 
 _MAX_CHOICES = 64
-"""So many choices of constants are written out at most."""
+"""The most choices of constants that are written out."""
 
 Constants = Mapping[str, Sequence[Value]]
 """C, per sort that is not finite."""

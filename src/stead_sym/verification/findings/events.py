@@ -1,4 +1,4 @@
-"""Findings about events, keys and `initially any`: what reads well and is not what was meant."""
+"""Findings about events, keys and `initially any`: valid lines that are probably not meant so."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from stead_sym.agents.roles import Wrappers
 from stead_sym.verification.findings.finding import Finding
 
 _MIN_MASS = 0.5
-"""Below this mass on the offered calls the model would, more likely than not, say something else."""
+"""If less than this probability is on the offered calls, the model would more likely than not write something
+else."""
 
 
 def forced_choices(wrappers: Wrappers) -> Iterator[Finding]:

@@ -48,13 +48,13 @@ from stead_sym.verification.findings.static import implication_for_some
 from stead_sym.verification.readings import answer, has_fair_run, left_out
 
 _MAX_REPLACED = 24
-"""So many occurrences of a specification are replaced at most: a count and not a time, so that what is
-reported is the same on any machine. Each costs as much as the specification itself at most."""
+"""The most occurrences of a specification that are replaced. It is a count and not a time, so that the
+findings are the same on any machine. Each replacement takes at most as long as the specification itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found, how many occurrences were left out (`_MAX_REPLACED`), the specifications that hold of
+    """The findings, how many occurrences were not tried (`_MAX_REPLACED`), the specifications that hold of
     nothing, and the findings that the file accepts."""
 
     findings: tuple[Finding, ...] = ()
@@ -176,8 +176,8 @@ class _Vacuity:
         return Examined(tuple(findings), untried, frozenset([self.spec.name] if empty else ()))
 
     def _said(self, occurrence: Occurrence) -> bool:
-        """Whether a finding is about what is inside the occurrence or around it, or says of an `exists`
-        around it that its body is an implication: why parts of that do not matter."""
+        """Whether a finding is about a part or a context of the occurrence, or says of an `exists` around it
+        that its body is an implication. Such a finding is the reason why the occurrence does not matter."""
         path = occurrence.path
         if any(path != other and path[: len(other)] == other for other in self.bodies):
             return True

@@ -23,9 +23,9 @@ from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.readings import answer, has_fair_run
 
 _MAX_TOOLS = 12
-"""So many tools are tried for a specification at most."""
+"""The most tools that are tried for a specification."""
 _MAX_SETS = 30
-"""So many sets of constraints on actions are tried for a specification at most, the small ones first."""
+"""The most sets of constraints on actions that are tried for a specification, the small ones first."""
 
 
 def starved(
@@ -78,7 +78,7 @@ _FOR_EVER = "at any time from some step on"
 
 
 def _when(actions: Sequence[FairAction]) -> str:
-    """When those that wait could act on the runs that only fairness of these actions leaves out."""
+    """When the waiting events or agents could act, on the runs that fairness of these actions leaves out."""
     return "again and again" if any(one.strong for one in actions) else _FOR_EVER
 
 
@@ -207,8 +207,8 @@ def _lines(actions: Sequence[FairAction]) -> str:
 
 
 def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappers) -> tuple[str, ...]:
-    """The tools or events of which it would be enough that they are not enabled for ever. Tools that only
-    agents have which may select anything are left out: such an agent may well never select them."""
+    """The tools or events for which the specification would hold if they were not enabled for ever. Tools of
+    agents that may select anything are left out: such an agent may never select them."""
     waiting: dict[Formula, list[str]] = {}
     decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
     for tool in deployment.tools_and_events:
@@ -226,8 +226,8 @@ def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrapp
 
 
 def asks_for_progress(formula: Formula) -> bool:
-    """Whether the formula says of all runs that something comes, or of some run that nothing does, as AF,
-    A[f U g], EG and E[f W g] do: what fairness has a say in, since no finite run decides it."""
+    """Whether the formula says that something comes on all runs, or that nothing comes on some run, as AF,
+    A[f U g], EG and E[f W g] do. Fairness can change the truth of these, since no finite run decides it."""
     match formula:
         case Future("A") | Globally("E") | Until("A", weak=False) | Until("E", weak=True):
             return True
