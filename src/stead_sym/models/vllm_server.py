@@ -41,7 +41,7 @@ from stead_sym.models.server_completions import (
 from stead_sym.models.tokenizer import ChatTokenizer
 
 IN_FLIGHT = 256
-"""So many questions are with one server at a time, at most."""
+"""The most questions that are with one server at a time."""
 _QUESTIONS_PER_REQUEST = 16
 """The most questions in one request."""
 _BYTES_PER_TOKEN = 512
@@ -397,7 +397,9 @@ def _are_tokens(said: object) -> TypeGuard[list[int]]:
 
 def _own_tokenizer(served: str, names: Sequence[str]) -> ChatTokenizer:
     """The tokenizer of the model, from the first place that has it."""
-    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # it misses torch; no model runs here
+    os.environ.setdefault(
+        "TRANSFORMERS_NO_ADVISORY_WARNINGS", "1"
+    )  # of a missing torch, which is not needed: no model runs here
     reasons: list[str] = []
     for name in dict.fromkeys(names):
         try:

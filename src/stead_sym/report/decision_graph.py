@@ -19,16 +19,16 @@ from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
 from stead_sym.verification.result import AgentRun, Verification
 
 MOST_NODES = 40
-"""So many nodes are drawn at most."""
+"""The most nodes that are drawn."""
 
 NOT_COUNTED = "since they are many and a policy needs none; `stead-sym verify --contexts` counts them"
 """Why there are no contexts of a policy."""
 
 MOST_LOOKED_AT = 250_000
-"""So many bits are looked at for the contexts of a policy (`Engine.meets_contexts`)."""
+"""The most bits that are looked at for the contexts of a policy (`Engine.meets_contexts`)."""
 
 MOST_CONTEXTS = 400
-"""Of more contexts no graph is computed."""
+"""The most contexts for which a graph is computed."""
 
 _MAX_DIAGRAM_NODES = (
     200_000  # nodes of the diagram of the reachable states, past which images may take too long

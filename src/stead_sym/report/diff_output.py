@@ -31,7 +31,7 @@ from stead_sym.report.terminal import indented
 from stead_sym.support.wrapping import Table, Text
 
 _MAX_CONTEXTS = 3
-"""So many contexts that are new, and so many that are gone, are listed."""
+"""How many of the new contexts, and of those that are gone, are listed."""
 
 
 def print_difference(difference: Difference, console: Console) -> None:

@@ -39,7 +39,7 @@ Fairness: TypeAlias = Formula | FairAction
 """A fairness constraint: on states, or on actions."""
 
 MOST_FACTS = 60
-"""So many facts of one state are listed."""
+"""The most facts of one state that are listed."""
 
 MARKER = "evidence of stead-sym: "
 """How the text begins."""

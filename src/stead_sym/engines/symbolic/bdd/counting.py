@@ -1,8 +1,8 @@
 """How many models a diagram has, exactly: `dd`'s own count is a C double, inexact past 2^53.
 
-One decision: nodes are counted level by level, from the lowest one up. The number of a node has as many bits
-as there are variables below it, and is dropped when the last of the nodes that ask for it has done so: few
-are there at a time. Edges are plain numbers here; the function keeps its nodes alive.
+One decision: nodes are counted level by level, from the lowest one up. The count of a node is a number with
+as many bits as there are variables below it. It is dropped when the last node that needs it has been counted,
+so that few counts are kept at a time. Edges are plain numbers here; the function keeps its nodes alive.
 """
 
 from __future__ import annotations

@@ -10,16 +10,19 @@ from stead_sym.engines.symbolic.bdd.saturation import Relations, saturated
 from stead_sym.support.progress import Pulse
 
 _MAX_LAYERS = 8
-"""Steps breadth first before saturation: refunds 2 over 7 values 1.4 times faster, desks 2 1.6 times."""
+"""The most steps that are taken breadth first before saturation. With them refunds 2 over 7 values is 1.4
+times faster, desks 2 1.6 times."""
 _MIN_LAYERS = 2
-"""Such steps of a large relation: what is newly decided often leads one step further, and no more."""
+"""The number of these steps for a large relation, where a fact that is newly decided often enables one
+further step, and no more."""
 _SMALL_NODES = 1 << 17
 """Nodes of a relation up to which a few steps take next to no time."""
 _NODES_RATIO = 8
-"""Times the nodes of what is new, in a relation whose steps are still worth more than saturation."""
+"""Further steps breadth first are worth more than saturation as long as the relation has at least so many
+times the nodes of the set of new states."""
 _FEW_BITS = 1 << 10
-"""From so many bits on two steps are taken only: of many records that advance independently more lead nowhere
-near the end."""
+"""From so many bits on only `_MIN_LAYERS` steps are taken: where many records advance independently, a few
+steps more do not come near the fixpoint."""
 _NARROW = 256  # nodes per bit that two parts may have in the product to be joined
 
 

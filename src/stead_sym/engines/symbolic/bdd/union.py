@@ -1,12 +1,14 @@
-"""The union of many functions, each of a few variables, that leave it to the union what the others are.
+"""The union of many functions, each about a few variables, in which all other variables are idle.
 
-A function that says nothing of a variable lets it be anything. In the union of two such functions each
-side needs a condition for the variables that only the other speaks of: that they are *idle* (a bit of the
-successor is that of the state, a bit of a one-hot vector is not set). One decision: the functions are
-sorted by the place of their variables in the order and joined in pairs, as a balanced tree. Neighbours
-speak of neighbouring variables, so that the conditions are short until near the root, and take O(n log n)
-steps for n variables together. Each part carries the condition that its own variables are idle, which is
-the other side's where they speak of different ones.
+Each function is about some of the variables only, such as the transition relation of one action. In the union
+each is to require that every variable that it is not about is *idle*: a bit of the successor is that of the
+state, a bit of a one-hot vector is not set.
+
+One decision: the functions are sorted by the place of their variables in the order and joined in pairs, as a
+balanced tree. When two parts are joined, each gets the idleness condition for the variables that only the
+other is about. Neighbours are about neighbouring variables, so that these conditions are short until near the
+root, and take O(n log n) steps for n variables together. Each part carries the condition that its own
+variables are idle, which is the condition that the other part needs if the two are about different variables.
 """
 
 from __future__ import annotations
