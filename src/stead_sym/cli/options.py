@@ -29,6 +29,16 @@ def add_specs(parser: Options) -> None:
     )
 
 
+def add_gates(parser: Options) -> None:
+    """--gate"""
+    parser.add_argument(
+        "--gate",
+        metavar="NAME",
+        action="append",
+        help="agents are offered only what this gate allows; again for more, all of which have to",
+    )
+
+
 def add_formulas(parser: Options) -> None:
     """--formula"""
     parser.add_argument(

@@ -15,10 +15,11 @@ from typing import Any
 
 from stead_sym.agents.roles import Wrappers, named, wrap, wrap_all
 from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.options import add_file
+from stead_sym.cli.options import add_file, add_gates
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load, load_json
+from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
@@ -42,6 +43,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
         help="a report of `verify --json`, or a file of `verify --evidence`; - is stdin",
     )
     parser.add_argument("--spec", metavar="NAME", help="only the evidence for this specification")
+    add_gates(parser)
     add_agents(parser)
     add_model_options(parser)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
@@ -55,7 +57,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 def _replay(options: argparse.Namespace) -> int:
     if any((options.agent, options.replay)):
         refuse_without_model(options)
-    deployment = load(options.file)
+    deployment = under_gates(load(options.file), options.gate or ())
     found = list(_evidence(deployment, options))
     if not found:
         what = f"evidence for {options.spec}" if options.spec else "evidence"

@@ -21,9 +21,19 @@ from stead_sym.cli.child import Stopped, Watcher
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.located import add_located, errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.numbers import positive, probability
-from stead_sym.cli.options import Options, add_domain, add_file, add_formulas, add_specs, asked, domain
+from stead_sym.cli.options import (
+    Options,
+    add_domain,
+    add_file,
+    add_formulas,
+    add_gates,
+    add_specs,
+    asked,
+    domain,
+)
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.deployment.files import load
+from stead_sym.deployment.gates import under_gates
 from stead_sym.engines.symbolic.bdd.manager import says_out_of_memory
 from stead_sym.errors import InputError, SteadError, Undecided
 from stead_sym.evidence.document import Json
@@ -48,6 +58,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     add_agents(parser)
     asked_for = parser.add_argument_group("what is asked, and how strictly")
     add_specs(asked_for)
+    add_gates(asked_for)
     add_formulas(asked_for)
     asked_for.add_argument(
         "--findings",
@@ -133,9 +144,9 @@ def _verify(options: argparse.Namespace) -> int:
     _refuse_conflicts(options)
     prepare_located(options)
     if options.deepen:
-        return _deepened(options, load(options.file))
+        return _deepened(options, under_gates(load(options.file), options.gate or ()))
     with errors_located(options):
-        deployment = load(options.file)
+        deployment = under_gates(load(options.file), options.gate or ())
         return _deepened(options, deployment) if deployment.unbounded else _verify_here(options, deployment)
 
 

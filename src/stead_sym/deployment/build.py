@@ -38,6 +38,7 @@ from stead_sym.deployment.language import (
     read_constraint,
     read_effect,
     read_facts,
+    read_gate,
     read_into,
     read_rules,
     read_tool_head,
@@ -221,6 +222,7 @@ def build_deployment(
     agents: Mapping[str, AgentItem] | None = None,
     initially: Initially | Iterable[Initially] = (),
     terminal: Iterable[FormulaLike] = (),
+    gates: Mapping[str, Names] | None = None,
 ) -> Deployment:
     """The deployment with these parts; see `parse_deployment` for what each of them means.
 
@@ -230,7 +232,8 @@ def build_deployment(
     those of a key, and names before them (`"id: order key, state: status"`).
     ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
     ``fair``: what stands after the word `fair` in a file, such as ``"event approve"``.
-    ``terminal``: the conditions of `terminal when …`.
+    ``terminal``: the conditions of `terminal when …`. ``gates``: the lines of each, such as
+    ``["forbid mail(p) when Secret(d)"]``.
     ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
     all of a relation. ``policies``: `call` lines. ``specs``: from a name, ``"possible for any"``,
@@ -279,6 +282,10 @@ def build_deployment(
             instructions=() if instructions is None else (Text(instructions),),
             agents=tuple(replace(item, name=agent) for agent, item in (agents or {}).items()),
             initially=lines,
+            gates=tuple(
+                read_gate("\n".join([f"gate {gate}", *([ls] if isinstance(ls, str) else ls)]), f"gate {gate}")
+                for gate, ls in (gates or {}).items()
+            ),
             terminal=tuple(Terminal(_formula(when, "terminal when")) for when in terminal),
         ),
         Path(),

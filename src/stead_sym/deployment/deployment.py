@@ -51,6 +51,7 @@ class Deployment(Displayed):
     ``loaded`` are the files and databases that facts of ``init`` were read from, and ``stated`` the others,
     None where nothing was read. What a deployment is, and what it prints, are its facts, wherever they came
     from. ``accepted`` are the comments that accept findings.
+    Under the gates ``gated`` it is the deployment ``ungated`` with other guards (`deployment.gates`).
     """
 
     name: str
@@ -68,6 +69,8 @@ class Deployment(Displayed):
     loaded: tuple[Loaded, ...] = field(default=(), compare=False, repr=False)
     stated: frozenset[Fact] | None = field(default=None, compare=False, repr=False)
     accepted: tuple[Accepted, ...] = field(default=(), compare=False, repr=False)
+    gated: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    ungated: Deployment | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         """The deployment as a `.stead` file."""
@@ -240,7 +243,7 @@ class Deployment(Displayed):
         Raises `DeclarationError` for a name that is not there and a formula that does not fit, `ParseError`.
         """
         if questions is None:
-            return self, tuple(s for s in self.specs if deciding is None or s.is_for(deciding))
+            return self, tuple(s for s in self.specs if deciding is None or s.is_for(deciding, self.gated))
         listed = [questions] if isinstance(questions, str | Formula) else list(questions)
         known = {spec.name for spec in self.written.specs}
         names: list[str] = []

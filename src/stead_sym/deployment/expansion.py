@@ -55,6 +55,7 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         agents=tuple(_agent(agent, closed) for agent in parts.agents),
         initially=tuple(replace(line, where=closed(line.where)) for line in parts.initially),
         terminal=terminal,
+        gates=parts.gates,
     )
 
 

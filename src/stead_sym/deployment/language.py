@@ -22,7 +22,9 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import (
     Expected,
     FairAction,
+    Gate,
     Initially,
+    Line,
     Policy,
     Rule,
     Spec,
@@ -59,7 +61,7 @@ from stead_sym.logic.syntax import TRUE, Atom, Binder, Definition, Formula
 from stead_sym.relational.schema import Relation, Sort
 
 _STARTS = (
-    "deployment", "tool_head", "statements", "rules", "facts", "loaded", "terms", "call", "params",
+    "deployment", "tool_head", "statements", "rules", "gates", "facts", "loaded", "terms", "call", "params",
     "constraint",
 )  # fmt: skip
 
@@ -72,6 +74,7 @@ _PHRASES: Mapping[str, str] = {
     "_WHERE": "`where`",
     "_FOR": "`for`",
     "_CALL": "`call`",
+    "LINE": "`permit` or `forbid`",
     "_INSERT": "a statement (`choose`, `fresh`, `insert`, `delete`, `set`, `clear`, `ensure`)",
     "RIGID": "`rigid`",
     "KEY": "`key`",
@@ -182,6 +185,11 @@ def read_rules(text: str, source: str) -> tuple[Rule, ...]:
     return tuple(reader.rule(node) for node in trees_of(_tree(text, "rules", source)))
 
 
+def read_gate(text: str, source: str) -> Gate:
+    """A `gate NAME` with its lines. Raises `ParseError`."""
+    return _Reader(source).gate(trees_of(_tree(text, "gates", source))[0])
+
+
 def read_facts(text: str, source: str) -> tuple[Atom, ...]:
     """The facts `P(a, b)` of an `init`. Raises `ParseError`."""
     reader = _Reader(source).formulas
@@ -232,6 +240,7 @@ class _Reader:
             terminal=tuple(
                 Terminal(self.condition(trees_of(node)), span=read.span(node)) for node in named("terminal")
             ),
+            gates=tuple(map(self.gate, named("gate"))),
             bounds=tuple(map(self.bound, named("bound"))),
             definitions=tuple(map(self.definition, named("define"))),
             tools=tuple(map(self.tool, named("tool", "event"))),
@@ -447,6 +456,16 @@ class _Reader:
     def policy(self, node: Node) -> Policy:
         rules = tuple(map(self.rule, trees_of(node)))
         return Policy(str(_name(node)), rules, span=self.formulas.span(_name(node)))
+
+    def gate(self, node: Node) -> Gate:
+        return Gate(
+            str(_name(node)), tuple(map(self.line, trees_of(node))), span=self.formulas.span(_name(node))
+        )
+
+    def line(self, node: Node) -> Line:
+        read = self.rule(node)
+        permits = tokens_of(node)[0] == "permit"
+        return Line(permits, read.tool, read.args, read.when, span=self.formulas.span(node))
 
     def rule(self, node: Node) -> Rule:
         call, *when = trees_of(node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -64,11 +64,12 @@ class Spec(Located):
     expected: Expected | None = None
     helps: bool = False
 
-    def is_for(self, deciding: Mapping[str, str]) -> bool:
-        """Whether it is asked where these decide, each a policy, `any`, or neither (empty), by agent."""
+    def is_for(self, deciding: Mapping[str, str], gates: Iterable[str] = ()) -> bool:
+        """Whether it is asked where these decide, each a policy, `any`, or neither (empty), by agent, under
+        these gates."""
         who = set(deciding.values())
         return all(
-            who == {ANY} if name == ANY else name in who or deciding.get(name, ANY) != ANY
+            who == {ANY} if name == ANY else name in who or name in gates or deciding.get(name, ANY) != ANY
             for name in self.whom
         )
 
@@ -145,6 +146,26 @@ class Terminal(Located):
 
 
 @dataclass(frozen=True, slots=True)
+class Line(Located):
+    """`permit w(x) when f`, or `forbid w(x) when f`: a line of a gate. ``args`` are variables, constants and
+    `_`."""
+
+    permits: bool
+    tool: str
+    args: tuple[Term, ...] = ()
+    when: Formula = TRUE
+
+
+@dataclass(frozen=True, slots=True)
+class Gate(Located):
+    """`gate NAME`: a call is allowed iff no `forbid` line matches it and, where there is any `permit` line,
+    some `permit` line matches it (`deployment.gates`)."""
+
+    name: str
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of a deployment that hold formulas. ``tools`` are those of the agents and the events,
     ``views`` and ``policies`` those of the file, ``agents`` have more of their own, ``fair`` are the fairness
@@ -160,3 +181,4 @@ class Parts:
     agents: tuple[AgentRole, ...] = ()
     initially: tuple[Initially, ...] = ()
     terminal: tuple[Terminal, ...] = ()
+    gates: tuple[Gate, ...] = ()

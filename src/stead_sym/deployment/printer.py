@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from stead_sym.data.source import Loaded
-from stead_sym.deployment.parts import AgentRole, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import AgentRole, Gate, Policy, Rule, Spec, View
 from stead_sym.deployment.tool import (
     Assign,
     Choose,
@@ -61,6 +61,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
         *(_tool(tool) for tool in parts.tools),
         *(_agent(agent) for agent in parts.agents),
         *(_policy(policy) for policy in parts.policies),
+        *(_gate(gate) for gate in parts.gates),
         [f"terminal{_clause('when', line.when)}" for line in parts.terminal],
         [f"fair {print_formula(formula)}" for formula in parts.fair]
         + [f"fair {action}" for action in parts.fair_actions],
@@ -136,6 +137,13 @@ def print_statement(statement: Statement) -> str:
             return f"ensure {print_formula(formula)}"
         case _:
             assert_never(statement)
+
+
+def _gate(gate: Gate) -> Iterator[str]:
+    yield f"gate {gate.name}"
+    for line in gate.lines:
+        word, args = "permit" if line.permits else "forbid", ", ".join(map(str, line.args))
+        yield f"  {word} {line.tool}({args}){_clause('when', line.when)}"
 
 
 def _policy(policy: Policy) -> Iterator[str]:

@@ -20,7 +20,9 @@ from stead_sym.deployment.parts import (
     ANY,
     AgentRole,
     FairAction,
+    Gate,
     Initially,
+    Line,
     Parts,
     Policy,
     Rule,
@@ -39,8 +41,20 @@ from stead_sym.deployment.resolve_tools import (
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.columns import by_position, left_out
-from stead_sym.logic.sorts import Names, check_name, expand, nearest, resolve
-from stead_sym.logic.syntax import Atom, Const, Definition, Raw, Term, Use, Var, children, is_temporal
+from stead_sym.logic.sorts import Names, check_name, expand, is_wildcard, nearest, resolve
+from stead_sym.logic.syntax import (
+    WILDCARD,
+    Atom,
+    Const,
+    Definition,
+    Raw,
+    Term,
+    Use,
+    Var,
+    Wildcard,
+    children,
+    is_temporal,
+)
 from stead_sym.relational.instance import Fact, Instance, broken_keys
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
 
@@ -97,6 +111,7 @@ class Items:
     agents: tuple[AgentItem, ...] = ()
     initially: tuple[Initially, ...] = ()
     terminal: tuple[Terminal, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
 
 def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
@@ -131,10 +146,12 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
             _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
         ),
         specs=tuple(
-            _spec(spec, names, [*policies, *(agent.name for agent in agents)]) for spec in items.specs
+            _spec(spec, names, [*policies, *(a.name for a in agents), *(g.name for g in items.gates)])
+            for spec in items.specs
         ),
         agents=agents,
         initially=tuple(_initially(line, names) for line in items.initially),
+        gates=_gates(items.gates, by_name, names),
         terminal=tuple(replace(line, when=resolve(line.when, names)) for line in items.terminal),
     )
     return Deployment(
@@ -420,6 +437,31 @@ def _policy(policy: Policy, tools: Mapping[str, Tool], names: Names) -> Policy:
     return replace(policy, rules=tuple(_rule(rule, tools, names) for rule in policy.rules))
 
 
+def _gates(gates: tuple[Gate, ...], tools: Mapping[str, Tool], names: Names) -> tuple[Gate, ...]:
+    refuse_doubles("gate", ((gate.name, gate.span) for gate in gates))
+    for gate in gates:
+        check_name("gate", gate.name, gate.span, words=False)
+    return tuple(
+        replace(gate, lines=tuple(_line(line, tools, names) for line in gate.lines)) for gate in gates
+    )
+
+
+def _line(line: Line, tools: Mapping[str, Tool], names: Names) -> Line:
+    """A line of a gate: as a line of a policy, with `_` for any value."""
+    names_of = [f"{WILDCARD}any_value_{k}" for k in range(len(line.args))]
+    pairs = list(zip(names_of, line.args, strict=True))
+    wild = {name: term for name, term in pairs if is_wildcard(term)}
+    named = (Var(name, span=term.span) if is_wildcard(term) else term for name, term in pairs)
+    read = _rule(Rule(line.tool, tuple(named), line.when, span=line.span), tools, names)
+    args = (wild.get(str(term), term) for term in read.args)
+    sorts = (param.sort for param in tools[line.tool].params)
+    any_value = (
+        Wildcard(sort, span=term.span) if is_wildcard(term) else term
+        for term, sort in zip(args, sorts, strict=True)
+    )
+    return replace(line, args=tuple(any_value), when=read.when)
+
+
 def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
     if rule.tool not in tools:
         hint = nearest(rule.tool, tools, f"declare it with `tool {rule.tool}(…)`")
@@ -457,7 +499,9 @@ def _spec(spec: Spec, names: Names, known: Sequence[str]) -> Spec:
     check_name("spec", spec.name, spec.span, words=False)
     for whom in spec.whom:
         if whom != ANY and whom not in known:
-            hint = nearest(whom, [ANY, *known], f"`for` takes `{ANY}`, a policy or an agent of the file")
+            hint = nearest(
+                whom, [ANY, *known], f"`for` takes `{ANY}`, a policy, an agent or a gate of the file"
+            )
             raise DeclarationError(f"spec {spec.name} is for {whom}, which is no policy; {hint}", spec.span)
     formula = resolve(spec.formula, names, temporal=True)
     if spec.helps and any(map(is_temporal, children(formula))):

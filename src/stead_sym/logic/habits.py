@@ -104,19 +104,21 @@ _ITEMS = {
     "property": "spec", "assert": "spec", "check": "spec",
     "fairness": "fair", "rule": "policy", "role": "agent", "const": "init", "constant": "init",
     "final": "terminal", "finished": "terminal", "accepting": "terminal", "deadlock": "terminal",
+    "guardrail": "gate", "gateway": "gate", "firewall": "gate",
     "module": "deployment", "system_prompt": "system",
 }  # fmt: skip
 
 _KEYWORDS = {
     _ITEM: (
         "deployment", "sort", "relation", "init", "text", "initially", "bound", "define", "tool", "event",
-        "agent", "view", "policy", "system", "instructions", "fair", "terminal", "spec",
+        "agent", "view", "policy", "system", "instructions", "fair", "terminal", "gate", "spec",
     ),
     "_GUARD": ("guard",),
     "_EFFECT": ("effect",),
     "_WHEN": ("when",),
     "_WHERE": ("where",),
     "_CALL": ("call",),
+    "LINE": ("permit", "forbid"),
     "_INSERT": ("choose", "fresh", "insert", "delete", "set", "clear", "ensure"),
     "RIGID": ("rigid",),
     "KEY": ("key",),

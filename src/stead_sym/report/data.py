@@ -63,6 +63,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         contexts=result.contexts,
         queries=result.queries,
         broken=None if result.broken is None else result.broken.claim,
+        gates=[*result.deployment.gated] or UNSET,
         seconds=result.seconds,
         specs={name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         findings=findings_data(result.findings),

@@ -177,6 +177,7 @@ class Report(Document):
     it ended the exploration. `accepted` are findings that a comment of the file accepts. Of a long
     specification so many subformulas were `unexamined` for vacuity. `decisions` come in the order in which
     their contexts were met. The names in `statistics`, what the answer took, depend on the engine.
+    `gates` are those that the agents were behind, where there were any.
     """
 
     deployment: str
@@ -201,6 +202,7 @@ class Report(Document):
     hypotheses: HypothesesData
     decisions: list[TakenData]
     statistics: dict[str, int]
+    gates: list[str] | UnsetType = UNSET
 
 
 class ProgressData(Document):

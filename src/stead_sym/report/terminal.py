@@ -109,6 +109,8 @@ def _heading(result: Verification) -> RenderableType:
     if result.contexts is not None and result.queries is not None:
         counts += [plural(result.contexts, "context"), plural(result.queries, "query", "queries")]
     title = Text.assemble((result.deployment.name, "bold"), " under ", (_agent(result), "bold"))
+    if result.deployment.gated:
+        title.append(f", behind {' and '.join(result.deployment.gated)}")
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column()

@@ -250,7 +250,8 @@ class Verification(Displayed):
             counts = f"{self.initial} initial of {counts}"
         if self.broken is not None:
             counts = f"explored until `{self.broken.claim}` was broken"
-        return f"{self.deployment.name} under {self.agent}: {counts}{asked}"
+        gates = f" behind {' and '.join(self.deployment.gated)}" if self.deployment.gated else ""
+        return f"{self.deployment.name} under {self.agent}{gates}: {counts}{asked}"
 
     def __str__(self) -> str:
         lines = [f"  {verdict}" for verdict in self.verdicts.values()]

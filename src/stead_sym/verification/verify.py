@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, deciding, wrap_all
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
+from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.engines.protocol import Engine
@@ -67,6 +68,7 @@ def verify(
     min_mass: float | None = None,
     canonical_timeout: float = CANONICAL_SECONDS,
     established: Told | None = None,
+    gates: str | Iterable[str] = (),
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent. ``specs`` are their names, and
     sentences that the deployment does not hold, as formulas or as text.
@@ -96,6 +98,8 @@ def verify(
     reachable context less than P of its probability, at some branching node: then it would rather say
     something else.
 
+    ``gates`` are names of gates of the deployment, all of which have to allow what an agent is offered.
+
     A run that breaks a claim of the file (a bound, a key, that there is always a step and that it leads
     somewhere) is a verdict on that claim (`Verification.broken`).
 
@@ -109,7 +113,8 @@ def verify(
     options = Options(
         engine, domain, force, wrapped, backend, max_states, findings, min_mass, canonical_timeout
     )
-    return verified(deployment, agent, specs, options, progress=progress, established=established)
+    gated = under_gates(as_deployment(deployment), gates)
+    return verified(gated, agent, specs, options, progress=progress, established=established)
 
 
 def verified(

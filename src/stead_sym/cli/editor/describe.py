@@ -21,7 +21,7 @@ KEYWORDS = (
     "deployment", "sort", "rigid", "relation", "key", "init", "from", "env", "table", "query",
     "into", "text", "initially", "any", "bound", "define",
     "tool", "event", "agent", "tools", "view", "policy", "call", "system", "instructions", "fair", "strong",
-    "terminal", "spec", "invariant",
+    "terminal", "gate", "permit", "forbid", "spec", "invariant",
     "guard", "effect", "when", "where", "for", "choose", "fresh", "insert", "delete", "set", "clear",
     "ensure", "expect", "fails", "holds", "in", *sorted(WORDS),
 )  # fmt: skip

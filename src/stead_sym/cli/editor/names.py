@@ -21,8 +21,8 @@ from stead_sym.logic.parser import Node, tokens_of, trees_of
 from stead_sym.logic.syntax import WILDCARD
 
 Kind: TypeAlias = Literal[
-    "deployment", "sort", "relation", "column", "define", "tool", "event", "agent", "policy", "spec",
-    "constant", "variable",
+    "deployment", "sort", "relation", "column", "define", "tool", "event", "agent", "policy", "gate",
+    "spec", "constant", "variable",
 ]  # fmt: skip
 _USED: Mapping[str, Kind] = {
     "bound": "sort", "into": "relation", "fact": "relation", "initially": "relation",
@@ -30,6 +30,8 @@ _USED: Mapping[str, Kind] = {
     "fair_turns": "agent",
 }  # fmt: skip
 """The kind of the names that a rule of the grammar uses without declaring them."""
+_AUDIENCE: tuple[Kind, ...] = ("policy", "agent", "gate")
+"""Of what a name after `for` may be the name."""
 _BINDING = frozenset({"params", "binders", "binder", "declared", "choose", "fresh"})
 """The rules of the grammar that declare variables for the rest of the rule around them."""
 _ABBREVIATIONS = ("same", "empty")
@@ -118,7 +120,8 @@ class Names:
     def _declare(self, item: Node) -> None:
         """The name that an item declares for the whole file."""
         kinds: Mapping[str, Kind] = {
-            "title": "deployment", "sorts": "sort", "finite_sort": "sort", "ordered_sort": "sort",
+            "title": "deployment", "gate": "gate",
+            "sorts": "sort", "finite_sort": "sort", "ordered_sort": "sort",
             "numbers": "sort", "relation": "relation", "define": "define", "tool": "tool", "event": "event",
             "agent": "agent", "policy": "policy", "spec": "spec", "invariant": "spec",
         }  # fmt: skip
@@ -178,7 +181,8 @@ class Names:
             self._named(_USED[node.data], token)
         for token in names if node.data == "audience" else ():
             if token != ANY:
-                self._named("agent" if ("agent", str(token)) in self._global else "policy", token)
+                known = (kind for kind in _AUDIENCE if (kind, str(token)) in self._global)
+                self._named(next(known, "policy"), token)
         match node.data:
             case "fact":
                 self._columns(node)
@@ -193,7 +197,7 @@ class Names:
                 for token in sorts:
                     self._named("sort", token)
                 return {**scope, str(name): self._variable(name)}
-            case "rule":
+            case "rule" | "line":
                 scope = self._arguments(trees_of(node)[0])
             case "atom" | "primed":
                 self._atom(node, scope)
@@ -241,7 +245,7 @@ class Names:
         for position, token in enumerate(_terms(call)):
             constant = self._global.get(("constant", str(token)))
             declared = constant is not None and constant.declaration is not None
-            if token.type == "INT" or declared or str(token) in scope:
+            if token.type == "INT" or token == WILDCARD or declared or str(token) in scope:
                 self._term(token, scope)
             else:
                 scope[str(token)] = self._variable(token)

@@ -34,7 +34,8 @@ _KINDS = {
     "sort": lsp.SymbolKind.Class, "relation": lsp.SymbolKind.Struct, "column": lsp.SymbolKind.Field,
     "define": lsp.SymbolKind.Function,
     "tool": lsp.SymbolKind.Method, "event": lsp.SymbolKind.Event, "agent": lsp.SymbolKind.Module,
-    "policy": lsp.SymbolKind.Interface, "spec": lsp.SymbolKind.Boolean, "constant": lsp.SymbolKind.Constant,
+    "policy": lsp.SymbolKind.Interface, "spec": lsp.SymbolKind.Boolean,
+    "gate": lsp.SymbolKind.Interface, "constant": lsp.SymbolKind.Constant,
     "deployment": lsp.SymbolKind.Package,
 }  # fmt: skip
 

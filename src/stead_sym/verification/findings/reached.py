@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.gates import matched
 from stead_sym.deployment.parts import AgentRole, Policy, Spec
 from stead_sym.deployment.printer import print_rule
+from stead_sym.deployment.terminal import over
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engines.protocol import Engine
+from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import (
     TRUE,
     WILDCARD,
@@ -120,6 +123,7 @@ def reached_findings(
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most
     `_MAX_REPLACED` occurrences are replaced, each before what it contains."""
     findings = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
+    findings += _gates(deployment, engine)
     findings += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
@@ -310,6 +314,26 @@ class _Vacuity:
 # tools and policies
 
 
+def _gates(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
+    """The lines of the gates that match no call which would be offered without gates."""
+    ungated = deployment.ungated
+    for gate in deployment.written.gates if ungated is not None else ():
+        for line in gate.lines if gate.name in deployment.gated else ():
+            assert ungated is not None, "the gates are those of a deployment without them"
+            tool = ungated.tool(line.tool)
+            says = expand(matched(line, tool), deployment.names.definitions)
+            call = over(Exists, tool, And((tool.guard, says)), deployment.schema)
+            if not engine.satisfying(call, {}):
+                word = "permit" if line.permits else "forbid"
+                yield Finding(
+                    "rule never matches",
+                    line.span,
+                    f"`{word} {line.tool}(…)` of gate {gate.name} matches no call that is enabled in a"
+                    " reachable state",
+                    "weaken its condition, or remove the line",
+                )
+
+
 def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
     offers = {
         tool.name: engine.is_called(tool.name, TRUE, selected=False) for tool in deployment.tools_and_events
@@ -334,10 +358,12 @@ def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterat
                 else ""
             )
             mend = "verify an agent that gets there; or " if before else ""
+            gates = () if tool.event else deployment.gated
+            behind = f" behind {' and '.join(gates)}" if gates else ""
             yield Finding(
                 "never offered",
                 tool.span,
-                f"{tool.name} is {offered} in no reachable state{why}",
+                f"{tool.name} is {offered} in no reachable state{behind}{why}",
                 f"{mend}weaken its guard, let some effect make it true, or remove the tool",
             )
         elif tool in avoided:

@@ -28,6 +28,7 @@ from stead_sym.logic.syntax import (
     Resolved,
     Truth,
     Use,
+    Var,
     free_variables,
     subformulas,
     terms,
@@ -67,6 +68,7 @@ def of_text(deployment: Deployment) -> tuple[Finding, ...]:
         (
             *_unused_definitions(deployment),
             *_unused_variables(deployment),
+            *_gate_variables(deployment),
             *_shadowed_constants(deployment),
             *_known_constants(deployment),
             *never_filled(deployment),
@@ -103,6 +105,8 @@ def _formulas(parts: Parts) -> Iterator[Resolved]:
     yield from (view.where for view in _views(parts))
     yield from (rule.when for policy in _policies(parts) for rule in policy.rules)
     yield from (line.where for line in parts.initially)
+    yield from (line.when for line in parts.terminal)
+    yield from (line.when for gate in parts.gates for line in gate.lines)
     yield from parts.fair
     yield from (spec.formula for spec in parts.specs)
 
@@ -169,6 +173,26 @@ def _binders(d: Deployment) -> Iterator[Binder]:
     for view in _views(d.written):
         yield from view.params
     yield from (part.binder for part in _subformulas(d) if isinstance(part, Quantified))
+
+
+def _gate_variables(d: Deployment) -> Iterator[Finding]:
+    """Arguments of a gate's line that nothing else of it mentions: a constant that is misspelt is one."""
+    for gate in d.written.gates:
+        for line in gate.lines:
+            named = [term.name for term in line.args if isinstance(term, Var)]
+            for term in line.args:
+                if (
+                    isinstance(term, Var)
+                    and named.count(term.name) == 1
+                    and term.name not in free_variables(line.when)
+                ):
+                    yield Finding(
+                        "unused variable",
+                        term.span or line.span,
+                        f"the variable {term.name} of this line stands for any value, and nothing else in the"
+                        " line mentions it",
+                        "write `_`, or a constant if that is meant",
+                    )
 
 
 def _shadowed_constants(d: Deployment) -> Iterator[Finding]:

@@ -1,0 +1,91 @@
+"""Gates: what lets calls of agents through, `permit w(x) when f` and `forbid w(x) when f`.
+
+One decision: a deployment under gates is the deployment whose tools have what the gates say in their guards,
+so that whatever reads a deployment has it: agents are offered what is enabled and allowed, events are not
+gated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Gate, Line
+from stead_sym.deployment.tool import Tool
+from stead_sym.errors import InputError
+from stead_sym.logic.names import nearest
+from stead_sym.logic.sorts import is_wildcard, substitute
+from stead_sym.logic.syntax import (
+    TRUE,
+    Const,
+    Equal,
+    Formula,
+    Not,
+    Resolved,
+    Term,
+    Var,
+    conjunction,
+    conjuncts,
+    disjunction,
+)  # fmt: skip
+
+
+def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deployment:
+    """The deployment with what these gates allow; itself for none. Raises `InputError` for an unknown gate,
+    and for one that is given twice."""
+    listed = [names] if isinstance(names, str) else list(names)
+    if not listed:
+        return deployment
+    if deployment.ungated is not None:
+        raise InputError("the deployment is under gates already; give all of them at once")
+    known = {gate.name: gate for gate in deployment.written.gates}
+    for name in listed:
+        if name not in known:
+            there = f"there are {', '.join(known)}" if known else "the file has none: write `gate NAME`"
+            raise InputError(f"unknown gate {name}; {nearest(str(name), known, there)}")
+        if listed.count(name) > 1:
+            raise InputError(f"the gate {name} is given twice; leave one out")
+    gates = [known[name] for name in listed]
+    tools = tuple(tool if tool.event else _gated(tool, gates) for tool in deployment.written.tools)
+    return replace(
+        deployment,
+        written=replace(deployment.written, tools=tools),
+        text=None,
+        ungated=deployment,
+        gated=tuple(listed),
+    )
+
+
+def _gated(tool: Tool, gates: Iterable[Gate]) -> Tool:
+    parts = [part for part in (tool.guard, *(allowed(gate, tool) for gate in gates)) if part != TRUE]
+    return replace(tool, guard=conjunction(tuple(one for part in parts for one in conjuncts(part))))
+
+
+def allowed(gate: Gate, tool: Tool) -> Formula:
+    """Of the parameters of a tool: no `forbid` line matches its call, and, where the gate has any `permit`
+    line, some `permit` line does."""
+    own = [line for line in gate.lines if line.tool == tool.name]
+    forbidding = (Not(matched(line, tool)) for line in own if not line.permits)
+    permitting = disjunction(tuple(matched(line, tool) for line in own if line.permits))
+    if not any(line.permits for line in gate.lines) or permitting == TRUE:
+        return conjunction(tuple(forbidding))
+    return conjunction((permitting, *forbidding))
+
+
+def matched(line: Line, tool: Tool) -> Resolved:
+    """Of the parameters of a tool: the line matches its call. A variable that stands there twice says that
+    the two arguments are the same."""
+    images: dict[str, Term] = {}
+    equal: list[Formula] = []
+    for term, param in zip(line.args, tool.params, strict=True):
+        own = Var(param.name)
+        if isinstance(term, Var):
+            if images.setdefault(term.name, own) != own:
+                equal.append(Equal(images[term.name], own))
+        elif isinstance(term, Const):
+            equal.append(Equal(own, term))
+        else:
+            assert is_wildcard(term), f"{term} is no argument of a gate's line"
+    when = substitute(line.when, images)
+    return conjunction((*equal, *(() if when == TRUE else (when,))))

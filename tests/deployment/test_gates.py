@@ -1,0 +1,163 @@
+"""Gates: what they allow, against guards that say the same, and what is told of lines that do not fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as hs
+
+import stead_sym as st
+from engine_pairs import _compared, examples
+from generated.workflows import workflows
+from stead_sym.agents.roles import by_agent
+from stead_sym.cli.main import main
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.tool import Tool
+from stead_sym.errors import NoInitialState, Undecided
+
+DESK = """deployment desk
+sort order
+sort s = { paid, refunded } rigid
+relation St(order key, s)
+relation Ok(order)
+bound order 1
+event arrive() guard ~St(_, _)
+  effect fresh o: order insert St(o, paid)
+event ship(o: order) guard St(o, refunded)
+  effect delete St(o, _) delete Ok(o)
+tool approve(o: order) guard St(o, paid) effect insert Ok(o)
+tool refund(o: order, x: s) guard St(o, x) & ~St(o, refunded) effect set St(o, refunded)
+"""
+RULES = """gate rules
+  permit approve(o) when ~Ok(o)
+  permit refund(o, paid) when Ok(o)
+  forbid refund(_, refunded)
+gate silent
+policy hasty call refund(o, x) call approve(o)
+spec reviewed AG forall o. (St(o, refunded) -> Ok(o))
+spec behind for rules AG EF St(_, refunded)
+spec together for hasty, rules AG AF Ok(_)
+"""
+
+
+def test_agents_are_offered_what_the_gates_allow() -> None:
+    d = parse_deployment(DESK + RULES)
+    assert parse_deployment(str(d)) == d
+    assert not st.verify(d, "hasty")["reviewed"].holds
+    assert not st.verify(d, "hasty", gates="silent")["reviewed"].holds
+    behind = st.verify(d, "hasty", gates=["rules", "silent"])
+    assert {name: verdict.holds for name, verdict in behind.verdicts.items()} == {
+        "reviewed": True,
+        "behind": True,
+        "together": True,
+    }
+    assert [*st.verify(d, "any").verdicts] == ["reviewed"]
+    assert [*st.verify(d, "any", gates=["rules"]).verdicts] == ["reviewed", "behind"]
+    assert {f.kind for f in behind.findings} == {"rule never matches"}
+
+
+def test_in_python_and_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    d = st.build_deployment(
+        "d",
+        sorts={"s": st.rigid("x1", "x2")},
+        relations={"P": "s"},
+        tools=[st.tool("t", "x: s", effect="insert P(x)"), st.tool("wait")],
+        gates={"g": ["forbid t(x1)"], "h": ["permit t(x) when ~P(x)", "permit wait()"]},
+        specs={"a": "AG ~P(x1)"},
+    )
+    assert parse_deployment(str(d)) == d
+    path = tmp_path / "d.stead"
+    path.write_text(str(d))
+    assert main(["verify", str(path), "--agent", "any", "--gate", "g", "--gate", "h"]) == 0
+    assert "behind g and h" in " ".join(capsys.readouterr().out.split())
+    assert main(["verify", str(path), "--agent", "any", "--gate", "h", "--quiet"]) == 1
+    assert main(["verify", str(path), "--agent", "any", "--gate", "k", "--quiet"]) == 2
+    assert "unknown gate k; there are g, h" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("permit arrive()", "arrive is an event, which no agent calls"),
+        ("forbid refnd(_, _)", "unknown tool refnd; did you mean refund?"),
+        ("permit approve(o) when Ok(p)", "unknown name p"),
+        ("permit approve(o, paid)", "approve takes 1 arguments"),
+        ("forbid refund(x, x)", "x stands for a order and for a s"),
+        ("allow approve(o)", 'unexpected "allow"; expected'),
+    ],
+)
+def test_a_line_that_does_not_fit_is_told_with_its_place(line: str, message: str) -> None:
+    with pytest.raises(st.errors.InputError, match="f:14:") as caught:
+        parse_deployment(f"{DESK}gate g\n{line}", "f")
+    assert message in str(caught.value)
+
+
+def test_a_variable_that_is_used_once_is_a_finding() -> None:
+    d = parse_deployment(DESK + "gate g forbid refund(o, payd)\nspec a true")
+    found = [f.text for f in st.verify(d, "any").findings if f.kind == "unused variable"]
+    assert [text.split(" of this")[0] for text in found] == ["the variable o", "the variable payd"]
+
+
+def test_gate_is_a_name_where_older_files_have_it() -> None:
+    d = parse_deployment(
+        "deployment d relation gate() relation Q() init gate Q tool permit() guard gate spec gate gate"
+    )
+    assert (len(d.init.facts), d.written.gates, d.specs[0].name) == (2, (), "gate")
+
+
+def by_hand(d: Deployment, lines: list[tuple[str, str, list[str], str]]) -> Deployment:
+    """The deployment with guards that say what these lines of one gate say, from the language page."""
+    permits = any(word == "permit" for word, *_ in lines)
+
+    def guarded(tool: Tool) -> Tool:
+        if tool.event:
+            return tool
+        own = {"permit": ["false"], "forbid": ["false"]}
+        for word, name, args, when in lines:
+            if name == tool.name:
+                said = [f"{p.name} = {a}" for p, a in zip(tool.params, args, strict=True) if a != "_"]
+                own[word].append(
+                    " & ".join([*(part for part in said if len(set(part.split(" = "))) > 1), when])
+                )
+        text = f"~({' | '.join(f'({f})' for f in own['forbid'])})"
+        if permits:
+            text += f" & ({' | '.join(f'({f})' for f in own['permit'])})"
+        scope = {p.name: p.sort for p in tool.params}
+        return replace(tool, guard=d.formula(f"({tool.guard}) & {text}", scope))
+
+    return replace(d, written=replace(d.written, tools=tuple(map(guarded, d.written.tools))), text=None)
+
+
+@given(workflows(), hs.data())
+@settings(max_examples=examples(60))
+def test_a_gate_is_what_it_says_in_the_guards(d: Deployment, data: hs.DataObject) -> None:
+    tools = [tool for tool in d.written.tools if not tool.event and tool.name != "idle"]
+    lines = [("permit", t.name, [], "true") for t in d.written.tools if t.name == "idle" and not t.event]
+    lines = lines if data.draw(hs.booleans()) else []
+    conditions = [str(t.guard) for t in d.written.tools if not t.params]
+    for tool in data.draw(hs.lists(hs.sampled_from(tools), max_size=3)) if tools else []:
+        args = []
+        for param in tool.params:
+            values = d.schema.sort(param.sort).values or ()
+            args.append(data.draw(hs.sampled_from(["_", param.name, *values])))
+        when = data.draw(
+            hs.sampled_from(["true", *(f"({c})" for c in conditions), *(f"~({c})" for c in conditions)])
+        )
+        lines.append((data.draw(hs.sampled_from(["permit", "forbid"])), tool.name, args, when))
+    gate = "".join(f"\n  {word} {name}({', '.join(args)}) when {when}" for word, name, args, when in lines)
+    written = parse_deployment(f"{d}\ngate g{gate}")
+    assert parse_deployment(str(written)) == written
+    agent = data.draw(hs.sampled_from(["any", "p"]))
+    agents = agent if len(d.agents) == 1 else by_agent(d, [agent])
+    try:
+        answers, results = _compared(under_gates(written, ["g"]), agents, 120)
+        expected, guarded = _compared(by_hand(d, lines), agents, 120)
+    except (NoInitialState, Undecided, st.errors.AgentError):
+        return
+    assert answers == expected
+    assert [(r.states, r.transitions) for r in results] == [(r.states, r.transitions) for r in guarded]
