@@ -957,13 +957,13 @@ MUTATIONS = (
     Mutation(
         "saturation does not close the lower half again",
         "bdd/saturation.py",
-        "low = self._closure(low, within0)",
+        "low = self._closure(low, within0, in0)",
         "pass",
     ),
     Mutation(
         "saturation never clears a bit",
         "bdd/saturation.py",
-        "low = low | self._image(high, relation)",
+        "low = low | self._image(high, relation, in0)",
         "pass",
     ),
     Mutation(
@@ -1029,14 +1029,56 @@ MUTATIONS = (
     Mutation(
         "a few steps breadth first are taken for all",
         "bdd/relation.py",
-        "return reached, False",
+        "return states, False",
         "return reached, True",
     ),
     Mutation(
         "breadth first ends at the first layer",
         "bdd/relation.py",
-        "            if layer == self.manager.false:\n                return reached, True",
-        "            return reached | layer, True",
+        "if layer == self.manager.false or (",
+        "if True or (",
+    ),
+    Mutation(
+        "saturation leaves the states that it may go through",
+        "bdd/saturation.py",
+        "if states == false or relation == false or within == false:",
+        "if states == false or relation == false:",
+    ),
+    Mutation(
+        "of relations that begin with a choice one side is lost",
+        "bdd/saturation.py",
+        "for branch in self.manager.branches(relation) if branch",
+        "for branch in self.manager.branches(relation)[:1] if branch",
+    ),
+    Mutation(
+        "in an image of saturation one side of a choice is lost",
+        "bdd/saturation.py",
+        "result = self._image(states, low, within) | self._image(states, high, within)",
+        "result = self._image(states, low, within)",
+    ),
+    Mutation(
+        "images leave open which call it is",
+        "bdd/relation.py",
+        "self._before, self._behind = self._bits | chosen, self._copies | chosen",
+        "self._before, self._behind = self._bits, self._copies",
+    ),
+    Mutation(
+        "the steps from some states are all steps",
+        "bdd/relation.py",
+        "parts = (part & states for part in self._joined)",
+        "parts = self._joined",
+    ),
+    Mutation(
+        "nothing leads through what is more than the target",
+        "bdd/relation.py",
+        "if through <= target:",
+        "if target <= through:",
+    ),
+    Mutation(
+        "two calls that make a step make two pairs",
+        "bdd/relation.py",
+        "made = [m.and_exist(self.chosen, states, part) for part in self.parts]",
+        "made = [states & part for part in self.parts]",
     ),
     Mutation(
         "breadth first starts from nothing",

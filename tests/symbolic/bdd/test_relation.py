@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine_pairs import examples
+from stead_sym.engines.symbolic.bdd import relation as relations
 from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.support.progress import Pulse
@@ -16,22 +19,32 @@ BITS, STAYS = ("a", "b"), "s"
 STATES = tuple(product((False, True), repeat=3))
 STEPS = tuple((s, t) for s in STATES for t in STATES if s[2] == t[2])
 
+CHOSEN = ("c", "d", "e")
+"""Above the bits, between them and below: a step may be there for some of their values only."""
+
 sets = st.frozensets(st.sampled_from(STATES))
 steps = st.frozensets(st.sampled_from(STEPS), max_size=12)
+choices = st.dictionaries(
+    st.sampled_from(STEPS), st.dictionaries(st.sampled_from(CHOSEN), st.booleans(), min_size=1), max_size=12
+)
+little = st.sampled_from((relations._CHEAP_STEP, -1))
+"""Breadth first, and by saturation from the first step on."""
 
 
 class Made:
     """The relation that is the union of some sets of steps, one part for each."""
 
-    def __init__(self, parts):
+    def __init__(self, parts, choices=None):
         self.manager = m = Manager()
-        m.declare_bottom([STAYS, *(name for bit in BITS for name in (bit, f"{bit}'"))])
+        self.choices = choices or {}
+        m.declare_bottom(["c", STAYS, "a", "a'", "d", "b", "b'", "e"])
         self.steps = frozenset().union(*parts)
         self.relation = Relation(
             m,
             [m.disj(map(self.step, sorted(part))) for part in parts],
             [(bit, f"{bit}'") for bit in BITS],
             Pulse(),
+            frozenset(CHOSEN),
         )
 
     def state(self, state):
@@ -40,7 +53,7 @@ class Made:
     def step(self, pair):
         before, after = pair
         moved = zip([f"{bit}'" for bit in BITS], after[:2], strict=True)
-        return self.manager.cube({**self.state(before), **dict(moved)})
+        return self.manager.cube({**self.state(before), **dict(moved), **self.choices.get(pair, {})})
 
     def function(self, states):
         return self.manager.disj(self.manager.cube(self.state(state)) for state in sorted(states))
@@ -49,27 +62,39 @@ class Made:
         return frozenset(state for state in STATES if self.manager.satisfies(function, self.state(state)))
 
 
-@given(st.lists(steps, min_size=1, max_size=3), sets)
-def test_images(parts, states):
-    made = Made(parts)
+@given(st.lists(steps, min_size=1, max_size=3), choices, sets)
+def test_images(parts, choices, states):
+    made = Made(parts, choices)
     post = made.relation.image(made.function(states))
     pre = made.relation.preimage(made.function(states))
     assert made.members(post) == {t for s, t in made.steps if s in states}
     assert made.members(pre) == {s for s, t in made.steps if t in states}
 
 
-@given(st.lists(steps, min_size=1, max_size=3), sets, sets)
-def test_least_fixpoints(parts, states, through):
-    made = Made(parts)
+@settings(max_examples=examples(300))
+@given(st.lists(steps, min_size=1, max_size=3), choices, sets, sets, little)
+def test_least_fixpoints(parts, choices, states, through, little):
+    made = Made(parts, choices)
+    start, here = made.function(states), made.function(through)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(relations, "_CHEAP_STEP", little)
+        reached = [made.relation.reachable(start, start) for _ in range(2)]  # what is kept serves again,
+        reaching = [made.relation.reaching(start, here)]
+        made.manager.declare_top(["x"])  # and where levels have changed
+        reaching.append(made.relation.reaching(start, here))
+        inside = made.relation.within(here).reachable(start, start)
     found = set(states)
     while more := {t for s, t in made.steps if s in found} - found:
         found |= more
-    assert made.members(made.relation.reachable(made.function(states), made.function(states))) == found
+    assert [*map(made.members, reached)] == [found] * 2
+    found = set(states)
+    while more := {t for s, t in made.steps if s in found & through} - found:
+        found |= more
+    assert made.members(inside) == found
     found = set(states)
     while more := {s for s, t in made.steps if t in found and s in through} - found:
         found |= more
-    reaching = made.relation.reaching(made.function(states), made.function(through))
-    assert made.members(reaching) == found
+    assert [*map(made.members, reaching)] == [found] * 2
 
 
 @given(st.lists(steps, min_size=1, max_size=3), sets, sets)
@@ -82,16 +107,17 @@ def test_a_fixpoint_may_end_where_something_is_wrong(parts, states, wrong):
     assert found == everything or found & wrong
 
 
-@given(st.lists(steps, min_size=1, max_size=3), st.booleans())
-def test_pairs_are_counted_once_however_many_parts_make_them(parts, high):
+@given(st.lists(steps, min_size=1, max_size=3), choices, st.booleans())
+def test_pairs_are_counted_once_however_many_parts_make_them(parts, choices, high):
     """Over the bits that move: the bit that stays is fixed."""
-    made = Made(parts)
+    made = Made(parts, choices)
     here = made.manager.var(STAYS) if high else ~made.manager.var(STAYS)
     relation = Relation(
         made.manager,
         [made.manager.cofactor(part, {STAYS: high}) for part in made.relation.parts],
         made.relation.moving,
         Pulse(),
+        made.relation.chosen,
     )
     assert here != made.manager.false
     assert relation.count(made.manager.true) == sum(s[2] == high for s, _ in made.steps)

@@ -13,7 +13,7 @@ from engine_pairs import examples
 from stead_sym.engines.symbolic.bdd.fixpoint import shortest
 from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.engines.symbolic.bdd.relation import Relation
-from stead_sym.engines.symbolic.bdd.saturation import _Several, saturated
+from stead_sym.engines.symbolic.bdd.saturation import Saturation
 from stead_sym.support.progress import Pulse
 
 MOVING = [("a", "a'"), ("b", "b'"), ("c", "c'")]
@@ -77,11 +77,11 @@ class World:
 def assert_least_closed(relations, start, backend):
     world = World(relations, backend)
     reached = set().union(*world.layers(start, set(STATES)))
-    found = saturated(world.m, world.diagram(start), world.parts, MOVING)
+    found = Saturation(world.m, world.parts, MOVING).closure(world.diagram(start))
     assert world.members(found) == reached
     world.steps = {(t, s) for s, t in world.steps}
     reaching = set().union(*world.layers(start, set(STATES)))
-    found = saturated(world.m, world.diagram(start), world.parts, MOVING, backward=True)
+    found = Saturation(world.m, world.parts, MOVING, backward=True).closure(world.diagram(start))
     assert world.members(found) == reaching
     return world
 
@@ -106,7 +106,7 @@ def test_relations_that_say_nothing_of_some_bits(backend):
         gc.disable()  # so that what keeps itself alive is still there afterwards
         try:
             assert_least_closed(relations, start, backend)
-            assert not any(isinstance(thing, _Several) for thing in gc.get_objects())
+            assert not any(isinstance(thing, Saturation) for thing in gc.get_objects())
         finally:
             gc.enable()
 
@@ -150,7 +150,7 @@ def test_a_copy_has_to_be_right_below_its_bit():
     m = Manager()
     m.declare_bottom(["a", "b", "a'"])
     with pytest.raises(ValueError, match="a' is not right below a"):
-        saturated(m, m.true, [m.true], [("a", "a'")])
+        Saturation(m, [m.true], [("a", "a'")])
 
 
 def test_independent_records_are_not_interleaved():
@@ -164,4 +164,4 @@ def test_independent_records_are_not_interleaved():
         rises = (equal & rises) | (~m.var(b) & m.var(copy) & rest)
         rest = equal & rest
     start = m.cube({b: False for b, _ in moving})
-    assert saturated(m, start, [rises], moving) == m.true
+    assert Saturation(m, [rises], moving).closure(start) == m.true

@@ -13,7 +13,7 @@ from engine_pairs import by_name, examples, some_by_name
 from static_shapes import static_shape
 from stead_sym.engines.symbolic.bdd import relation
 from stead_sym.engines.symbolic.explore import contexts
-from stead_sym.engines.symbolic.step import effects
+from stead_sym.engines.symbolic.step import effects, transitions
 from stead_sym.errors import DefinitionError, Undecided
 
 _STATES = 200
@@ -74,8 +74,8 @@ def test_both_engines_agree_where_every_limit_is_passed(seed):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(effects, "_FEW_CALLS", 0)
         patched.setattr(contexts, "_LIMIT", 0)
-        patched.setattr(relation, "_MAX_LAYERS", 0)
-        patched.setattr(relation, "_MIN_LAYERS", 0)
+        patched.setattr(relation, "_CHEAP_STEP", -1)
+        patched.setattr(transitions, "_NODES_RATIO", 0)
         assert_agreement(seed)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import both, examples, some_by_name
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
+from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.step.transitions import _chosen
 from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import And, Future, Globally, Iff, Next, Not, Or, Until
 from stead_sym.verification.verify import verify
@@ -113,3 +116,24 @@ def test_fixpoint_identities(drawn, domain):
         same(Future("E", Or((f, g))), Or((Future("E", f), Future("E", g))))
         same(Globally("A", And((f, g))), And((Globally("A", f), Globally("A", g))))
         same(Future("E", f), Until("E", Iff(f, f), f))
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_selectors_are_quantified_where_that_costs_little(apart):
+    """⋁_i (s = i ∧ x_i ∧ y_i). Without the selectors that takes 2^n nodes where all x_i stand above all y_i,
+    and next to nothing where each y_i is below its x_i."""
+    m, numbers = Manager(), range(16)
+    records = [(f"s{i}", f"x{i}", f"y{i}") for i in numbers]
+    selectors = [f"s{i}" for i in numbers]
+    m.declare_bottom(
+        [*(name for s, x, _ in records for name in (s, x)), *(y for *_, y in records)]
+        if apart
+        else [name for record in records for name in record]
+    )
+    steps = m.disj(
+        m.cube({**dict.fromkeys(selectors, False), s: True}) & m.var(x) & m.var(y) for s, x, y in records
+    )
+    kept = _chosen(m, steps, selectors)
+    assert kept.dag_size <= 1.5 * steps.dag_size
+    assert bool(m.support(kept) & set(selectors)) == apart
+    assert m.exist(frozenset(selectors), kept) == m.exist(frozenset(selectors), steps)

@@ -76,7 +76,7 @@ def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: S
     νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧). With constraints on steps E[f U C] for the `fair_core` C."""
     if along:
         return relation.reaching(fair_core(relation, body, constraints, along), body)
-    current = body
+    relation, current = relation.within(body), body
     while True:
         smaller = current & relation.preimage(current)
         for constraint in constraints:
@@ -96,7 +96,7 @@ def fair_core(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: 
     through Z leads into a set of states that only lead to each other within Z, and a run that visits all of
     such a set and its steps is fair.
     """
-    m, current = relation.manager, body
+    m, current, relation = relation.manager, body, relation.within(body)
     while True:
         smaller = current
         while (staying := smaller & relation.preimage(smaller)) != smaller:

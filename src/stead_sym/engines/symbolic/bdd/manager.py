@@ -170,6 +170,8 @@ class Manager:
             self._bdd.configure(loose_up_to=_NODES_BEFORE_COLLECTING, max_cache_hard=_MAX_CACHED_RESULTS)
         self._cubes: dict[Bits, Bdd] = {}
         self._points: dict[frozenset[tuple[str, bool]], Bdd] = {}
+        self.arrangements = 0
+        """How often variables have changed their levels."""
         self.true: Bdd = self._bdd.true
         self.false: Bdd = self._bdd.false
 
@@ -194,6 +196,7 @@ class Manager:
         self._insert(name, self.level(neighbour))
 
     def _insert(self, name: str, level: int) -> None:
+        self.arrangements += 1
         if self.backend == "cudd":
             self._bdd.insert_var(name, level)
             return
@@ -204,6 +207,7 @@ class Manager:
 
     def rearrange(self, order: Sequence[str]) -> None:
         """Put the variables into another order; ``order`` has all of them."""
+        self.arrangements += 1
         engine: Any = dd.cudd if self.backend == "cudd" else dd.autoref
         engine.reorder(self._bdd, {name: level for level, name in enumerate(order)})
         self._bdd.configure(reordering=False)

@@ -6,6 +6,10 @@ lies below is saturated under the former before the latter are applied, again an
 is new; every intermediate result is kept. Records that advance independently of one another are thus
 each run to the end once, not interleaved, and the work follows the sizes of the diagrams.
 
+A fixpoint may be asked for within some states: these are split along with the set, and no result leaves them
+(constrained saturation; Zhao and Ciardo, ATVA 2009). The relations stay as they are, so that what they are
+split into serves every fixpoint.
+
 After the operator REACH for disjunctive partitions (van Dijk, Meijer and van de Pol, Multi-core
 on-the-fly saturation, TACAS 2019); saturation is by Ciardo, Lüttgen and Siminiceanu (TACAS 2001).
 """
@@ -16,7 +20,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager, deep
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager, deep
 from stead_sym.support.progress import Pulse
 
 Relations: TypeAlias = "tuple[Bdd, ...]"
@@ -25,39 +29,24 @@ _RESULTS_PER_REPORT = 1 << 12  # results between two reports
 _BOTTOM_LEVEL = sys.maxsize  # the level of the constants
 
 
-def saturated(
-    manager: Manager,
-    states: Bdd,
-    relations: Iterable[Bdd],
-    moving: Sequence[tuple[str, str]],
-    *,
-    backward: bool = False,
-    report: Pulse | None = None,
-) -> Bdd:
-    """μZ. states ∨ ⋁ post_i(Z), or ``backward`` μZ. states ∨ ⋁ pre_i(Z).
-
-    ``states`` ranges over the bits b of ``moving``, the pairs (b, b'), and over others, which keep
-    their values, as they do in the relations. Raises `ValueError` where a b' is not right below its b.
-    """
-    sharing = [relation for relation in relations if relation != manager.false]
-    return _Saturation(manager, moving, backward, report or Pulse()).run(states, tuple(sharing))
-
-
 class _Several:
     """Some relations, none of them empty, of which one object stands for each set. ``level``: the topmost bit
-    of any. ``apart``: at a level what is left of them where its bit stays 0, is set, is cleared, stays 1."""
+    of any."""
 
-    __slots__ = ("apart", "level", "number", "relations")
+    __slots__ = ("level", "number", "relations")
 
     def __init__(self, number: int, relations: Relations, level: int) -> None:
         self.number = number
         self.relations = relations
         self.level = level
-        self.apart: dict[int, tuple[_Several | None, Relations, Relations, _Several | None]] = {}
 
 
-class _Saturation:
-    """One fixpoint, with what it remembers: relations are taken apart once, however many sets they meet.
+_Apart: TypeAlias = "tuple[_Several | None, Relations, Relations, _Several | None]"
+"""What is left of relations at a level where its bit stays 0, is set, is cleared, stays 1."""
+
+
+class Saturation:
+    """The fixpoints of some relations, which are taken apart once, however many sets they meet.
 
     Memories are by node numbers, which `dd` gives out anew when a node is no longer used; so an entry
     keeps its set and its relations alive.
@@ -66,90 +55,108 @@ class _Saturation:
     def __init__(
         self,
         manager: Manager,
+        relations: Iterable[Bdd],
         moving: Sequence[tuple[str, str]],
-        backward: bool,
-        report: Pulse,
+        *,
+        chosen: Bits = frozenset(),
+        backward: bool = False,
+        report: Pulse | None = None,
     ) -> None:
+        """``moving``: the pairs (b, b'). The relations range over these, over bits that keep their values,
+        and over the bits ``chosen``, which are quantified. ``backward``: predecessors instead of
+        successors. Raises `ValueError` where a b' is not right below its b."""
         self.manager = manager
         self.backward = backward
-        self.report = report
+        self.report = report or Pulse()
         self._true, self._false = manager.true, manager.false
-        self._moving: set[int] = set()
-        self._above: dict[int, int] = {}
+        self._of = tuple(relations), tuple(moving), chosen
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Take the relations as they are by the present levels of the variables."""
+        (relations, moving, chosen), level = self._of, self.manager.level
+        self._arrangement = self.manager.arrangements
+        self._above = {level(copy): level(b) for b, copy in moving}
+        self._moving = frozenset(self._above.values())
         for b, copy in moving:
-            level = manager.level(b)
-            if manager.level(copy) != level + 1:
+            if level(copy) != level(b) + 1:
                 raise ValueError(f"{copy} is not right below {b}")
-            self._moving.add(level)
-            self._above[level + 1] = level
+        self._chosen = frozenset(map(level, chosen))
         self._variables: dict[int, Bdd] = {}
         self._known: dict[tuple[int, ...], _Several] = {}
-        self._apart: dict[tuple[int, int], tuple[Bdd, tuple[Bdd, Bdd, Bdd, Bdd]]] = {}
-        self._closures: dict[tuple[int, int], tuple[Bdd, Bdd]] = {}
-        self._images: dict[tuple[int, int], tuple[Bdd, Bdd]] = {}
+        self._quartered: dict[tuple[int, int], tuple[Bdd, tuple[Bdd, Bdd, Bdd, Bdd]]] = {}
+        self._apart: dict[tuple[int, int], _Apart] = {}
+        self._closures: dict[tuple[int, int, int], tuple[Bdd, Bdd, Bdd]] = {}
+        self._images: dict[tuple[int, int, int], tuple[Bdd, Bdd, Bdd]] = {}
+        self._relations = self._several(relations)
 
-    def run(self, states: Bdd, relations: Relations) -> Bdd:
+    def closure(self, states: Bdd, within: Bdd | None = None) -> Bdd:
+        """μZ. S ∨ (W ∧ ⋁ post_i(Z)), or backward μZ. S ∨ (W ∧ ⋁ pre_i(Z)). The sets ``states`` and ``within``
+        range over the bits b of ``moving`` and over others, but none that is chosen."""
+        if self._arrangement != self.manager.arrangements:
+            self._arrange()
         with deep(8 * self.manager.variables + 1000):
-            found = self._closure(states, self._several(relations))
-        for several in self._known.values():
-            several.apart.clear()  # what is left of relations that say nothing of a level is themselves
+            found = self._closure(states, self._relations, self._true if within is None else within)
+        self._closures, self._images = {}, {}
         return found
 
-    def _closure(self, states: Bdd, relations: _Several | None) -> Bdd:
-        """All that can be reached from ``states``, or from where they can be reached."""
-        if relations is None or states == self._true or states == self._false:
+    def _closure(self, states: Bdd, relations: _Several | None, within: Bdd) -> Bdd:
+        if relations is None or states == self._true or states == self._false or within == self._false:
             return states
-        key = (int(states), relations.number)
+        key = (int(states), relations.number, int(within))
         known = self._closures.get(key)
         if known is not None:
-            return known[1]
+            return known[2]
         if len(self._closures) % _RESULTS_PER_REPORT == _RESULTS_PER_REPORT - 1:
             self.report("saturate", sets=len(self._closures))
-        level = min(self._top(states), relations.level)
+        level = min(self._top(states), relations.level, self._top(within))
         if level == _BOTTOM_LEVEL:
             return states
-        apart = relations.apart.get(level)
-        if apart is None:
-            apart = relations.apart[level] = self._taken_apart(relations, level)
-        within0, up, down, within1 = apart
+        within0, up, down, within1 = self._taken_apart(relations, level)
         low, high = self._split(states, level)
+        in0, in1 = self._split(within, level)
         while True:
             before = low, high
-            low = self._closure(low, within0)
+            low = self._closure(low, within0, in0)
             for relation in up:
-                high = high | self._image(low, relation)
-            high = self._closure(high, within1)
+                high = high | self._image(low, relation, in1)
+            high = self._closure(high, within1, in1)
             if not down:  # nothing leads back
                 break
             for relation in down:
-                low = low | self._image(high, relation)
+                low = low | self._image(high, relation, in0)
             if (low, high) == before:
                 break
         result = self._joined(level, low, high)
-        self._closures[key] = (states, result)
+        self._closures[key] = (states, within, result)
         return result
 
-    def _image(self, states: Bdd, relation: Bdd) -> Bdd:
-        """The successors of ``states``, or predecessors."""
+    def _image(self, states: Bdd, relation: Bdd, within: Bdd) -> Bdd:
+        """The successors of ``states``, or predecessors, that are ``within``."""
         false = self._false
-        if states == false or relation == false:
+        if states == false or relation == false or within == false:
             return false
-        level = min(self._top(states), self._top(relation))
+        level = min(self._top(states), self._top(relation), self._top(within))
         if level == _BOTTOM_LEVEL:
             return self._true
-        key = (int(states), int(relation))
+        key = (int(states), int(relation), int(within))
         known = self._images.get(key)
         if known is not None:
-            return known[1]
-        s0, s1 = self._split(states, level)
-        t00, t01, t10, t11 = self._quarters(relation, level)
-        low, high = self._image(s0, t00), self._image(s1, t11)
-        if t10 != false:
-            low = low | self._image(s1, t10)
-        if t01 != false:
-            high = high | self._image(s0, t01)
-        result = self._joined(level, low, high)
-        self._images[key] = (states, result)
+            return known[2]
+        if level in self._chosen:
+            low, high = self._split(relation, level)
+            result = self._image(states, low, within) | self._image(states, high, within)
+        else:
+            s0, s1 = self._split(states, level)
+            in0, in1 = self._split(within, level)
+            t00, t01, t10, t11 = self._quarters(relation, level)
+            low, high = self._image(s0, t00, in0), self._image(s1, t11, in1)
+            if t10 != false:
+                low = low | self._image(s1, t10, in0)
+            if t01 != false:
+                high = high | self._image(s0, t01, in1)
+            result = self._joined(level, low, high)
+        self._images[key] = (states, within, result)
         return result
 
     # relations
@@ -163,22 +170,30 @@ class _Saturation:
             self._known[numbers] = _Several(len(self._known), distinct, level)
         return self._known[numbers] if distinct else None
 
-    def _taken_apart(
-        self, relations: _Several, level: int
-    ) -> tuple[_Several | None, Relations, Relations, _Several | None]:
-        parts = [self._quarters(relation, level) for relation in relations.relations]
-        within0, up, down, within1 = zip(*parts, strict=True)
-        return self._several(within0), self._distinct(up), self._distinct(down), self._several(within1)
+    def _taken_apart(self, relations: _Several, level: int) -> _Apart:
+        key = (relations.number, level)
+        if key not in self._apart:
+            parts = [self._quarters(relation, level) for relation in relations.relations]
+            within0, up, down, within1 = zip(*parts, strict=True)
+            within = self._several(within0), self._several(within1)
+            self._apart[key] = within[0], self._distinct(up), self._distinct(down), within[1]
+        return self._apart[key]
 
     def _distinct(self, relations: Iterable[Bdd]) -> Relations:
-        """The relations that are not empty, each once, in an order of their own."""
-        numbered = {int(relation): relation for relation in relations if relation != self._false}
+        """The relations that are not empty, each once, in an order of their own; instead of one that begins
+        with a choice what is left of it either way."""
+        numbered, todo = dict[int, Bdd](), [relation for relation in relations if relation != self._false]
+        for relation in todo:
+            if relation != self._true and relation.level in self._chosen:
+                todo += (branch for branch in self.manager.branches(relation) if branch != self._false)
+            else:
+                numbered[int(relation)] = relation
         return tuple(numbered[number] for number in sorted(numbered))
 
     def _quarters(self, relation: Bdd, level: int) -> tuple[Bdd, Bdd, Bdd, Bdd]:
         """T[00], T[01], T[10], T[11]: the bit of the argument first, then that of the result."""
         key = (int(relation), level)
-        known = self._apart.get(key)
+        known = self._quartered.get(key)
         if known is not None:
             return known[1]
         low, high = self._split(relation, level)
@@ -188,7 +203,7 @@ class _Saturation:
             a, b = self._split(low, level + 1)
             c, d = self._split(high, level + 1)
             quarters = (a, c, b, d) if self.backward else (a, b, c, d)
-        self._apart[key] = (relation, quarters)
+        self._quartered[key] = (relation, quarters)
         return quarters
 
     # diagrams

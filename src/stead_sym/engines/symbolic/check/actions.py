@@ -16,7 +16,7 @@ from stead_sym.deployment.parts import FairAction
 from stead_sym.engines.symbolic.bdd.fixpoint import Along
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.check.held_values import Pairs
-from stead_sym.engines.symbolic.encode.values import bits_of
+from stead_sym.engines.symbolic.encode.values import FAIR, bits_of
 from stead_sym.engines.symbolic.explore.reach import ReachableStates
 
 
@@ -28,10 +28,15 @@ class ActionSets:
 
     calls: Mapping[str, Bdd]
     agent: str | None
-    params: Bits
+    selectors: Mapping[str, str]
     enabled: Bdd
     released: Bdd
     steps: tuple[Bdd, ...]
+
+    @property
+    def params(self) -> Bits:
+        """The bits of the arguments."""
+        return frozenset(self.selectors)
 
     def over(self, pairs: Pairs) -> Along:
         """The constraint on runs of pairs of a state and an assignment."""
@@ -52,7 +57,7 @@ def _of_turns(model: ReachableStates, agent: str, strong: bool) -> ActionSets:
     bits = {name: model.offers.selectors(name) for name in calls}
     enabled = m.disj(m.exist(bits[name], of) for name, of in calls.items())
     steps = tuple(m.and_exist(bits[name], of, model.tools[name].steps) for name, of in calls.items())
-    return ActionSets(calls, agent, frozenset(), enabled, m.false if strong else ~enabled, steps)
+    return ActionSets(calls, agent, {}, enabled, m.false if strong else ~enabled, steps)
 
 
 def _of_calls(model: ReachableStates, name: str, strong: bool) -> ActionSets:
@@ -61,17 +66,21 @@ def _of_calls(model: ReachableStates, name: str, strong: bool) -> ActionSets:
     unbounded sort among the arguments is not active."""
     m, encoding, tool = model.manager, model.encoding, model.tools[name]
     selectors = tool.interface.selectors
-    enabled = m.conj([model.transitions.selected[name], *map(encoding.valid, selectors)])
+    params = encoding.distinct((selector.sort for selector in selectors), FAIR)
+    standing = dict(zip(bits_of(selectors), bits_of(params), strict=True))
+    over_params = {selector: m.var(bit) for selector, bit in standing.items()}
+    calls = m.conj([model.transitions.selected[name], *map(encoding.valid, selectors)])
+    enabled = m.substitute(calls, over_params)
     absent = m.disj(
         ~encoding.active(vector.sort, vector)
-        for vector in selectors
+        for vector in params
         if encoding.schema.sort(vector.sort).values is None
     )
     return ActionSets(
-        {name: enabled},
+        {name: calls},
         None,
-        frozenset(bits_of(selectors)),
+        {bit: selector for selector, bit in standing.items()},
         enabled,
         absent if strong else ~enabled,
-        (enabled & tool.steps,),
+        (m.substitute(calls & tool.steps, over_params),),
     )

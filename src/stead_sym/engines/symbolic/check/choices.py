@@ -143,12 +143,12 @@ class _ChoicePairs(Pairs):
     @cached_property
     def relation(self) -> Relation:
         """pre_sure in the place of pre."""
-        model = self._model
+        model, rest = self._model, self._choices.rest
         families = [
             _Family(calls, model.offers.selectors(tool), self.along([calls & model.tools[tool].steps]))
             for tool, calls in self._choices.families
         ]
-        return _Game(self.along(self._choices.rest.parts), families)
+        return _Game(self.along(rest.parts, rest.chosen), families)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +166,10 @@ class _Family:
 
 class _Game(Relation):
     """The relation of the rest, with pre_sure as its preimage, which is no preimage of single steps: only
-    `preimage` and `reaching` are asked of it."""
+    `preimage`, `within` and `reaching` are asked of it."""
 
     def __init__(self, rest: Relation, families: Sequence[_Family]) -> None:
-        super().__init__(rest.manager, rest.parts, rest.moving, rest._report)
+        super().__init__(rest.manager, rest.parts, rest.moving, rest._report, rest.chosen)
         self._families = families
 
     def preimage(self, target: Bdd) -> Bdd:
@@ -177,6 +177,10 @@ class _Game(Relation):
         return self.manager.disj(
             [super().preimage(target), *(family.leading(target) for family in self._families)]
         )
+
+    def within(self, states: Bdd) -> Relation:
+        """Itself: who asks for the preimages within a set looks for them there."""
+        return self
 
     def reaching(self, target: Bdd, through: Bdd) -> Bdd:
         """μZ. X ∨ (S ∧ pre(Z)), from all of Z each time; in between what leads there by the rest alone, which

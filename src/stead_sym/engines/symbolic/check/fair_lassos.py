@@ -130,7 +130,8 @@ class _Round:
         place = self._place(self.state)
         here = m.cube(self.witness.code(place, *self.of.held))
         ahead = m.cofactor(along.steps.image(here & chosen), arguments)
-        calls = action.calls if action.agent else {name: of & chosen for name, of in action.calls.items()}
+        call = m.cube({action.selectors[bit]: value for bit, value in arguments.items()})
+        calls = {name: of & call for name, of in action.calls.items()}
         after = next(self.witness.successors_in(self.of.core & ahead, place, *self.of.held))
         self._take(self.witness.step_to(place, after, calls, action.agent))
 

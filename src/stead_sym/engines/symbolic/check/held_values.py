@@ -90,12 +90,14 @@ class Pairs:
     @cached_property
     def relation(self) -> Relation:
         """(D, ν̂, ∼) → (D', ν̂', ∼')."""
-        return self.along(self._transitions.parts) if self._mortal else self._transitions
+        transitions = self._transitions
+        return self.along(transitions.parts, transitions.chosen) if self._mortal else transitions
 
-    def along(self, parts: Iterable[Bdd]) -> Relation:
-        """The same by some of the steps D → D' only, which may range over other bits too."""
+    def along(self, parts: Iterable[Bdd], chosen: Bits = frozenset()) -> Relation:
+        """The same by some of the steps D → D' only, which may range over other bits too (`Relation`)."""
         moving = (*self._transitions.moving, *self._moving)
-        return Relation(self.manager, (part & self._keeping for part in parts), moving, self._report)
+        kept = (part & self._keeping for part in parts)
+        return Relation(self.manager, kept, moving, self._report, chosen)
 
     @cached_property
     def _moving(self) -> Sequence[tuple[str, str]]:

@@ -34,8 +34,10 @@ FRESH = "fresh"
 """The role of vectors that stand for fresh values, where these are any unused ones."""
 PARAM = "param"
 """The role of vectors that stand for parameters of calls, and for what is shown."""
-ONE_HOT = frozenset({HELD, FRESH, PARAM, "name"})
-"""The roles of one-hot vectors: these three, and names of a context."""
+FAIR = "fair"
+"""The role of vectors that stand for the arguments of a constraint on actions."""
+ONE_HOT = frozenset({HELD, FRESH, PARAM, FAIR, "name"})
+"""The roles of one-hot vectors: these four, and names of a context."""
 
 
 @dataclass(frozen=True, slots=True)

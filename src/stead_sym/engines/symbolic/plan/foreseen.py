@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.engines.symbolic.encode.values import HELD, PARAM
+from stead_sym.engines.symbolic.encode.values import FAIR, HELD, PARAM
 from stead_sym.logic.syntax import Formula, Quantified, children
 
 
@@ -20,10 +20,15 @@ def foreseen(deployment: Deployment) -> Mapping[tuple[str, str], int]:
     a relation that an agent is shown, and of the variables of a specification that are in scope at once."""
     params = [Counter(binder.sort for binder in tool.params) for tool in deployment.tools_and_events]
     columns = [Counter(relation.sorts) for relation in deployment.schema.relations]
+    fair = [
+        Counter(binder.sort for binder in deployment.tool(str(action.name)).params)
+        for action in deployment.fair_actions
+        if action.kind != "agent"
+    ]
     held = [_in_scope(spec.formula) for spec in deployment.specs]
     return {
         (role, sort): number
-        for role, numbers in ((PARAM, params + columns), (HELD, held))
+        for role, numbers in ((PARAM, params + columns), (FAIR, fair), (HELD, held))
         for sort, number in _most(numbers).items()
     }
 

@@ -1,10 +1,13 @@
 """The transition relation of the selected calls: a disjunction of relations, one per tool.
 
 Each relation ranges over the state bits b and the successor's copies b', with frame conditions, so that
-    post(S) = (∃ b. S ∧ T)[b' := b]      and      pre(X) = ∃ b'. T ∧ X[b := b'].
+    post(S) = (∃ b, s. S ∧ T)[b' := b]      and      pre(X) = ∃ b', s. T ∧ X[b := b'],
+where s are selectors of the call that T may range over too.
 A tool is one relation and not one per call: where the bits of a record stand together and a call writes
 those of few records, a diagram only has to remember, from the top down, whether the record that the call is
-about has been passed, and the relation is linear in the number of records.
+about has been passed, and the relation is linear in the number of records. That is so where selectors say
+which call it is; without them all the calls are to be remembered that are still possible. So they are
+quantified in a relation only where that makes it little larger, and in images otherwise (`Relation.chosen`).
 
 The relations of the tools are not joined to one. That would make the exploration of 64 desks a fifth
 faster, but where tools count records the union explodes (refunds, b = 4 over 9 values: 17 million nodes
@@ -13,21 +16,25 @@ against 100,000 in four relations).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
-from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.encode.encoding import Encoding
 from stead_sym.engines.symbolic.encode.values import bits_of
 from stead_sym.engines.symbolic.step.effects import CompiledTool
 from stead_sym.support.progress import Pulse
 
+_FIRST_SELECTORS = 8  # are quantified at once
+_NODES_RATIO = 1.5  # of a relation with fewer selectors, at most
+
 
 @dataclass(frozen=True, slots=True)
 class Selected:
     """What is selected of one tool: ``calls`` over the state bits and its selectors, (D, call), and the
-    ``steps`` that these make, over the state bits and their copies, (D, D')."""
+    ``steps`` that these make, over the state bits, their copies and some selectors."""
 
     calls: Bdd
     steps: Bdd
@@ -37,8 +44,9 @@ class Transitions(Relation):
     """The transitions D → D' of a deployment by the calls that the agent selects.
 
     Invariants: ``parts`` are the steps of the tools, one part for each. For a tool ω with the steps E_ω
-    (`CompiledTool.steps`) and the selected calls S_ω its part is ∃ selectors. S_ω ∧ E_ω, over the
-    state bits and their copies. Nothing is ever changed: `selecting` makes another relation.
+    (`CompiledTool.steps`) and the selected calls S_ω its part is S_ω ∧ E_ω, over the state bits, their
+    copies and the selectors, or some of these are quantified. Nothing is ever changed: `selecting` makes
+    another relation.
     """
 
     def __init__(
@@ -50,7 +58,14 @@ class Transitions(Relation):
     ) -> None:
         """``selected`` has an entry for each of the ``tools``."""
         moving = [(bit, encoding.primed(bit)) for bit in encoding.order]
-        super().__init__(encoding.manager, (of.steps for of in selected.values()), moving, report)
+        selectors = (bits_of(tool.interface.selectors) for tool in tools.values())
+        super().__init__(
+            encoding.manager,
+            (of.steps for of in selected.values()),
+            moving,
+            report,
+            frozenset(chain.from_iterable(selectors)),
+        )
         self._encoding = encoding
         self._tools = tools
         self._selected = selected
@@ -76,6 +91,23 @@ class Transitions(Relation):
         m, selected = self.manager, dict(self._selected)
         for name, more in calls.items():
             tool, known = self._tools[name], selected[name]
-            steps = m.and_exist(frozenset(bits_of(tool.interface.selectors)), more, tool.steps)
+            steps = _chosen(m, more & tool.steps, bits_of(tool.interface.selectors))
             selected[name] = Selected(known.calls | more, known.steps | steps)
         return Transitions(self._encoding, self._tools, selected, self._report)
+
+
+def _chosen(manager: Manager, steps: Bdd, selectors: Iterable[str]) -> Bdd:
+    """The steps with as many selectors quantified, from the lowest, as that makes them little larger.
+
+    Where the selectors say early which call it is, a diagram without them may have to remember from the top
+    down all the calls that are still possible: 2^n sets of n records. The number of those quantified at once
+    doubles, so that such a growth is seen before it matters.
+    """
+    bits, number = sorted(selectors, key=manager.level, reverse=True), _FIRST_SELECTORS
+    most = _NODES_RATIO * steps.dag_size
+    while bits:
+        fewer = manager.exist(frozenset(bits[:number]), steps)
+        if fewer.dag_size > most:
+            break
+        steps, bits, number = fewer, bits[number:], 2 * number
+    return steps
