@@ -2,7 +2,8 @@
 
 The folder `conformance` holds a hundred generated deployments with the answers of an independent explicit
 checker, written from the definitions; `conformance2` has forty more with events, several agents, `initially
-any`, keys, wildcards and ordered sorts.
+any`, keys, wildcards and ordered sorts. `conformance3` has small ones whose answers, states and transitions
+were counted by hand: columns by name, terminal states, gates.
 """
 
 from __future__ import annotations
@@ -112,3 +113,20 @@ def test_the_cases_are_those_of_the_shared_folder(cases):
     shared = shared_folder() / cases.name
     for path in (*shared.glob("*.stead"), shared / "expected.json"):
         assert (cases / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+CASES3 = Path(__file__).parent / "conformance3"
+EXPECTED3 = json.loads((CASES3 / "expected.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("engine", "domain"), [("explicit", "theorem"), ("symbolic", "theorem"), ("symbolic", "normal")]
+)
+@pytest.mark.parametrize("case", sorted(EXPECTED3))
+def test_version_3_by_hand(case, engine, domain):
+    expected = EXPECTED3[case]
+    deployment = st.load(CASES3 / f"{case}.stead")
+    gates = expected.get("gates", [])
+    result = st.verify(deployment, "any", engine=engine, domain=domain, findings=False, gates=gates)
+    assert {name: verdict.holds for name, verdict in result.verdicts.items()} == expected["specs"]
+    assert (result.states, result.transitions) == (expected["states"], expected["transitions"])
