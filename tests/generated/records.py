@@ -164,3 +164,21 @@ class Maker:
 def text(seed: int) -> str:
     """The deployment of a seed."""
     return Maker(seed).text()
+
+
+def waiting(seed: int) -> str:
+    """The deployment of a seed, with specifications of what is to be until something comes."""
+    maker = Maker(seed)
+    lines = [maker.text()]
+    for i in range(4):
+        scope = {} if maker.chance(0.4) else {"x": "a"}
+        since, left, right = (maker.atom(scope, "x") if scope else maker.literal(scope) for _ in range(3))
+        if maker.chance(0.3):
+            since = f"{since} & {maker.condition(scope)}"
+        body = maker.random.choice(
+            [f"A[{left} W {right}]", f"A[{since} W {right}]", f"AG {left}", f"AX {left}", f"AX {since}"]
+        )
+        each = "forall x: a. " if scope else ""
+        lines.append(f"spec w{i} AG {each}({since} -> {body})")
+    lines.append(f"spec first A[{maker.literal({})} W {maker.literal({})}]")
+    return "\n".join(lines) + "\n"

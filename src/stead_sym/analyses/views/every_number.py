@@ -21,6 +21,7 @@ from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.closure import Assumed, Closing, Closure, keys_and_bounds
 from stead_sym.analyses.views.gluing import Gluing
 from stead_sym.analyses.views.needs import Needs, Outside
+from stead_sym.analyses.views.watching import watched
 from stead_sym.deployment.claims import claims
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
@@ -33,7 +34,8 @@ STEPS = 3
 
 
 _NOT_ALWAYS = (
-    "only that a first-order sentence is always true (`AG`) is shown so; write a bound to ask this within it"
+    "only `AG` of a first-order sentence, and some of `A[… W …]`, `AX` and `AG` below it, are shown so;"
+    " write a bound to ask this within it"
 )
 
 
@@ -81,6 +83,22 @@ def always(formula: Expanded) -> tuple[Expanded, ...] | None:
             return None
 
 
+@dataclass
+class _Group:
+    """Specifications that are not decided yet, by the sentences that are to be always true in a
+    ``deployment``."""
+
+    deployment: Deployment
+    open: dict[str, tuple[Expanded, ...]]
+
+
+def _columns(deployment: Deployment) -> int:
+    """The least number of values of a view: that of the columns of unbounded sorts of a relation, or 1."""
+    return max(
+        [1, *(sum(sort in deployment.bounds for sort in r.sorts) for r in deployment.schema.relations)]
+    )
+
+
 class EveryNumber:
     """Some specifications of one deployment, looked at with parts on more and more values."""
 
@@ -89,52 +107,65 @@ class EveryNumber:
         self.sorts = tuple(sort for sort in deployment.bounds if sort in open_sorts)
         self.reasons: dict[str, str] = {}
         self._left_out: dict[str, str] = {}
-        self._open: dict[str, tuple[Expanded, ...]] = {}
+        self._left, self._more = STEPS, 0
+        guarded = followed(deployment, wrappers, _columns(deployment))
+        self._follows = guarded.tools != deployment.tools
+        self._groups: list[_Group] = []
+        plain: dict[str, tuple[Expanded, ...]] = {}
         for name, formula in specs.items():
             if (sentences := always(formula)) is not None:
-                self._open[name] = sentences
+                plain[name] = sentences
+            elif (found := watched(guarded, formula)) is not None:
+                self._groups.append(_Group(found.deployment, {name: found.sentences}))
             elif deployment.unbounded:
                 self.reasons[name] = _NOT_ALWAYS
-        columns = (sum(sort in deployment.bounds for sort in r.sorts) for r in deployment.schema.relations)
-        first = max([1, *columns])
-        self._left, self._k = STEPS, first
-        self.deployment = followed(deployment, wrappers, first) if self._open else deployment
-        self._follows = self.deployment.tools != deployment.tools
+        if plain:
+            self._groups.insert(0, _Group(guarded, plain))
 
     def further(self, asked: Collection[str]) -> Mapping[str, Shown]:
         """The specifications that parts on the next number of values show; of the others ``reasons`` says
         why not. Of those not ``asked`` nothing more is to be found out."""
-        self._open = {name: sentences for name, sentences in self._open.items() if name in asked}
-        if not self.is_open:
-            return {}
-        k = self._k
-        self._left, self._k = self._left - 1, k + 1
+        for group in self._groups:
+            group.open = {name: sentences for name, sentences in group.open.items() if name in asked}
+        found: dict[str, Shown] = {}
+        if self.is_open:
+            for group in self._groups:
+                if group.open:
+                    found |= self._shown(group, _columns(group.deployment) + self._more)
+            self._left, self._more = self._left - 1, self._more + 1
+        return found
+
+    def _shown(self, group: _Group, k: int) -> Mapping[str, Shown]:
         try:
-            closing, closure = self._closed(k)
+            closing, closure = self._closed(group.deployment, k)
         except (Outside, Undecided) as error:
-            self._give_up(str(error).removeprefix("unknown: "))
+            for name in group.open:
+                self.reasons.setdefault(name, str(error).removeprefix("unknown: "))
+            group.open.clear()
             return {}
         if closure.broken:
-            self.reasons.update(dict.fromkeys(self._open, f"{closure.broken} is not shown by {k}-views"))
+            self.reasons.update(dict.fromkeys(group.open, f"{closure.broken} is not shown by {k}-views"))
             return {}
         invariants = tuple(dict.fromkeys(a.name for a in closing.assumed if a.starting))
         gluing = closing.gluing(closure.views)
-        shown = [name for name in self._open if self._always(closing, gluing, name)]
+        shown = [
+            name for name, sentences in group.open.items() if self._always(closing, gluing, name, sentences)
+        ]
         left_open = tuple(_not_shown(closing, gluing)) if shown else ()
         for name in shown:
-            del self._open[name]
+            del group.open[name]
             self.reasons.pop(name, None)
         found = Shown(k, len(closure.views), self.sorts, left_open, self._follows, invariants)
         return dict.fromkeys(shown, found)
 
-    def _closed(self, k: int) -> tuple[Closing, Closure]:
+    def _closed(self, deployment: Deployment, k: int) -> tuple[Closing, Closure]:
         """Views on k values that are invariant together with as many of the invariants of the file as can be
         shown. Raises `Outside` and `Undecided`."""
-        declared = tuple(keys_and_bounds(self.deployment, self.sorts))
-        helping = list(self._helping(k))
+        declared = tuple(keys_and_bounds(deployment, self.sorts))
+        helping = list(self._helping(deployment))
         while True:
             try:
-                closing = Closing(self.deployment, k, (*declared, *helping))
+                closing = Closing(deployment, k, (*declared, *helping))
                 closure = closing.closed()
             except Undecided as error:
                 if not helping:
@@ -149,12 +180,12 @@ class EveryNumber:
             self._left_out.update((name, f"invariant {name} is not shown by {k}-views") for name in broken)
             helping = [one for one in helping if one.name not in broken]
 
-    def _helping(self, k: int) -> Iterator[Assumed]:
+    def _helping(self, deployment: Deployment) -> Iterator[Assumed]:
         """The invariants of the file that can be shown by views: those that are true in each part of an
         instance in which they are. ``_left_out`` says why not of the others."""
-        needs = Needs(self.deployment)
+        needs = Needs(deployment)
         self._left_out = {}
-        for spec in self.deployment.specs:
+        for spec in deployment.specs:
             for sentence in always(spec.formula) or () if spec.helps else ():
                 try:
                     needs.refuted(sentence)
@@ -170,17 +201,12 @@ class EveryNumber:
     @property
     def is_open(self) -> bool:
         """Whether there is something left to look at with parts on more values."""
-        return bool(self._open) and self._left > 0
+        return self._left > 0 and any(group.open for group in self._groups)
 
-    def _give_up(self, reason: str) -> None:
-        for name in self._open:
-            self.reasons.setdefault(name, reason)
-        self._open.clear()
-
-    def _always(self, closing: Closing, gluing: Gluing, name: str) -> bool:
+    def _always(self, closing: Closing, gluing: Gluing, name: str, sentences: tuple[Expanded, ...]) -> bool:
         """Whether the sentences of a specification are true in all of γ(V)."""
         try:
-            against = next(_against(closing, gluing, self._open[name]), None)
+            against = next(_against(closing, gluing, sentences), None)
         except (Outside, Undecided) as error:
             self.reasons[name] = str(error).removeprefix("unknown: ")
             return False

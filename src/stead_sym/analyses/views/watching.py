@@ -1,0 +1,188 @@
+"""What runs are to do until something comes, as what is always true beside a relation that remembers.
+
+Definition. Let f be AG ∀x (p → A[l W r]). The deployment *watched* for f has a relation G more, empty
+initially, and each step from D with the facts G of it leads to D' with
+
+    G' = { x : (G(x) ∨ p) ∧ ¬r },   and is to keep   AG ∀x ((G(x) ∨ p) ∧ ¬r → l).
+
+AG ∀x (p → AG l) is that with r = false. For AG ∀x (p → AX l) G' = { x : p }, and AG ∀x (G(x) → l). For
+A[l W r] G holds once r was true: G' = G ∨ r, and AG (G ∨ r ∨ l).
+
+Theorem. If the watched deployment keeps its sentences then the deployment satisfies f, provided that there
+are no x, or that l and r imply that each value of x is active, and each quantifier in p, l and r says in a
+fact that its value is.
+
+Proof. Take a run D_0 … D_n of the deployment to the first state in which f is refuted: some x with p in D_i,
+¬r in D_i, …, D_n, and ¬l in D_n. With G as defined it is a run of the watched deployment: up to D_(n-1) each
+x in G satisfies l or r, and is active without G, so that guards, conditions and fresh values are the same,
+and so does each x with p, which is thus remembered. In D_n p, l and r are true of the same values with G as
+without, since their quantifiers are about values of facts that are not of G, and x is refuted there. ∎
+
+One decision: a deployment is watched for one specification at a time, since after it has refuted that one its
+steps may be others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Clear, Delete, Insert, Statement, Tool
+from stead_sym.deployment.witnesses import is_old
+from stead_sym.logic.kernel import core
+from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Count,
+    Exists,
+    Expanded,
+    Forall,
+    Formula,
+    Globally,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Until,
+    Var,
+    children,
+    is_temporal,
+)
+from stead_sym.relational.schema import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The ``deployment`` watched for a specification, and the ``sentences`` that it is to keep."""
+
+    deployment: Deployment
+    sentences: tuple[Expanded, ...]
+
+
+def watched(deployment: Deployment, formula: Expanded) -> Watched | None:
+    """The deployment watched for a specification; None where it has another shape, the theorem says nothing
+    of it, or effects are formulas."""
+    if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+        return None
+    found = tuple(_obligations(formula))
+    values = any(one is not None and one.binders for one in found)
+    sentences: list[Expanded] = []
+    for one in found:
+        if one is None or (values and not one.is_known()):
+            return None
+        deployment, sentence = one.watch(deployment)
+        sentences.append(sentence)
+    return Watched(deployment, tuple(sentences))
+
+
+@dataclass(frozen=True, slots=True)
+class _Obligation:
+    """AG ∀x (p → A[l W r]), ``once`` AG ∀x (p → AX l); without ``since`` for p just A[l W r]."""
+
+    binders: tuple[Binder, ...]
+    since: Expanded | None
+    left: Expanded
+    right: Expanded = FALSE
+    once: bool = False
+
+    def is_known(self) -> bool:
+        """Whether the theorem is about it."""
+        said = (self.left,) if self.once else (self.left, self.right)
+        return all(_is_about_facts(f) for f in (TRUE if self.since is None else self.since, *said)) and all(
+            not binder.declared and is_old(f, binder.name, frozenset())
+            for binder in self.binders
+            for f in said
+        )
+
+    def watch(self, deployment: Deployment) -> tuple[Deployment, Expanded]:
+        """With the relation that remembers, and what is to be kept."""
+        schema = deployment.schema
+        name = fresh_name("watched", {relation.name for relation in schema.relations})
+        relation = Relation(name, tuple(binder.sort for binder in self.binders))
+        wider = replace(schema, relations=(*schema.relations, relation))
+        seen = Atom(name, tuple(Var(binder.name) for binder in self.binders))
+        statements, kept = self._remembered(seen)
+        written = replace(
+            deployment.written,
+            tools=tuple(_with(tool, statements) for tool in deployment.tools_and_events),
+        )
+        init = replace(deployment.init, schema=wider)
+        for binder in reversed(self.binders):
+            kept = Forall(binder, kept)
+        return replace(deployment, schema=wider, init=init, written=written, text=None), kept
+
+    def _remembered(self, seen: Atom) -> tuple[tuple[Statement, ...], Formula]:
+        if self.since is None:
+            return (Insert(seen, where=self.right),), Or((seen, self.right, self.left))
+        if self.once:
+            return (Clear((seen.relation,)), Insert(seen, self.binders, self.since)), Implies(seen, self.left)
+        asked = And((self.since, Not(self.right)))
+        ended = And((seen, self.right))
+        kept = Implies(And((Or((seen, self.since)), Not(self.right))), self.left)
+        return (Delete(seen, self.binders, ended), Insert(seen, self.binders, asked)), kept
+
+
+def _with(tool: Tool, statements: tuple[Statement, ...]) -> Tool:
+    return replace(
+        tool,
+        effects=tuple(
+            replace(effect, statements=(*effect.statements, *statements)) for effect in tool.effects
+        ),
+    )
+
+
+def _obligations(formula: Expanded) -> Iterator[_Obligation | None]:
+    """What a specification is the conjunction of; None for what has another shape."""
+    match formula:
+        case And(parts):
+            for part in parts:
+                yield from _obligations(part)
+        case Until("A", left, right, True) if not is_temporal(left) and not is_temporal(right):
+            yield _Obligation((), None, left, right)
+        case Globally("A", body):
+            yield from _always(body, (), TRUE)
+        case _:
+            yield None
+
+
+def _always(body: Expanded, binders: tuple[Binder, ...], since: Expanded) -> Iterator[_Obligation | None]:
+    """Of AG ∀x (p → body)."""
+    match body:
+        case Forall(binder, inner) if binder.name not in {b.name for b in binders}:
+            if since == TRUE:
+                yield from _always(inner, (*binders, binder), since)
+            else:
+                yield None
+        case And(parts):
+            for part in parts:
+                yield from _always(part, binders, since)
+        case Implies(left, right) if not is_temporal(left):
+            yield from _always(right, binders, left if since == TRUE else And((since, left)))
+        case Next("A", inner) if not is_temporal(inner):
+            yield _Obligation(binders, since, inner, once=True)
+        case Globally("A", inner) if not is_temporal(inner):
+            yield _Obligation(binders, since, inner)
+        case Until("A", left, right, True) if not is_temporal(left) and not is_temporal(right):
+            yield _Obligation(binders, since, left, right)
+        case _:
+            yield None
+
+
+def _is_about_facts(formula: Formula) -> bool:
+    """Whether each quantifier says in a fact that its value is active."""
+
+    def check(f: Formula) -> bool:
+        match f:
+            case Exists(binder, body) | Count(_, _, binder, body):
+                if not binder.declared and not is_old(body, binder.name, frozenset()):
+                    return False
+            case _:
+                pass
+        return all(map(check, children(f)))
+
+    return check(core(formula))
