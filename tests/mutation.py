@@ -2735,6 +2735,24 @@ MUTATIONS = (
         "if a.starting)])",
     ),
     Mutation(
+        "what is remembered is active by that alone",
+        "/analyses/views/watching.py",
+        "not binder.declared and is_old(f, binder.name, frozenset())",
+        "not binder.declared or is_old(f, binder.name, frozenset())",
+    ),
+    Mutation(
+        "what has come is remembered for the next time",
+        "/analyses/views/watching.py",
+        "ended = And((seen, self.right))",
+        "ended = And((seen, Not(self.right)))",
+    ),
+    Mutation(
+        "what is to be until something comes is forgotten",
+        "/analyses/views/watching.py",
+        "(Delete(seen, self.binders, ended), Insert(seen, self.binders, asked))",
+        "(Delete(seen, self.binders, ended),)",
+    ),
+    Mutation(
         "an invariant is assumed initially",
         "/analyses/views/closure.py",
         "for a in self.assumed if a.starting)]",
