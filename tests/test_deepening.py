@@ -86,7 +86,7 @@ AT_LEAST = "atleast {} x. Held(x)"
         ("AF (exactly 2 x. AX Held(x))", ("unknown", True, 3)),
         ("EF ((atleast 2 x. Held(x)) & atmost 0 x. EX ~Held(x))", ("unknown", True, 3)),
         ("AG ((atleast 2 x. Held(x)) -> atleast 1 x. EX ~Held(x))", ("fails", False, 3)),
-        ("AG forall x. Held(x) -> AX Held(x)", ("unknown", False, None)),
+        ("AG forall x. Held(x) -> AX Held(x)", ("holds", False, None)),  # for every number
         ("~EF atleast 3 x. Held(x)", ("fails", False, 3)),
     ],
 )

@@ -340,7 +340,7 @@ def test_what_failed_within_lower_bounds_is_unknown_where_the_agent_is_found_to_
         def answer(self, context):
             return (super() if len(context.view.facts) > 1 else Keeping("heavy")).answer(context)
 
-    desk = st.parse_deployment(GROWS.format(fair="", most=3) + "spec always AG AX ~Q(_)\n")
+    desk = st.parse_deployment(GROWS.format(fair="", most=3) + "spec open AG EF ~Q(_)\n")
     told = []
     found = st.deepen(desk, Full("unsteady"), told=told.append)
     assert told[1]["never"].holds is False
