@@ -99,6 +99,14 @@ def test_whom_it_does_not_know_it_refuses() -> None:
         st.parse_deployment(DESK + "spec s for any, EF Done()\n")
 
 
+@pytest.mark.parametrize("declared", ["gate lazy", "gate any", "policy any call wait()"])
+def test_whom_a_name_means_is_never_guessed(declared: str) -> None:
+    whom = "lazy" if declared == "gate lazy" else "any"
+    st.parse_deployment(f"{DESK}{declared}\nspec s EF Done()")
+    with pytest.raises(DeclarationError, match=f"spec s is for {whom}, which is two things here"):
+        st.parse_deployment(f"{DESK}{declared}\nspec s for {whom} EF Done()")
+
+
 def test_the_editor_knows_the_policy_there() -> None:
     names = Names(DESK + SPECS)
     lazy = next(symbol for symbol in names.symbols if (symbol.kind, symbol.name) == ("policy", "lazy"))

@@ -146,7 +146,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
             _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
         ),
         specs=tuple(
-            _spec(spec, names, [*policies, *(a.name for a in agents), *(g.name for g in items.gates)])
+            _spec(spec, names, [*policies, *(a.name for a in agents)], [g.name for g in items.gates])
             for spec in items.specs
         ),
         agents=agents,
@@ -495,13 +495,18 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
     return replace(rule, args=tuple(args), when=resolve(rule.when, names, scope))
 
 
-def _spec(spec: Spec, names: Names, known: Sequence[str]) -> Spec:
+def _spec(spec: Spec, names: Names, deciding: Sequence[str], gates: Sequence[str]) -> Spec:
     check_name("spec", spec.name, spec.span, words=False)
+    known = [ANY, *dict.fromkeys(deciding), *gates]
     for whom in spec.whom:
-        if whom != ANY and whom not in known:
-            hint = nearest(
-                whom, [ANY, *known], f"`for` takes `{ANY}`, a policy, an agent or a gate of the file"
+        if known.count(whom) > 1:
+            raise DeclarationError(
+                f"spec {spec.name} is for {whom}, which is two things here: `{ANY}` is every agent, and a gate"
+                " is none; give the policy or gate another name",
+                spec.span,
             )
+        if whom not in known:
+            hint = nearest(whom, known, f"`for` takes `{ANY}`, a policy, an agent or a gate of the file")
             raise DeclarationError(f"spec {spec.name} is for {whom}, which is no policy; {hint}", spec.span)
     formula = resolve(spec.formula, names, temporal=True)
     if spec.helps and any(map(is_temporal, children(formula))):
