@@ -80,6 +80,25 @@ def test_in_python_and_on_the_command_line(tmp_path: Path, capsys: pytest.Captur
     assert "unknown gate k; there are g, h" in capsys.readouterr().err
 
 
+def test_what_is_verified_behind_gates_is_checked_against_the_file_with_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, proof = tmp_path / "d.stead", str(tmp_path / "proof")
+    more = "gate only forbid approve(o) when Ok(o)\nspec a AG forall o. (St(o, refunded) -> Ok(o))"
+    path.write_text(f"{DESK}{RULES}{more}")
+    given = ["--gate", "rules", "--gate", "only"]
+    assert main(["verify", str(path), "--agent", "any", *given, "--certify", proof, "--quiet"]) == 0
+    check = ["check-certificate", proof]
+    assert main([*check, "--about", str(path), *given]) == 0
+    assert main([*check, "--about", str(path), "--gate", "only", "--gate", "rules"]) == 0
+    capsys.readouterr()
+    for fewer in ([], given[:2], given[2:]):
+        assert main([*check, "--about", str(path), *fewer]) == 2
+        assert "or give the gates that it was verified with" in capsys.readouterr().err
+    assert main([*check, *given]) == 2
+    assert "say of which by --about FILE" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -11,7 +11,9 @@ from rich.padding import Padding
 
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CheckedCertificate
+from stead_sym.cli.options import add_gates
 from stead_sym.deployment.files import load
+from stead_sym.deployment.gates import under_gates
 from stead_sym.errors import InputError
 from stead_sym.report.streams import console_on
 from stead_sym.support.wrapping import Table
@@ -25,17 +27,20 @@ def add_check_certificate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--about", metavar="FILE", help="a deployment; the certificate has to be about it, as it is now"
     )
+    add_gates(parser)
     parser.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the checker")
     parser.add_argument("--json", action="store_true", help="print the account as JSON")
 
 
 def _check(options: argparse.Namespace) -> int:
-    about = None if options.about is None else load(options.about)
+    if options.gate and options.about is None:
+        raise InputError("--gate is about a deployment; say of which by --about FILE")
+    about = None if options.about is None else under_gates(load(options.about), options.gate or ())
     checked = check_certificate(options.directory, backend=options.backend)
     if about is not None and about != checked.deployment:
         raise InputError(
             f"{options.directory}: the certificate is about another deployment than {options.about} has now;"
-            " verify that one with --certify"
+            " verify that one with --certify, or give the gates that it was verified with"
         )
     if options.json:
         print(json.dumps(_data(checked), indent=2))

@@ -46,7 +46,7 @@ def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deploymen
             raise InputError(f"unknown gate {name}; {nearest(str(name), known, there)}")
         if listed.count(name) > 1:
             raise InputError(f"the gate {name} is given twice; leave one out")
-    gates = [known[name] for name in listed]
+    gates = [gate for name, gate in known.items() if name in listed]  # in one order, whatever is given first
     tools = tuple(tool if tool.event else _gated(tool, gates) for tool in deployment.written.tools)
     return replace(
         deployment,
