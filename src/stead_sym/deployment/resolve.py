@@ -501,8 +501,8 @@ def _spec(spec: Spec, names: Names, deciding: Sequence[str], gates: Sequence[str
     for whom in spec.whom:
         if known.count(whom) > 1:
             raise DeclarationError(
-                f"spec {spec.name} is for {whom}, which is two things here: `{ANY}` is every agent, and a gate"
-                " is none; give the policy or gate another name",
+                f"spec {spec.name} is for {whom}, which is two things here (`{ANY}` is every agent);"
+                " give the policy or gate another name",
                 spec.span,
             )
         if whom not in known:
