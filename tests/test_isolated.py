@@ -78,3 +78,18 @@ def test_wrong_input_is_the_report_of_an_error() -> None:
         st.verify_apart(desk, specs=[])
     with pytest.raises(TypeError):
         st.verify_apart("refund")  # type: ignore[arg-type]
+
+
+def test_apart_gates_are_given_too() -> None:
+    d = st.parse_deployment(
+        "deployment d relation P() tool t() effect insert P() tool wait()"
+        "\ngate g\nforbid t()\ngate h\nspec a AG ~P()\nspec b for g AG ~P()"
+    )
+    apart: Any = st.verify_apart(d, gates=["g", "h"])
+    assert (apart["gates"], [spec["verdict"] for spec in apart["specs"].values()]) == (
+        ["g", "h"],
+        ["holds"] * 2,
+    )
+    open_to_all: Any = st.verify_apart(d, gates="h")
+    assert [spec["verdict"] for spec in open_to_all["specs"].values()] == ["fails"]
+    assert "unknown gate k; there are g, h" in str(st.verify_apart(d, gates="k")["error"])

@@ -21,6 +21,7 @@ from stead_sym.cli.agents import chosen_agents, deciding_words
 from stead_sym.cli.options import asked, domain
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_deployment
+from stead_sym.deployment.gates import under_gates
 from stead_sym.errors import InputError, Span, SteadError
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verify import verify
@@ -74,6 +75,7 @@ class SteadFile(pytest.File):
 
     def _items(self, deployment: Deployment, line: Line) -> Iterator[pytest.Item]:
         options = parse(line.words, line.root)
+        deployment = under_gates(deployment, options.gate or ())
         asking, specs = deployment.asked(asked(options), deciding_words(deployment, options))
         suffix = f"[{line.name}]" if len(self.lines) > 1 else ""
         for spec in specs:

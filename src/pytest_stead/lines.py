@@ -16,7 +16,7 @@ from typing import NoReturn
 from stead_sym.agents.prompts.paper import is_paper
 from stead_sym.cli.agents import add_agents, add_model_options, refuse_without_model
 from stead_sym.cli.numbers import probability
-from stead_sym.cli.options import add_domain, add_formulas, add_specs
+from stead_sym.cli.options import add_domain, add_formulas, add_gates, add_specs
 from stead_sym.errors import InputError
 
 SETTING = "stead_files"
@@ -78,6 +78,7 @@ def parse(words: Sequence[str], root: Path) -> argparse.Namespace:
     add_agents(parser)
     add_model_options(parser)
     add_specs(parser)
+    add_gates(parser)
     add_formulas(parser)
     add_domain(parser, "")
     parser.add_argument("--min-mass", type=probability)

@@ -46,6 +46,18 @@ def test_each_specification_under_each_line_is_a_test(project: pytest.Pytester) 
     )
 
 
+def test_a_line_names_the_gates_that_agents_are_behind(project: pytest.Pytester) -> None:
+    project.path.joinpath("d.stead").write_text(
+        "deployment d relation P() tool t() effect insert P() tool wait()"
+        "\ngate g\nforbid t()\nspec a AG ~P()\nspec b for g AG ~P()"
+    )
+    settings(project, "d.stead --agent any --gate g", "d.stead --agent any")
+    result = project.runpytest("-W", "ignore::pytest_stead.SteadFinding")
+    result.assert_outcomes(passed=2, failed=1)
+    settings(project, "d.stead --gate k")
+    project.runpytest().stdout.fnmatch_lines(["*unknown gate k; *"])
+
+
 def test_a_failure_prints_the_run_the_command_and_the_line(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

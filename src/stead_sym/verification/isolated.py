@@ -77,16 +77,18 @@ def verify_apart(
     agent: str | Mapping[str, str] = ANY,
     specs: Iterable[str] | None = None,
     *,
+    gates: str | Iterable[str] = (),
     timeout: float | None = None,
     memory: int | None = None,
 ) -> dict[str, Json]:
     """The report of a verification in a process of its own, as `report_data` has it.
 
     ``agent`` is a policy of the deployment, ``"any"``, or a model such as ``"hf:MODEL"``, or a mapping from
-    agents to these; ``specs`` are names of specifications and formulas as text. Past ``timeout`` seconds or
-    ``memory`` MiB, after a crash, and for wrong input, it is the report of an error: ``"error"`` says what
-    happened, ``"specs"`` has the verdicts established by then. For POSIX systems. Raises `InputError` where
-    no specification is asked for, `RuntimeError` where the process has not printed a report.
+    agents to these; ``specs`` are names of specifications and formulas as text, ``gates`` names of gates.
+    Past ``timeout`` seconds or ``memory`` MiB, after a crash, and for wrong input, it is the report of an
+    error: ``"error"`` says what happened, ``"specs"`` has the verdicts established by then. For POSIX systems.
+    Raises `InputError` where no specification is asked for, `RuntimeError` where the process has not printed
+    a report.
     """
     known = {spec.name for spec in as_deployment(deployment).specs}
     words = ["verify", "-", "--json", "--quiet", *agent_words(agent)]
@@ -96,6 +98,8 @@ def verify_apart(
     for question in asked:
         names = question in known or question.isidentifier()
         words += ["--spec" if names else "--formula", question]
+    for gate in [gates] if isinstance(gates, str) else gates:
+        words += ["--gate", gate]
     if timeout is not None:
         words += ["--timeout", f"{timeout}"]
     if memory is not None:
