@@ -86,9 +86,9 @@ def verify_apart(
     ``agent`` is a policy of the deployment, ``"any"``, or a model such as ``"hf:MODEL"``, or a mapping from
     agents to these; ``specs`` are names of specifications and formulas as text, ``gates`` names of gates.
     Past ``timeout`` seconds or ``memory`` MiB, after a crash, and for wrong input, it is the report of an
-    error: ``"error"`` says what happened, ``"specs"`` has the verdicts established by then. For POSIX systems.
-    Raises `InputError` where no specification is asked for, `RuntimeError` where the process has not printed
-    a report.
+    error: ``"error"`` says what happened, ``"specs"`` has the verdicts established by then. For POSIX
+    systems. Raises `InputError` where no specification is asked for, `RuntimeError` where the process has
+    not printed a report.
     """
     known = {spec.name for spec in as_deployment(deployment).specs}
     words = ["verify", "-", "--json", "--quiet", *agent_words(agent)]
