@@ -20,8 +20,8 @@ from pytest_stead.runs import Runs, failure, fault, tell, tell_scope
 from stead_sym.cli.agents import chosen_agents, deciding_words
 from stead_sym.cli.options import asked, domain
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.language import read_deployment
 from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.language import read_deployment
 from stead_sym.errors import InputError, Span, SteadError
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verify import verify
