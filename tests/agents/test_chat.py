@@ -75,7 +75,10 @@ def failing(reply, asking=QUICK, some=None):
     assert "\n" not in message
     assert message.isprintable()
     left = [thread for thread in threading.enumerate() if thread not in others]
-    assert not [thread for thread in left if thread.name.startswith("stead-sym")]
+    own = [thread for thread in left if thread.name.startswith("stead-sym")]
+    for thread in own:  # what has told its answer may be about to end
+        thread.join(5)
+    assert not any(thread.is_alive() for thread in own)
     return message, len(server.requests), seconds, store
 
 
