@@ -56,6 +56,7 @@ CASES: Mapping[str, Case] = {
     "transfers, any agent": Case(families.transfers, range(1, 25)),
     "chain": Case(families.chain, (11, 15, 21, 30, 45, 65, 100)),
     "desks": Case(families.desks, (2, 3, 4, 6, 8, 12, 16), policy="approving"),
+    "payments": Case(families.payments, (10, 14, 20, 24, 28, 40, 56, 80, 100)),
     "refunds": Case(families.refunds, range(1, 17)),
     "refunds of one case over n values": refunds_over(1, (*range(3, 11), 14, 20, 30)),
     "refunds of two cases over n values": refunds_over(2, range(5, 13)),

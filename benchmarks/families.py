@@ -381,6 +381,19 @@ def service_desk_any(n: int, methods: int = 3) -> st.Deployment:
     )
 
 
+def payments(b: int) -> st.Deployment:
+    """``b`` orders, of each of which any amount up to 19 is paid, and a limit on the sum of all that is asked
+    for: numbers that one call writes, and a sum over every record."""
+    return st.build_deployment(
+        f"payments{b}",
+        sorts={"order": None, "amount": range(20)},
+        relations={"Paid": "order key, amount"},
+        init=[f"Paid(o{k}, 0)" for k in range(b)],
+        tools=[st.tool("pay", "o: order, a: amount", guard="Paid(o, _)", effect="set Paid(o, a)")],
+        specs={"limit": f"EF (sum a for o: order, a: amount. Paid(o, a)) > {b}"},
+    )
+
+
 def transfers(b: int) -> st.Deployment:
     """A bank with at most ``b`` transfers at once, each from a new account to a new account, requested and
     approved by one of three employees: values that are created together, and a few that all records name."""

@@ -30,7 +30,7 @@ from stead_sym.certificate.diagrams import FALSE, TRUE, Diagrams, Table, read_di
 from stead_sym.certificate.document import DIAGRAMS, DOCUMENT
 from stead_sym.certificate.files import read_json
 from stead_sym.certificate.verdict import CertificateRejected
-from stead_sym.certificate.write import write_certificate
+from stead_sym.certificate.write import uncertifiable, write_certificate
 from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.errors import InputError, SteadError
 
@@ -307,7 +307,7 @@ def outcomes(profile: str, number: int, start: int = 0, most: int = 1000) -> Cou
         def run(deployment, kinds):
             for domain in DOMAINS:
                 result = solved(deployment, given_agents(deployment, kinds), domain)
-                if result is None or all(verdict.holds is None for verdict in result.verdicts.values()):
+                if result is None or uncertifiable(result):
                     continue
                 directory = write_certificate(result, first)
                 original = read_json(directory / DOCUMENT)

@@ -8,8 +8,9 @@ from engine_pairs import by_name, some_by_name
 from generated.deployments import deployments
 from generated.guess_breakers import crowded_relations, named_after_others, short_of_room
 from generated.mortality import mortal_deployments
+from generated.past import past_workflows
 from generated.workflows import workflows
-from stead_sym.errors import DefinitionError, NoInitialState
+from stead_sym.errors import AgentError, DefinitionError, NoInitialState
 from whole import verify
 
 PROFILES = {
@@ -19,6 +20,7 @@ PROFILES = {
     "crowded": crowded_relations(),
     "named": named_after_others(),
     "room": short_of_room(),
+    "past": past_workflows(),
 }
 """By name the kinds of deployments that are generated."""
 
@@ -39,8 +41,8 @@ def given_agents(deployment, kinds):
 
 
 def solved(deployment, agents, domain, **options):
-    """The result, or None where the deployment breaks its definition."""
+    """The result, or None where the deployment breaks its definition, or a policy selects nothing."""
     try:
         return verify(deployment, agents, domain=domain, findings=False, **options)
-    except (DefinitionError, NoInitialState):
+    except (AgentError, DefinitionError, NoInitialState):
         return None

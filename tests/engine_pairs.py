@@ -17,9 +17,17 @@ from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import enabled, exceeded, offer, successors, view
 from stead_sym.engines.explicit.engine import ExplicitEngine
 from stead_sym.engines.symbolic.engine import SymbolicEngine
-from stead_sym.errors import BoundExceeded, DefinitionError, KeyBroken, NoEffect, NothingOffered
+from stead_sym.errors import (
+    BoundExceeded,
+    DefinitionError,
+    KeyBroken,
+    NoEffect,
+    NothingOffered,
+    ReferenceBroken,
+)
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Quantified, children, free_variables
+from stead_sym.relational.instance import broken_references
 from whole import verify
 
 MAX_STATES = 120
@@ -193,6 +201,8 @@ def is_at_fault(deployment, restriction, error):
             return exceeded(deployment, last) is not None
         case KeyBroken():
             return has_broken_key(deployment, last)
+        case ReferenceBroken():
+            return any(broken_references(deployment.schema, last.facts))
         case NothingOffered():
             return not offer(deployment, last) | enabled(deployment, last)
         case NoEffect():

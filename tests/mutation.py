@@ -41,6 +41,7 @@ TESTS = (
     "tests/test_engines_agree.py",
     "tests/test_workflows.py",
     "tests/test_desugarings.py",
+    "tests/test_integers.py",
 )
 FIRST = {
     "bdd/manager": ("tests/symbolic/step/test_formulas.py", "tests/symbolic/bdd"),
@@ -49,12 +50,26 @@ FIRST = {
     "encode/mutex": ("tests/symbolic/encode/test_mutex.py", "tests/symbolic/plan/test_guess.py"),
     "encode/values": ("tests/symbolic/encode/test_values.py", "tests/symbolic/check/test_held_values.py"),
     "encode": ("tests/symbolic/encode", "tests/symbolic/step/test_effects.py"),
+    "step/history": ("tests/deployment/test_past.py", "tests/test_conformance.py"),
+    "/logic/integers": ("tests/test_integers.py",),
+    "step/integers": ("tests/test_integers.py",),
     "step/updates": ("tests/symbolic/step/test_updates.py", "tests/symbolic/plan/test_guess.py"),
     "step/invariants": ("tests/symbolic/step/test_invariants.py", "tests/symbolic/plan/test_guess.py"),
     "step": ("tests/symbolic/step", "tests/symbolic/plan/test_guess.py"),
     "plan": ("tests/symbolic/plan",),
     "/logic/activity": ("tests/logic/test_activity.py",),
     "/logic/derived": ("tests/logic/test_derived.py",),
+    "/certificate/checker/needed": ("tests/test_views.py", "tests/certificate/test_every_number.py"),
+    "/certificate/checker/views": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/over_names": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/watched": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/every_number": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/records": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/sliced": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/past": ("tests/certificate/test_kept.py",),
+    "/certificate/checker/held": ("tests/certificate/test_kept.py", "tests/certificate"),
+    "/deployment/history": ("tests/deployment/test_past.py", "tests/test_conformance.py", "tests/version3"),
+    "/relational/schema": ("tests/deployment/test_past.py",),
     "/certificate/checker": ("tests/certificate/test_temporal_obligations.py", "tests/certificate"),
     "/logic/kernel": ("tests/logic/test_kernel.py",),
     "explore/initial": ("tests/version2/test_pinned_initially.py",),
@@ -106,12 +121,17 @@ FIRST = {
     "/verification/findings/starvation": ("tests/findings/test_events.py",),
     "/verification/findings/reached": ("tests/test_hiding_fairness.py", "tests/findings"),
     "/evidence": ("tests/evidence", "tests/cli/test_replay_command.py"),
+    "/analyses/shield": ("tests/test_shield.py",),
+    "/engines/symbolic/check/winning": ("tests/test_shield.py",),
+    "/report/shield": ("tests/test_shield.py",),
     "/analyses/blame": ("tests/test_blaming.py", "tests/test_unknown.py"),
     "/report/blame": ("tests/test_blaming.py",),
     "/verification/scope": ("tests/test_narrower_agents.py",),
     "/analyses/symmetry": ("tests/test_symmetry.py",),
     "/analyses/deepening/growth": ("tests/test_growth.py",),
     "/analyses/deepening/remedy": ("tests/test_growth.py",),
+    "/analyses/views/slicing": ("tests/test_slicing.py",),
+    "/analyses/views/growing": ("tests/test_slicing.py",),
     "/analyses/views": ("tests/test_views.py",),
     "/analyses/deepening": (
         "tests/test_unknown.py",
@@ -162,6 +182,122 @@ class Mutation:
 
 
 MUTATIONS = (
+    # the last step and the past
+    Mutation(
+        "what was true is not lost when it ceases",
+        "step/history.py",
+        "lasts = self._then(self._read(left, kept, fact)) & self._atom(fact)",
+        "lasts = self._atom(fact)",
+    ),
+    Mutation(
+        "what is true of the present is taken for what was before",
+        "step/history.py",
+        "true = counts & self._read(body, kept, fact)",
+        "true = self._then(self._read(body, kept, fact))",
+    ),
+    Mutation(
+        "a record that is new has the past of an old one",
+        "step/history.py",
+        "self._atom(fact, primed=True).equiv(self._then(counts) & true)",
+        "self._atom(fact, primed=True).equiv(true)",
+    ),
+    Mutation(
+        "any agent has made the call",
+        "step/history.py",
+        "is_it = self.actors.made_by(tool.name, kept.agent, is_it)",
+        "pass",
+    ),
+    Mutation(
+        "a variable loses what left with the step",
+        "check/held_values.py",
+        "named.equiv(active | self.of_step(sort, value, primed=True))",
+        "named.equiv(active)",
+    ),
+    Mutation(
+        "the past by definition: what was true is not lost when it ceases",
+        "/deployment/history.py",
+        "(lasting and holds(left, now, sigma))",
+        "lasting",
+    ),
+    Mutation(
+        "the past by definition: a record that is new has a state before",
+        "/deployment/history.py",
+        "if there and holds(body, before, sigma)",
+        "if holds(body, before, sigma)",
+    ),
+    Mutation(
+        "the past by definition: any agent has made the call",
+        "/deployment/history.py",
+        "call.tool == tool and agent in (None, actor)",
+        "call.tool == tool",
+    ),
+    Mutation(
+        "the past by definition: the loop of a terminal state is a step",
+        "/deployment/history.py",
+        "if deployment.tool(call.tool).stays:",
+        "if False:",
+    ),
+    Mutation(
+        "the past by definition: places of an inner formula are filled one after the other",
+        "/relational/schema.py",
+        'return _PLACE.sub(lambda place: str(args[int(place[1]) - 1]), relation).rstrip("\\N{PRIME}")',
+        'for k, arg in enumerate(args, 1):\n        relation = relation.replace(f"‹{k}›", str(arg))\n'
+        '    return relation.rstrip("\\N{PRIME}")',
+    ),
+    Mutation(
+        "the past in a certificate: what was true is not lost when it ceases",
+        "/certificate/checker/past.py",
+        "lasts = _read(self._later, left, kept, fact) & before",
+        "lasts = before",
+    ),
+    Mutation(
+        "the past in a certificate: a record that is new has the past of an old one",
+        "/certificate/checker/past.py",
+        "found.append((fact, self._counts(self._later, kept, fact) & true))",
+        "found.append((fact, true))",
+    ),
+    Mutation(
+        "the past in a certificate: what is true of the present is taken for what was before",
+        "/certificate/checker/past.py",
+        "true = self._counts(self._now, kept, fact) & _read(self._now, body, kept, fact)",
+        "true = _read(self._later, body, kept, fact)",
+    ),
+    Mutation(
+        "the past in a certificate: any agent has made the call",
+        "/certificate/checker/past.py",
+        "is_it = kept.tool == call.tool and kept.agent in (None, actor)",
+        "is_it = kept.tool == call.tool",
+    ),
+    Mutation(
+        "the past in a certificate: nothing is true at first",
+        "/certificate/checker/past.py",
+        "            if isinstance(kept, SinceThen):\n                true = self._counts(reading",
+        "            if False:\n                true = self._counts(reading",
+    ),
+    Mutation(
+        "the past in a certificate: what is not listed may come true",
+        "/certificate/checker/past.py",
+        "elif true != self.manager.false:",
+        "elif False:",
+    ),
+    Mutation(
+        "the past in a certificate: the loop of a terminal state is a step",
+        "/certificate/checker/past.py",
+        "if tool.stays:",
+        "if False:",
+    ),
+    Mutation(
+        "the past in a certificate: a variable loses what left with the step",
+        "/certificate/checker/held.py",
+        "m.ite(self._lives(sort, value, after=True), same, gone)",
+        "m.ite(self._later.active(sort, value), same, gone)",
+    ),
+    Mutation(
+        "the past in a certificate: what left with the step is held for another step",
+        "/certificate/checker/held.py",
+        "m.ite(self._now.active(sort, value), entries[value], back)",
+        "entries[value]",
+    ),
     # guesses and their confirmation
     Mutation(
         "singles are not confirmed",
@@ -366,7 +502,7 @@ MUTATIONS = (
     Mutation(
         "an effect that only inserts exceeds no bound",
         "step/effects.py",
-        "exceeding = params.selected(m.exist(conditions.local, possible & ~room), {})",
+        "exceeding = exceeding | params.selected(m.exist(conditions.local, possible & ~room), {})",
         "pass",
     ),
     Mutation(
@@ -756,6 +892,31 @@ MUTATIONS = (
         "if False:",
         harmless="The states are met anew by their own contexts, which the wrapper answers from its memory.",
     ),
+    # views
+    Mutation(
+        "a step is looked at over the values of a part only",
+        "/analyses/views/steps.py",
+        "y.update(named)",
+        "y.update(written)",
+    ),
+    Mutation(
+        "more values may stand in a context than are looked at",
+        "/analyses/views/every_number.py",
+        "raised = [one.raised(closure) for one in asked]",
+        "raised = [False for one in asked]",
+    ),
+    Mutation(
+        "contexts that come about by what an agent selected are not put to it",
+        "/analyses/views/asking.py",
+        "return bool(new)",
+        "return False",
+    ),
+    Mutation(
+        "two values of kinds that share a fact somewhere are nowhere apart",
+        "/analyses/views/records.py",
+        "if self._sharing[pair] == pairs:",
+        "if self._sharing[pair] <= pairs:",
+    ),
     # contexts at places
     Mutation(
         "a context that is met at a place may show more",
@@ -1037,8 +1198,8 @@ MUTATIONS = (
     Mutation(
         "breadth first ends at the first layer",
         "bdd/relation.py",
-        "if layer == self.manager.false or (",
-        "if True or (",
+        "if layer == self.manager.false or is_wrong(layer):",
+        "if True:",
     ),
     Mutation(
         "saturation leaves the states that it may go through",
@@ -1184,7 +1345,7 @@ MUTATIONS = (
     Mutation(
         "dead values never come back",
         "check/held_values.py",
-        "(encoding.dead(after) | risen)",
+        "encoding.dead(after) | encoding.table(after, drawn)",
         "encoding.dead(after)",
     ),
     Mutation(
@@ -1196,8 +1357,8 @@ MUTATIONS = (
     Mutation(
         "a value that dies keeps its name",
         "check/held_values.py",
-        "stays[value] = named.equiv(active)",
-        "stays[value] = named",
+        "named.equiv(active | self.of_step(sort, value, primed=True))",
+        "named",
     ),
     Mutation(
         "constants die",
@@ -1560,13 +1721,13 @@ MUTATIONS = (
     Mutation(
         "rules read what is not shown",
         "/deployment/selecting.py",
-        "return conjunction((Atom(relation, tuple(args)), disjunction(tuple(cuts))))",
-        "return Atom(relation, tuple(args))",
+        "return conjunction((atom, disjunction(tuple(cuts))))",
+        "return atom",
     ),
     Mutation(
         "rules range over all active values",
         "/deployment/selecting.py",
-        "ranging = And((self._occurs(binder), inner))",
+        "ranging = And((self.occurs(binder), inner))",
         "ranging = inner",
     ),
     Mutation(
@@ -1887,8 +2048,8 @@ MUTATIONS = (
     Mutation(
         "runs may go on past the bounds",
         "/evidence/replay.py",
-        'breaks a key" if breaks_claim(deployment, state) else',
-        'breaks a key" if False else',
+        "            if breaks_claim(deployment, state)\n",
+        "            if False\n",
     ),
     Mutation(
         "a loop need not close",
@@ -2106,8 +2267,8 @@ MUTATIONS = (
     Mutation(
         "what a value that is brought in asks for is asked for once",
         "/deployment/witnesses.py",
-        "        raise OutsideForm(f)",
-        "        return inner",
+        "for key in inner})\n        raise OutsideForm(f)",
+        "for key in inner})\n        return inner",
     ),
     Mutation(
         "two conjuncts need no more than one",
@@ -2180,6 +2341,67 @@ MUTATIONS = (
         "explore/reach.py",
         "                if call in may and breaks_claim(self.deployment, after):",
         "                if False:",
+    ),
+    # shields
+    Mutation(
+        "a call is allowed if some outcome is won",
+        "/engines/symbolic/check/winning.py",
+        "calls & ~self._leaving(name)",
+        "calls & self._whole.offers.calls[name]",
+    ),
+    Mutation(
+        "a state without a step is won",
+        "/engines/symbolic/check/winning.py",
+        "~game.pushed_out & ~game.stuck",
+        "~game.pushed_out",
+    ),
+    Mutation(
+        "a state that may end is lost",
+        "/engines/symbolic/check/winning.py",
+        "& ~going & ~self.model.compiler.formula(self.model.deployment.may_end, {})",
+        "& ~going",
+    ),
+    Mutation(
+        "events may lead out of what is won",
+        "/engines/symbolic/check/winning.py",
+        "& ~game.pushed_out & ~game.stuck",
+        "& ~game.stuck",
+    ),
+    Mutation(
+        "demands with paths are read once, among all states",
+        "/engines/symbolic/check/winning.py",
+        "checker = Checker(game.model)\n        return",
+        "checker = Checker(self.model)\n        return",
+    ),
+    Mutation(
+        "a losing run may take any call where an event wins",
+        "/engines/symbolic/check/winning.py",
+        "events if pushed else",
+        "events if False else",
+    ),
+    Mutation(
+        "demands of A[f W g] forget that g was",
+        "/analyses/shield/demands.py",
+        "Or((left, Since(TRUE, right)))",
+        "Or((left, right))",
+    ),
+    Mutation(
+        "a negated EF counts as one that grows",
+        "/analyses/shield/demands.py",
+        "return not is_temporal(left) and _grows(right)",
+        "return _grows(right)",
+    ),
+    Mutation(
+        "a condition need not admit all that is allowed",
+        "/analyses/shield/guards.py",
+        "if self.allowed <= one.calls)",
+        "if True)",
+    ),
+    Mutation(
+        "a condition may admit what is denied",
+        "/analyses/shield/guards.py",
+        "if self.denied & one.calls == self.manager.false)",
+        "if True)",
     ),
     # blame
     Mutation(
@@ -2546,8 +2768,8 @@ MUTATIONS = (
     Mutation(
         "bounds need no hypothesis",
         "/analyses/bounds.py",
-        "if missing := result.hypotheses.missing_for(True):",
-        "if missing := ():",
+        "            result.hypotheses.require()\n",
+        "",
     ),
     Mutation(
         "decisions are covered where bounds are not established",
@@ -2658,6 +2880,54 @@ MUTATIONS = (
         "True",
     ),
     Mutation(
+        "a slice does not know which values are in use",
+        "/analyses/views/slicing.py",
+        "more = (slicing.unsaid & lost) - using.keys()",
+        "more = set()",
+    ),
+    Mutation(
+        "what is inserted elsewhere is not in use",
+        "/analyses/views/slicing.py",
+        "if sort in self.using and not known:",
+        "if False:",
+    ),
+    Mutation(
+        "values stay in use",
+        "/analyses/views/slicing.py",
+        "tools=(*tools, *self._forgetting((*relations, *in_use), tools)),",
+        "tools=tools,",
+    ),
+    Mutation(
+        "conditions of statements are weakened",
+        "/analyses/views/growing_slices.py",
+        "_closed(deployment, frozenset(name for sentence in asked for name in relations_in(sentence)))",
+        "frozenset(name for sentence in asked for name in relations_in(sentence))",
+    ),
+    Mutation(
+        "a value that is asked for is one of the facts that are kept",
+        "/analyses/views/slicing.py",
+        "return TRUE  # the value may be active by another relation",
+        "pass",
+    ),
+    Mutation(
+        "what is left out is false where it stands negatively and positively",
+        "/analyses/views/slicing.py",
+        "return f if relation in self.kept else TRUE if positive else FALSE",
+        "return f if relation in self.kept else FALSE",
+    ),
+    Mutation(
+        "of a sentence the quantifiers may miss values",
+        "/analyses/views/slicing.py",
+        "            slicing.exactly(sentence)\n",
+        "            pass\n",
+    ),
+    Mutation(
+        "parameters need not be active",
+        "/analyses/views/slicing.py",
+        "guard=self._ranging(listed, guard)",
+        "guard=guard",
+    ),
+    Mutation(
         "an agent that selects several calls cannot select fewer",
         "/analyses/blame.py",
         "for call in sorted(offered))",
@@ -2665,10 +2935,125 @@ MUTATIONS = (
     ),
     # for every number of records
     Mutation(
+        "the checker looks at a step over one record less",
+        "/certificate/checker/needed.py",
+        "return max(0, k + named + kept - min(fewest))",
+        "return max(0, k + named + kept - min(fewest) - 1)",
+    ),
+    Mutation(
+        "the checker counts a witness once for all values of a variable",
+        "/certificate/checker/needed.py",
+        "return prod(number for number in numbers if number is not None)",
+        "return 1",
+    ),
+    Mutation(
+        "the checker takes a value to be active in every part",
+        "/certificate/checker/needed.py",
+        "else self.beside(binder.sort)",
+        "else 0",
+    ),
+    Mutation(
+        "the checker takes a part of a view for a view",
+        "/certificate/checker/views.py",
+        'self._true(part in self.given.views, "a part of a view is a view", place)',
+        "pass",
+        harmless="instances over n names have names among them that are not active, which parts may have",
+    ),
+    Mutation(
+        "the checker takes any k",
+        "/certificate/checker/views.py",
+        "self.given.k >= max(1, columns)",
+        "True",
+    ),
+    Mutation(
+        "the checker looks at no initial database",
+        "/certificate/checker/views.py",
+        "there.ledger.within(start, there.viewed(own), ",
+        "there.ledger.within(start, start, ",
+    ),
+    Mutation(
+        "the checker does not ask whether invariants are kept",
+        "/certificate/checker/over_names.py",
+        "            self.broken.append((name, ~formulas(sentence, {})))",
+        "            pass",
+    ),
+    Mutation(
+        "the checker lets anything be watched for",
+        "/certificate/checker/watched.py",
+        "not all(map(_is_about_facts, found))",
+        "False",
+    ),
+    Mutation(
+        "the checker remembers less",
+        "/certificate/checker/watched.py",
+        "Insert(seen, part.binders, And((part.since, open_)))",
+        "Insert(seen, part.binders, FALSE)",
+    ),
+    Mutation(
+        "the checker takes what is mentioned for a value",
+        "/certificate/checker/every_number.py",
+        "if not known.issuperset(mentioned(here, (*claimed, *invariants.values()))):",
+        "if False:",
+    ),
+    Mutation(
+        "two values of kinds that share a fact somewhere are nowhere apart to the checker",
+        "/certificate/checker/records.py",
+        "return self._sharing[self._pair(one, other)] < pairs",
+        "return not self._sharing[self._pair(one, other)]",
+    ),
+    Mutation(
+        "the checker does not look at the parts of large data",
+        "/certificate/checker/views.py",
+        'self._true(part in self.given.views, "the parts of each D0 are views", place)',
+        "pass",
+    ),
+    Mutation(
+        "a value that is chosen is active to the checker",
+        "/certificate/checker/views.py",
+        "any_value=self.given.records is not None",
+        "any_value=False",
+    ),
+    Mutation(
+        "the checker does not count what an agent is shown",
+        "/certificate/checker/views.py",
+        "for sentence in answered.few():",
+        "for sentence in ():",
+    ),
+    Mutation(
+        "the checker does not ask for the contexts of an agent",
+        "/certificate/checker/views.py",
+        "wrong = there.admitted & ~there.formulas(answered.covered(), {})",
+        "wrong = there.space.manager.false",
+    ),
+    Mutation(
+        "the checker takes parameters of a slice to be in use",
+        "/certificate/checker/sliced.py",
+        "                self._has_all(binder)\n                if binder.sort in self.used:\n",
+        "                if binder.sort in self.used:\n",
+    ),
+    Mutation(
+        "values stay in use in the slice of the checker",
+        "/certificate/checker/sliced.py",
+        "for sort in sorted(self.used):\n            atom",
+        "for sort in ():\n            atom",
+    ),
+    Mutation(
+        "claims are about values that a slice of the checker has not",
+        "/certificate/checker/sliced.py",
+        "            self._same(sentence, False)",
+        "            pass",
+    ),
+    Mutation(
+        "an invariant is looked for in large data where it is assumed",
+        "/analyses/views/closure.py",
+        "lambda sizes, _: (sizes, start.over(sizes))",
+        "lambda sizes, _: (sizes, self.gluing.over(sizes))",
+    ),
+    Mutation(
         "a value is taken to be active in every part",
         "/analyses/views/needs.py",
-        "return self.is_open(binder.sort) + (0 if is_said else self.active(binder.sort))",
-        "return int(self.is_open(binder.sort))",
+        "return own if is_old(body, binder.name, frozenset()) else own + self.active(binder.sort)",
+        "return own",
     ),
     Mutation(
         "sides of a disjunction below a quantifier share their witnesses",
@@ -2680,7 +3065,19 @@ MUTATIONS = (
         "a witness for each record counts once",
         "/analyses/views/needs.py",
         "                raise _Each(f)",
-        "                need[names - {binder.name}] += each",
+        "                need[names - {binder.name}, sort] += each",
+    ),
+    Mutation(
+        "a witness for each listed value counts once",
+        "/analyses/views/needs.py",
+        "+= len(values) * each",
+        "+= each",
+    ),
+    Mutation(
+        "so many witnesses count for one",
+        "/analyses/views/needs.py",
+        "{(free, sort): number * each for",
+        "{(free, sort): each for",
     ),
     Mutation(
         "parameters are taken to be active",
@@ -2691,14 +3088,32 @@ MUTATIONS = (
     Mutation(
         "a step is looked at over one record less",
         "/analyses/views/steps.py",
-        "return k + named + kept - min(beside) if beside else 0",
-        "return k + named + kept - min(beside) - 1 if beside else 0",
+        "                yield y + kept",
+        "                yield y + kept - Counter(sorted(x)[:1])",
     ),
     Mutation(
-        "a step is looked at where its largest change is",
+        "a step is looked at where its first change is",
         "/analyses/views/steps.py",
-        "- min(beside) if beside",
-        "- max(beside) if beside",
+        "for written in beside:",
+        "for written in beside[:1]:",
+    ),
+    Mutation(
+        "what a step names besides what it writes is not looked at",
+        "/analyses/views/steps.py",
+        "            y.update(named)\n",
+        "            y.update({sort: n for sort, n in named.items() if not x[sort]})\n",
+    ),
+    Mutation(
+        "the condition of an alternative needs nothing",
+        "/analyses/views/steps.py",
+        "kept = needs.kept(tool.guard) + needs.kept(effect.when)",
+        "kept = needs.kept(tool.guard)",
+    ),
+    Mutation(
+        "the condition of a chosen value needs nothing",
+        "/analyses/views/steps.py",
+        "                kept += needs.kept(where)\n",
+        "                pass\n",
     ),
     Mutation(
         "the condition of a bulk statement counts for one record",
@@ -2709,20 +3124,63 @@ MUTATIONS = (
     Mutation(
         "what is inserted in bulk is taken to be active",
         "/analyses/views/steps.py",
-        "                total += sizes[binder.name] * needs.active(binder.sort)\n",
-        "                pass\n",
+        "total[sort] += each * sizes[binder.name]",
+        "total[sort] += 0",
     ),
     Mutation(
-        "views are put together in one order of their records",
+        "views are not closed under permutations",
         "/analyses/views/gluing.py",
-        "for targets in product(*(permutations(names[p], len(given[p])) for p in range(len(own)))):",
-        "for targets in product(*([tuple(names[p][: len(given[p])])] for p in range(len(own)))):",
+        "self.views[sizes] |= self.diagrams.symmetric(found, sizes)",
+        "self.views[sizes] |= found",
     ),
     Mutation(
-        "views that disagree are put together",
+        "a name changes places with the one before alone",
+        "/analyses/views/diagrams.py",
+        "for u in names[:place]]",
+        "for u in names[max(0, place - 1) : place]]",
+    ),
+    Mutation(
+        "parts of views need not be views",
         "/analyses/views/gluing.py",
-        "settled = frozenset[Fact]().union(*(self._parts.part(mine, side) for side in self._earlier))",
-        "settled = self._parts.part((), self._mine)",
+        "                        if not beside <= self.views[wider]:",
+        "                        if False:",
+        harmless="over one name fewer, and one that is not active, a step leads to the part without a value",
+    ),
+    Mutation(
+        "γ asks for the parts of one choice of names",
+        "/analyses/views/gluing.py",
+        "for part, names in self._parts(sizes, last):",
+        "for part, names in list(self._parts(sizes, last))[:1]:",
+    ),
+    Mutation(
+        "what is assumed does not cut γ down",
+        "/analyses/views/gluing.py",
+        "            glued &= sentence\n",
+        "            pass\n",
+    ),
+    Mutation(
+        "views with fresh values are left out",
+        "/analyses/views/image.py",
+        "own = (*names[: step.used[sort]], *names[step.sizes[sort] :])",
+        "own = names[: step.used[sort]]",
+    ),
+    Mutation(
+        "of a step only parts with what it names are views",
+        "/analyses/views/image.py",
+        "(*some, *others[: most - n])",
+        "(*some, *others[: most - n]) if n else ()",
+    ),
+    Mutation(
+        "two parameters are never the same record",
+        "/analyses/views/image.py",
+        "[: draft.used[sort] + 1]):",
+        "[draft.used[sort] : draft.used[sort] + 1], draft.used[sort]):",
+    ),
+    Mutation(
+        "parameters need not be active",
+        "/analyses/views/image.py",
+        "case = chosen.case if listed else chosen.case & ground.active(param.sort, value)",
+        "case = chosen.case",
     ),
     Mutation(
         "a rule is taken whatever those before it match",
@@ -2731,16 +3189,40 @@ MUTATIONS = (
         "cases.append(selecting.matched(rule, own_args(tool)))",
     ),
     Mutation(
+        "a tool of two agents is called as one of them does",
+        "/analyses/views/choices.py",
+        "set(role.tools) - shared",
+        "set(role.tools)",
+    ),
+    Mutation(
+        "a policy is followed that knows a record by its name",
+        "/analyses/views/choices.py",
+        "            and agent.constants <= wrapper.rigid\n",
+        "",
+    ),
+    Mutation(
+        "what follows a policy is said of every agent",
+        "/analyses/views/every_number.py",
+        "self._follows = guarded.tools != deployment.tools",
+        "self._follows = False",
+    ),
+    Mutation(
         "initial databases are as large as a view",
         "/analyses/views/closure.py",
-        "if a.starting)]) + needed",
-        "if a.starting)])",
+        "number, asked = wider, [*asked, *kept]",
+        "asked = [*asked, *kept]",
     ),
     Mutation(
         "what is remembered is active by that alone",
         "/analyses/views/watching.py",
         "not binder.declared and is_old(f, binder.name, frozenset())",
         "not binder.declared or is_old(f, binder.name, frozenset())",
+    ),
+    Mutation(
+        "what is watched for may rest on what is remembered",
+        "/analyses/views/watching.py",
+        "if one is None or (values and not one.is_known()):",
+        "if one is None:",
     ),
     Mutation(
         "what has come is remembered for the next time",
@@ -2755,22 +3237,70 @@ MUTATIONS = (
         "(Delete(seen, self.binders, ended),)",
     ),
     Mutation(
+        "what is to be in the next state is remembered for ever",
+        "/analyses/views/watching.py",
+        "(Clear((seen.relation,)), Insert(seen, self.binders, self.since))",
+        "(Insert(seen, self.binders, self.since),)",
+    ),
+    Mutation(
         "an invariant is assumed initially",
         "/analyses/views/closure.py",
-        "for a in self.assumed if a.starting)]",
-        "for a in self.assumed if a.relation)]",
+        "            if one.starting:\n",
+        "            if one.relation:\n",
     ),
     Mutation(
         "an invariant is assumed that asks for a record",
         "/analyses/views/every_number.py",
-        "if needs.kept(sentence):",
+        "if needs.kept(sentence).total():",
         "if False:",
     ),
     Mutation(
         "an invariant that a step breaks is not left out",
         "/analyses/views/closure.py",
-        "if broken := self.broken(after):",
-        "if (broken := self.broken(after)) and not any(a.starting for a in self.assumed):",
+        "                    if case != self.diagrams.manager.false:\n"
+        "                        return Closure(self, rounds",
+        "                    if case != self.diagrams.manager.false and not one.starting:\n"
+        "                        return Closure(self, rounds",
+    ),
+    Mutation(
+        "an invariant is looked at over as many records as a view",
+        "/analyses/views/closure.py",
+        "self._work([self.needs.refuted(one.sentence)], one.relation)",
+        "self._work([Counter()], one.relation)",
+    ),
+    Mutation(
+        "a key that is not kept is assumed",
+        "/analyses/views/closure.py",
+        "                    if case != self.diagrams.manager.false:\n"
+        "                        return Closure(self, rounds",
+        "                    if case != self.diagrams.manager.false and not one.relation:\n"
+        "                        return Closure(self, rounds",
+    ),
+    Mutation(
+        "a bound that is not kept is assumed",
+        "/analyses/views/closure.py",
+        "                    if case != self.diagrams.manager.false:\n"
+        "                        return Closure(self, rounds",
+        '                    if case != self.diagrams.manager.false and "bound" not in one.name:\n'
+        "                        return Closure(self, rounds",
+    ),
+    Mutation(
+        "a specification is asked of the views alone",
+        "/analyses/views/closure.py",
+        "sizes = self.gluing.sizes(self.needs.refuted(sentence))",
+        "sizes = tuple(min(n, self.k) for n in self.gluing.sizes(self.needs.refuted(sentence)))",
+    ),
+    Mutation(
+        "what may be possible later is taken for what always is",
+        "/analyses/views/every_number.py",
+        'case Globally("A", body) if not is_temporal(body):',
+        "case Globally(_, body) if not is_temporal(body):",
+    ),
+    Mutation(
+        "the names of a record that a step takes away are kept",
+        "/analyses/views/obstacle.py",
+        "{**self._parts.sort_of(origin.before or ()), **sort_of}",
+        "sort_of",
     ),
     Mutation(
         "what is true of the initial databases within bounds is called shown",
@@ -2785,22 +3315,34 @@ MUTATIONS = (
         "if False",
     ),
     Mutation(
-        "a key that is not kept is assumed",
-        "/analyses/views/closure.py",
-        "if broken := self.broken(after):",
-        'if broken := "":',
+        "a sum of one more than the limit is within it",
+        "/logic/integers.py",
+        "return True if high <= 0 else False if low > 0",
+        "return True if high <= 1 else False if low > 0",
     ),
     Mutation(
-        "a specification is asked of the views alone",
-        "/analyses/views/every_number.py",
-        "r = closing.needs.refuted(sentence)",
-        "r = min(closing.k, closing.needs.refuted(sentence))",
+        "a difference is a sum",
+        "/logic/integers.py",
+        'times if sign == "+" else -times',
+        "times",
     ),
     Mutation(
-        "what may be possible later is taken for what always is",
-        "/analyses/views/every_number.py",
-        'case Globally("A", body) if not is_temporal(body):',
-        "case Globally(_, body) if not is_temporal(body):",
+        "sorts of integers begin at 0",
+        "step/integers.py",
+        "return 0 if term.one_hot else times * self.encoding.first[term.sort]",
+        "return 0",
+    ),
+    Mutation(
+        "facts of which several may hold exclude each other in a sum",
+        "step/integers.py",
+        "if group and where & union != m.false:",
+        "if False:",
+    ),
+    Mutation(
+        "no step leaves a sort of integers",
+        "step/effects.py",
+        "if beyond != m.false:",
+        "if False:",
     ),
 )
 

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from stead_sym.cli.main import whole_parser
+from stead_sym.cli.parser import whole_parser
 from stead_sym.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -64,6 +64,7 @@ SHARED = (
     "\nagent ann\n tools wait, work policy lazy call wait()"
     "\nagent bob\n tools work policy lazy call work()"
 )
+NUMBERS = "sort n = 0..2 relation Done(n) event count(k: n) guard ~Done(k) effect insert Done(k) tool wait()"
 DEFINED = [  # deployment, lines, specification, and whether it holds where the only policy is `lazy`
     ("relation Done() policy lazy call wait() " + TURNS, "fair tool work", "AF Done()", False),
     ("relation Done() policy lazy call work() call wait() " + TURNS, "fair agent", "AF Done()", True),
@@ -73,6 +74,8 @@ DEFINED = [  # deployment, lines, specification, and whether it holds where the 
     (TWO, "", "EG ~T(d)", True),
     (COMING, "fair event come fair strong event use", "EG ~Done()", True),
     (COMING, "fair strong event use", "AG (In(_) -> AX AX ~EG (In(_) & ~Done()))", True),
+    (NUMBERS, "fair event count", "AF forall k in n. Done(k)", True),
+    (NUMBERS, "fair event count", "AX Done(2)", False),
     (NIGHT, "fair strong event come", "AF Done()", True),
     (NIGHT, "fair event come", "AF Done()", False),
     (SHARED, "fair agent ann", "AF Done()", False),

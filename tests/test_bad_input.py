@@ -44,6 +44,7 @@ TEXTS = {
     "unknown sort": (edit("relation Seen(job)", "relation Seen(jobb)"), 5, "sort", "jobb"),
     "unknown sort of a parameter": (edit("move(j: job)", "move(j: jb)"), 11, "sort", "jb"),
     "unknown sort of a binder": (edit("forall j. (", "forall j: jobs. ("), 20, "sort", "jobs"),
+    "a relation for a sort": (edit("forall j. (", "forall j in At. ("), 20, "At is a relation", "x"),
     "unknown sort of a bound": (edit("bound job 1", "bound jab 1"), 8, "sort", "jab"),
     "unknown relation in init": (edit("  At(first, inbox)", "  Att(first, inbox)"), 7, "relation", "Att"),
     "unknown relation in an effect": (

@@ -166,7 +166,9 @@ def test_what_a_service_desk_over_any_database_comes_to() -> None:
     assert runs.digest(results[0]) == runs.digest(results[1])
 
 
-@pytest.mark.parametrize("sizes", [("transfers", range(1, 9)), ("chain", (11, 15, 21, 30))])
+@pytest.mark.parametrize(
+    "sizes", [("transfers", range(1, 9)), ("chain", (11, 15, 21, 30)), ("payments", (14, 20, 24))]
+)
 def test_no_size_needs_many_times_the_nodes_of_its_neighbour(sizes: tuple[str, range]) -> None:
     family, chosen = sizes
     case, rows = cliffs.CASES[family], []

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-import jsonschema
 import pytest
 from hypothesis import assume, event, given, reject, settings
 
 import stead_sym as st
+from described import assert_described
 from engine_pairs import MAX_STATES, engines, examples, replay
 from generated.deployments import deployments
 from generated.mortality import mortal_deployments
@@ -185,7 +185,7 @@ def test_past_the_limit_the_answer_is_unknown(tmp_path: Path, capsys: pytest.Cap
     assert "\nbound " not in out
     assert main(["bounds", str(path), "--limit", "3", "--agent", "any", "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, st.report.report_schema())
+    assert_described(report)
     assert report["outgrown"]["sort"] == "item"
     assert report["bounds"]["box"] == {"written": None, "least": None, "seen": 1, "chosen": False}
 
@@ -194,7 +194,7 @@ def test_the_report_is_by_the_schema_and_needs_no_line_where_all_are_constants(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["bounds", "airline", "--agent", "any", "--json"]) == 0
-    jsonschema.validate(json.loads(capsys.readouterr().out), st.report.report_schema())
+    assert_described(json.loads(capsys.readouterr().out))
     assert main(["bounds", "airline", "--agent", "any"]) == 0
     assert "no line is needed" in capsys.readouterr().out
 

@@ -8,12 +8,12 @@ import re
 from dataclasses import replace
 from types import MappingProxyType
 
-import jsonschema
 import pytest
 from hypothesis import assume, event, given, note, reject, settings
 from hypothesis import strategies as st_
 
 import stead_sym as st
+from described import assert_described
 from engine_pairs import examples, is_at_fault
 from generated.deployments import deployments
 from replayed import assert_verdicts_replay
@@ -21,7 +21,6 @@ from stead_sym.certificate.write import uncertifiable
 from stead_sym.cli.main import main
 from stead_sym.deployment.claims import claims
 from stead_sym.errors import AgentError, DefinitionError, InputError, Undecided
-from stead_sym.report.document import report_schema
 from stead_sym.report.page import report_html
 
 VOUCHERS = """
@@ -93,7 +92,7 @@ def test_every_form_of_the_report(tmp_path, capsys):
     said = capsys.readouterr()
     assert "no certificate is written: `bound voucher 5` is broken" in said.err
     report = json.loads(said.out)
-    jsonschema.validate(report, report_schema())
+    assert_described(report)
     assert report["broken"] == "bound voucher 5"
     assert report["states"] is report["transitions"] is None
     assert len(report["specs"]["bound voucher 5"]["trace"]) == 7  # the data have every step

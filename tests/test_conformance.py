@@ -2,8 +2,8 @@
 
 The folder `conformance` holds a hundred generated deployments with the answers of an independent explicit
 checker, written from the definitions; `conformance2` has forty more with events, several agents, `initially
-any`, keys, wildcards and ordered sorts. `conformance3` has small ones whose answers, states and transitions
-were counted by hand: columns by name, terminal states, gates.
+any`, keys, wildcards and ordered sorts. `conformance3` has small ones, each about one sentence of the
+language of version 3, whose answers, states and transitions were counted by hand.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pytest
 import stead_sym as st
 from shared_folder import shared_folder
 from stead_sym.agents.roles import by_agent
+from stead_sym.errors import InputError
 
 CASES = Path(__file__).parent / "conformance"
 EXPECTED = json.loads((CASES / "expected.json").read_text(encoding="utf-8"))
@@ -34,11 +35,15 @@ def answers(deployment, agent, engine, domain="theorem"):
     }
 
 
+LITERAL = ["explicit", pytest.param("symbolic", marks=pytest.mark.gate)]
+"""The engines on the literal domain; the symbolic one has its representatives in every run of the tests."""
+
+
 def agents(deployment):
     return {"p": deployment.policy("p"), "any": "any"}
 
 
-@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+@pytest.mark.parametrize("engine", LITERAL)
 @pytest.mark.parametrize("case", sorted(EXPECTED))
 def test_the_literal_restriction(case, engine):
     deployment = st.load(CASES / f"{case}.stead")
@@ -66,7 +71,7 @@ def result2(case, **options):
     return st.verify(deployment, given, findings=False, **options)
 
 
-@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+@pytest.mark.parametrize("engine", LITERAL)
 @pytest.mark.parametrize("case", sorted(EXPECTED2))
 def test_version_2_on_the_literal_restriction(case, engine):
     result, expected = result2(case, engine=engine, domain="theorem"), EXPECTED2[case]
@@ -117,16 +122,46 @@ def test_the_cases_are_those_of_the_shared_folder(cases):
 
 CASES3 = Path(__file__).parent / "conformance3"
 EXPECTED3 = json.loads((CASES3 / "expected.json").read_text(encoding="utf-8"))
+WRONG3 = {case for case, expected in EXPECTED3.items() if "wrong" in expected}
+SIZES = ("initial", "states", "transitions")
+
+
+def test_the_third_folder_holds_its_cases():
+    assert {path.stem for path in CASES3.glob("*.stead")} == EXPECTED3.keys()
+
+
+@pytest.mark.parametrize("case", sorted(WRONG3))
+def test_version_3_refuses(case):
+    """What is an error of the file is told with its line."""
+    with pytest.raises(InputError, match=rf"{case}\.stead:{EXPECTED3[case]['wrong']}:"):
+        st.load(CASES3 / f"{case}.stead")
 
 
 @pytest.mark.parametrize(
     ("engine", "domain"), [("explicit", "theorem"), ("symbolic", "theorem"), ("symbolic", "normal")]
 )
-@pytest.mark.parametrize("case", sorted(EXPECTED3))
+@pytest.mark.parametrize("case", sorted(EXPECTED3.keys() - WRONG3))
 def test_version_3_by_hand(case, engine, domain):
+    """Verdicts, which of them are `unexpected`, and sizes: ``domain`` is given where some sort is unbounded,
+    so that representatives are fewer; what is `broken` with the length of its run; or the error that it
+    `raises`."""
     expected = EXPECTED3[case]
     deployment = st.load(CASES3 / f"{case}.stead")
-    gates = expected.get("gates", [])
-    result = st.verify(deployment, "any", engine=engine, domain=domain, findings=False, gates=gates)
+    agents, gates = expected.get("agents", "any"), expected.get("gates", [])
+    options = {"engine": engine, "domain": domain, "findings": False, "gates": gates}
+    if "raises" in expected:
+        with pytest.raises(getattr(st.errors, expected["raises"])):
+            st.verify(deployment, agents, **options)
+        return
+    result = st.verify(deployment, agents, **options)
+    if "broken" in expected:
+        assert [result.broken.claim, len(result.broken.trace.steps)] == expected["broken"]
+        return
     assert {name: verdict.holds for name, verdict in result.verdicts.items()} == expected["specs"]
-    assert (result.states, result.transitions) == (expected["states"], expected["transitions"])
+    if "unexpected" in expected:
+        unexpected = [name for name, verdict in result.verdicts.items() if verdict.unexpected]
+        assert unexpected == expected["unexpected"]
+    if domain == "theorem" or "domain" not in expected:
+        wanted = {name: expected[name] for name in SIZES if name in expected}
+        assert {name: getattr(result, name) for name in wanted} == wanted
+        assert expected.get("domain", {}).items() <= dict(result.domain).items()

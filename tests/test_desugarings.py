@@ -24,6 +24,7 @@ from stead_sym.deployment.tool import Assign, Choose, Delete, Ensure, Insert
 from stead_sym.errors import DefinitionError, KeyBroken, NoInitialState, Undecided
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
+    INTEGERS,
     And,
     Atom,
     Binder,
@@ -33,6 +34,7 @@ from stead_sym.logic.syntax import (
     Exists,
     Forall,
     Not,
+    Truth,
     Use,
     Var,
     Wildcard,
@@ -42,7 +44,7 @@ from stead_sym.logic.syntax import (
     terms,
 )
 from stead_sym.relational.instance import Instance
-from stead_sym.relational.schema import Schema, Sort
+from stead_sym.relational.schema import Schema
 from whole import verify
 
 
@@ -183,6 +185,8 @@ def without_orders(deployment):
     def formula(f):
         if not isinstance(f, Compare):
             return map_children(formula, f)
+        if f.sort == INTEGERS:  # of two numerals
+            return Truth(holds[f.ordering](int(f.left.value), int(f.right.value)))
         values = deployment.schema.sort(f.sort).values
         pairs = product(enumerate(values), repeat=2)
         return disjunction(
@@ -196,7 +200,7 @@ def without_orders(deployment):
     result = rewritten(deployment, formula)
     schema = result.schema
     plain = Schema(
-        tuple(Sort(s.name, s.values, rigid=s.rigid) for s in schema.sorts),
+        tuple(replace(s, ordered=s.is_numeric) for s in schema.sorts),  # a range is ordered as it is written
         schema.relations,
     )
     return replace(result, schema=plain, init=Instance(plain, result.init.facts))

@@ -9,20 +9,23 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as strategies
 from rich.console import Console
 
 import stead_sym as st
+from described import assert_described
 from engine_pairs import examples
+from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError
 from stead_sym.report.data import error_data, report_data
-from stead_sym.report.diff import Difference, compare, part
-from stead_sym.report.diff_output import difference_data, print_difference
+from stead_sym.report.deepening import deepening_data
+from stead_sym.report.diff import DifferenceReport, FactChangeData, compare
+from stead_sym.report.diff_output import print_difference
 from stead_sym.report.document import TraceStepData, VerdictData
+from stead_sym.report.parting import part
 from stead_sym.report.recorded import Recorded, read_report
 
 
@@ -37,16 +40,20 @@ def read(data: object, source: str = "a.json") -> Recorded:
     return read_report(data, source)
 
 
-def difference(before: object, after: object) -> Difference:
+def difference(before: object, after: object) -> DifferenceReport:
     found = compare(read(before, "a.json"), read(after, "b.json"))
-    jsonschema.validate(json.loads(json.dumps(difference_data(found))), st.report.report_schema())
+    assert_described(json.loads(json.dumps(found.data())))
     return found
 
 
-def printed(found: Difference, width: int = 80) -> str:
+def printed(found: DifferenceReport, width: int = 80) -> str:
     stream = io.StringIO()
     print_difference(found, Console(file=stream, width=width, highlight=False, markup=False))
     return stream.getvalue()
+
+
+def got_worse(found: DifferenceReport) -> list[str]:
+    return [spec for spec, change in found.verdicts.items() if change.worse]
 
 
 def flat(text: str) -> str:
@@ -102,23 +109,23 @@ def test_decisions_and_contexts_are_those_of_the_reports() -> None:
         for data in (BASELINE, APPROVING)
     ]
     both = asked[0].keys() & asked[1].keys()
-    assert {(c.context.facts, c.context.offered) for c in found.decisions} == {
+    assert {(tuple(c.facts), tuple(c.offered)) for c in found.decisions} == {
         key for key in both if asked[0][key] != asked[1][key]
     }
     [change] = found.decisions
     assert (change.before.selected, change.after.selected) == (
-        ("issue_refund(TASK_1)",), ("obtain_approval(TASK_1, SERVICE_2)",)
+        ["issue_refund(TASK_1)"], ["obtain_approval(TASK_1, SERVICE_2)"]
     )  # fmt: skip
-    assert {(c.facts, c.offered) for c in found.new_contexts} == asked[1].keys() - both
-    assert {(c.facts, c.offered) for c in found.gone_contexts} == asked[0].keys() - both
-    assert found.facts["states"] == ("7", "9")
-    assert found.facts["agent"] == ("baseline", "approving")
-    assert [finding.kind for finding in found.gone_findings] == ["never selected"]
-    assert found.new_findings == ()
-    assert not found.got_worse
+    assert {(tuple(c.facts), tuple(c.offered)) for c in found.contexts.new} == asked[1].keys() - both
+    assert {(tuple(c.facts), tuple(c.offered)) for c in found.contexts.gone} == asked[0].keys() - both
+    assert (found.facts["states"].before, found.facts["states"].after) == ("7", "9")
+    assert (found.facts["agent"].before, found.facts["agent"].after) == ("baseline", "approving")
+    assert [finding.kind for finding in found.findings.gone] == ["never selected"]
+    assert found.findings.new == []
+    assert not found.worse
     back = difference(APPROVING, BASELINE)
-    assert [change.spec for change in back.worse] == ["auth"]
-    assert [step.call for step in back.worse[0].run] == ["ingest_case()", "issue_refund(task1)"]
+    assert got_worse(back) == ["auth"]
+    assert back.verdicts["auth"].run == ["ingest_case()", "issue_refund(task1)"]
 
 
 def test_a_report_does_not_differ_from_itself() -> None:
@@ -128,10 +135,12 @@ def test_a_report_does_not_differ_from_itself() -> None:
 
 def test_two_engines_differ_in_no_verdict_and_no_decision() -> None:
     found = difference(BASELINE, report("baseline", engine="explicit"))
-    assert not found.got_worse
-    assert [*found.decisions, *found.new_contexts, *found.gone_contexts] == []
-    assert all(change.before == change.after for change in found.verdicts)
-    assert all(change.parting is None for change in found.verdicts)  # the shortest run, whatever its names
+    assert not found.worse
+    assert [*found.decisions, *found.contexts.new, *found.contexts.gone] == []
+    assert all(change.before == change.after for change in found.verdicts.values())
+    assert all(
+        change.parting is None for change in found.verdicts.values()
+    )  # the shortest run, whatever its names
     assert {"domain case", "domain task"} < found.facts.keys()
 
 
@@ -153,8 +162,8 @@ def test_a_margin_that_moved_is_no_other_decision_but_the_least_one_is_told() ->
         for decision, margin in zip(data["decisions"], margins, strict=True):
             decision["margin"] = margin
     found = difference(before, after)
-    assert found.decisions == ()
-    assert found.facts == {"least margin": ("1.5", "0.25")}
+    assert found.decisions == []
+    assert found.facts == {"least margin": FactChangeData("1.5", "0.25")}
 
 
 # where runs part
@@ -202,7 +211,7 @@ def test_a_counterexample_that_takes_another_way_is_shown_from_there() -> None:
     after = copy.deepcopy(BASELINE)
     after["specs"]["auth"]["trace"][1]["call"] = "issue_refund(task2)"
     found = difference(BASELINE, after)
-    [change] = [change for change in found.verdicts if change.parting]
+    [change] = [change for change in found.verdicts.values() if change.parting]
     assert change.parting is not None
     assert change.parting.step == 2
     assert "the runs part at step 2: issue_refund(task1) -> issue_refund(task2)" in flat(printed(found))
@@ -216,12 +225,12 @@ def test_a_counterexample_that_takes_another_way_is_shown_from_there() -> None:
 def test_a_run_that_ended_in_an_error_is_worse_and_says_why() -> None:
     error = error_data(st.InputError("no such thing; mend it"))
     found = difference(APPROVING, error)
-    assert found.got_worse
-    assert {change.after for change in found.verdicts} == {"unknown"}
+    assert found.worse
+    assert {change.after for change in found.verdicts.values()} == {"unknown"}
     assert "b.json ended in an error: no such thing; mend it" in flat(printed(found))
-    assert not difference(error, APPROVING).got_worse
-    assert [change.spec for change in difference(error, BASELINE).worse] == ["auth"]
-    assert not difference(error, error).got_worse
+    assert not difference(error, APPROVING).worse
+    assert got_worse(difference(error, BASELINE)) == ["auth"]
+    assert not difference(error, error).worse
     nothing = report("any", specs=[])
     assert "got worse: the run ended in an error" in printed(difference(nothing, error))
 
@@ -233,15 +242,84 @@ def test_what_an_interrupted_run_had_established_is_compared() -> None:
     }
     error = error_data(st.errors.Undecided("unknown: stopped"), "check", {}, specs)  # fmt: skip
     found = difference(APPROVING, error)
-    assert [change.spec for change in found.worse] == ["prog"]
+    assert got_worse(found) == ["prog"]
     assert "states" not in found.facts
+
+
+DESK = """
+deployment desk
+sort case
+relation Open(case)
+relation Focus(case)
+bound case any
+event arrive()
+  effect
+    fresh c: case
+    insert Open(c)
+tool take(c: case)
+  guard Open(c) & ~exists d: case. Focus(d)
+  effect
+    insert Focus(c)
+tool leave(c: case)
+  guard Focus(c)
+  effect
+    delete Focus(c)
+    delete Open(c)
+spec mutex AG atmost 1 c: case. Focus(c)
+spec open AG forall c: case. (Focus(c) -> Open(c))
+spec few AG atmost 1 c: case. Open(c)
+"""
+UNGUARDED = DESK.replace(" & ~exists d: case. Focus(d)", "")
+WITHIN = DESK.replace("bound case any", "bound case 2").replace(
+    "arrive()", "arrive()\n  guard atmost 1 c. Open(c)"
+)
+
+
+def raised(text: str, limit: int = 2) -> Any:
+    return json.loads(json.dumps(deepening_data(deepen(st.parse_deployment(text), limit=limit))))
+
+
+def test_reports_of_files_without_a_bound_are_compared() -> None:
+    """A verdict and its run, k and the number of views, the invariants; and with a file that has bounds."""
+    whole = raised(DESK)
+    assert difference(whole, whole).is_none
+    found = difference(whole, raised(UNGUARDED))
+    assert got_worse(found) == ["mutex"]
+    assert found.verdicts["mutex"].run == [
+        "arrive(), an event", "arrive(), an event", "take(case2)", "take(case1)"
+    ]  # fmt: skip
+    assert found.verdicts["mutex"].every_number == FactChangeData("2-views: 5 of them", None)
+    assert found.verdicts["open"].every_number is None
+    assert found.verdicts["few"].parting is None  # the same run
+    helped = difference(whole, raised(f"{DESK}invariant one atmost 1 c: case. Focus(c)\n"))
+    assert helped.verdicts["mutex"].every_number is not None
+    assert helped.verdicts["mutex"].every_number.after == "1-views: 3 of them with one"
+    assert "(1-views: 3 of them, shown with one)" in flat(printed(helped))
+    assert found.facts.keys() == {"states within these bounds"}
+    assert difference(whole, raised(DESK, limit=1)).facts["raised case"] == FactChangeData("2", "1")
+
+
+def test_a_file_without_a_bound_is_compared_with_one_within_bounds() -> None:
+    whole = raised(DESK)
+    bounded = json.loads(json.dumps(report_data(st.verify(st.parse_deployment(WITHIN)))))
+    narrowed, widened = difference(whole, bounded), difference(bounded, whole)
+    assert not narrowed.worse
+    assert not widened.worse
+    assert narrowed.facts["bounded case"] == FactChangeData("any number", "2 of 2")
+    assert "within the bounds of the file now, before for every number" in flat(printed(narrowed, 200))
+    assert "for every number of case, whatever an agent selects (2-views: 5 of them)" in flat(
+        printed(widened, 200)
+    )
+    assert "without a restriction" not in printed(narrowed)
+    by_any = difference(whole, raised(WITHIN))
+    assert by_any.facts["bounded case"] == FactChangeData("any number", "not by the file")
 
 
 def test_two_deployments_are_compared_as_far_as_names_go() -> None:
     found = difference(BASELINE, report("fast", "bank"))
     assert "These are two deployments" in printed(found)
-    assert {change.spec for change in found.verdicts} == {"auth", "prog", "four_eyes", "eventually_paid"}
-    assert [change.spec for change in found.worse] == ["prog"]
+    assert found.verdicts.keys() == {"auth", "prog", "four_eyes", "eventually_paid"}
+    assert got_worse(found) == ["prog"]
 
 
 def test_another_formula_under_one_name_is_said() -> None:
@@ -362,7 +440,7 @@ def test_a_report_with_anything_in_one_place_is_compared_or_refused(
         else:
             refused = ""
             printed(found)
-            json.dumps(difference_data(found))
+            json.dumps(found.data())
         assert "\n" not in refused
 
 
@@ -373,6 +451,6 @@ def test_one_of_them_may_come_from_stdin(tmp_path: Path) -> None:
     ended = subprocess.run(command, input=json.dumps(BASELINE), capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (1, "")
     found = json.loads(ended.stdout)
-    jsonschema.validate(found, st.report.report_schema())
+    assert_described(found)
     assert found["after"]["source"] == "<stdin>"
     assert found["worse"]

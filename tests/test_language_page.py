@@ -36,7 +36,11 @@ def sessions() -> Iterator[Session]:
             file = f"{file}\n{block.text}"
         elif block.kind == "console":
             [command] = commands(block.text)
-            assert command.words[:3] == ["stead-sym", "verify", f"{name}.stead"], f"line {block.line}"
+            program, what, deployed, *_ = command.words
+            assert (program, deployed) == ("stead-sym", f"{name}.stead"), f"line {block.line}"
+            if what == "explain":  # it asks no engine; tests/test_pages.py runs it
+                continue
+            assert what == "verify", f"line {block.line}"
             yield Session(name, file, tuple(command.words[1:]), command.output)
 
 
@@ -62,7 +66,7 @@ def test_there_are_as_many_examples_as_the_page_needs() -> None:
     assert kinds.keys() == {"stead", "stead more", "csv", "console", "ebnf", "python"}
     assert kinds["stead"] >= 39
     assert kinds["python"] == 2
-    assert kinds["console"] == len(SESSIONS) >= 50
+    assert kinds["console"] >= len(SESSIONS) >= 50
     words = Counter(word for session in SESSIONS for word in verdicts(session.output).values())
     assert words["holds"] >= 50
     assert words["fails"] >= 25
@@ -89,8 +93,22 @@ def test_each_section_has_an_example() -> None:
     assert set(sections) - without == {block.heading for block in of_kind("stead") + of_kind("python")}
 
 
-@pytest.mark.parametrize("literal", [["--engine", "explicit"], ["--domain", "theorem"]], ids=" ".join)
-@pytest.mark.parametrize("session", SESSIONS, ids=lambda session: " ".join(session.words))
+def decided(output: str) -> dict[str, str]:
+    """The verdicts that are known; of others a full report and a quiet one say different things."""
+    return {name: word for name, word in verdicts(output).items() if word != "unknown"}
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [["--engine", "explicit"], pytest.param(["--domain", "theorem"], marks=pytest.mark.gate)],
+    ids=" ".join,
+)
+@pytest.mark.parametrize(
+    "session",
+    # The explicit engine takes two minutes with three records of a file for every number of them.
+    [pytest.param(s, marks=[pytest.mark.gate] * ("--max-bound 3" in " ".join(s.words))) for s in SESSIONS],
+    ids=lambda session: " ".join(session.words),
+)
 def test_the_literal_domain_gives_the_same_verdicts(
     session: Session, literal: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,8 +121,8 @@ def test_the_literal_domain_gives_the_same_verdicts(
     if literal[0] == "--domain" and re.search(r"^bound \w+ any$", session.file, re.MULTILINE):
         assert "--domain is for bounds that the file has" in err
         return
-    assert verdicts(out) == verdicts(session.output)
-    assert (reader.status == 2) == (not verdicts(out))
+    assert decided(out) == decided(session.output)
+    assert (reader.status == 2) == (not out)
     assert err.startswith("stead-sym: ") == (reader.status == 2)
 
 

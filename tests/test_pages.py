@@ -10,7 +10,7 @@ import pytest
 
 from page_commands import not_options
 from pages import FENCE, ROOT, blocks, read_page
-from stead_sym.cli.main import whole_parser
+from stead_sym.cli.parser import whole_parser
 from stead_sym.verification.findings.finding import Kind
 
 pytestmark = pytest.mark.gate

@@ -6,7 +6,7 @@ import re
 
 from pages import ROOT, Block, blocks, commands
 from stead_sym.agents.prompts.paper import PAPER_PROMPTS
-from stead_sym.cli.main import whole_parser
+from stead_sym.cli.parser import whole_parser
 
 PAGE = ROOT / "docs" / "paper.md"
 TEXT = PAGE.read_text(encoding="utf-8")

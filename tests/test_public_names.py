@@ -17,7 +17,7 @@ stead_sym
     ModelAgent NotVerified Prompt Run Sampling Store Verdict Verification VerifiedAgent agent blame
     build_deployment canonical_form chat_agent check_certificate counter_machine decisions_frame deepen
     draw_decisions draw_states event explain exported facts_from holds initially_any least_bounds lint
-    load offer open_backend ordered parse_deployment replay report_html rigid role successors sweep
+    load offer open_backend ordered parse_deployment replay report_html rigid role shield successors sweep
     symmetry theorem_restriction to_promela to_smv to_storm tool verdicts_frame verify verify_apart view
     weight write_certificate write_evidence write_report
 agents
@@ -35,17 +35,17 @@ engines
     Engine Explanation StateSet
 errors
     AgentError BoundExceeded CanonicalLimit DeclarationError DefinitionError InputError KeyBroken
-    ModelError NoEffect NoInitialState NothingOffered ParseError RestrictionError Span SteadError
-    StoreError Undecided
+    ModelError NoEffect NoInitialState NothingOffered ParseError ReferenceBroken RestrictionError Span
+    SteadError StoreError Undecided ValueOutOfRange
 evidence
     Evidence Replayed
 export
     Export
 logic
-    AF AG AU AW AX And Atom Binder Compare Const Count Definition EF EG EU EW EX Empty Equal Exists FALSE
-    Forall Formula Future Globally Iff Implies Name Next Not Or Same TRUE Term Truth Until Use Var
-    Wildcard atleast atmost atom compare empty equal exactly exists forall holds iff leads_to parse_formula
-    print_formula same
+    AF AG AU AW AX And Atom Binder Compare Const Count Definition Did EF EG EU EW EX Empty Equal Exists FALSE
+    Forall Formula Future Globally Iff Implies Name Next Not Or Previously Same Since Sum TRUE Tally Term
+    Truth Until Use Var Wildcard atleast atmost atom compare count did empty equal exactly exists forall
+    historically holds iff leads_to minus once parse_formula plus previously print_formula same since total
 relational
     CanonicalForm Fact Instance Relation Schema Sort Value isomorphic orbit
 report

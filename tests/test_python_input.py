@@ -237,7 +237,7 @@ def test_what_is_no_formula_is_not_composed(body: object) -> None:
     "compose_it",
     [
         lambda: st.logic.atom(3),
-        lambda: st.logic.atom("P", 3),
+        lambda: st.logic.atom("P", 3.5),
         lambda: st.logic.atom("P", ["x"]),
         lambda: st.logic.equal("x", None),
         lambda: st.logic.same(None),

@@ -9,9 +9,10 @@ import pytest
 from rich.console import Console
 
 import stead_sym as st
+from described import assert_described
 from stead_sym.report.data import error_data, report_data
-from stead_sym.report.document import report_schema
 from stead_sym.report.progress import ProgressDisplay, progress_line
+from stead_sym.report.schema import report_schema
 from stead_sym.report.terminal import print_verdicts, print_verification
 
 AGENTS = ("baseline", "approving", "any")
@@ -123,7 +124,7 @@ def test_a_report_is_json_by_the_schema(agent: str, engine: Any) -> None:
     result = verified(agent, engine=engine)
     report = json.loads(json.dumps(report_data(result)))
     jsonschema.Draft202012Validator.check_schema(report_schema())
-    jsonschema.validate(report, report_schema())
+    assert_described(report)
     assert report["states"] == result.states
     size = {"normal": 2, "theorem": 3}[report["mode"]]
     assert report["mode"] == ("normal" if engine == "symbolic" else "theorem")
@@ -145,7 +146,7 @@ def test_a_report_is_json_by_the_schema(agent: str, engine: Any) -> None:
 def test_the_schema_refuses_what_is_no_report(key: str, wrong: object) -> None:
     report = {**report_data(verified("baseline")), key: wrong}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(report, report_schema())
+        assert_described(report)
 
 
 def test_the_steps_of_a_report_replay() -> None:
@@ -168,7 +169,7 @@ def test_the_steps_of_a_report_replay() -> None:
 def test_an_error_without_a_run_has_an_empty_trace() -> None:
     report = error_data(st.InputError("wrong; mend it", st.errors.Span("a.stead", 1, 2)))
     assert report == {"error": "a.stead:1:2: wrong; mend it", "trace": []}
-    jsonschema.validate(report, report_schema())
+    assert_described(report)
 
 
 def test_a_short_run_shows_no_progress() -> None:

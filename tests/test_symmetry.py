@@ -16,11 +16,11 @@ from hypothesis import strategies as some
 
 import stead_sym as st
 from brute_force import context_automorphisms
+from described import assert_described
 from engine_pairs import MAX_STATES, by_name, examples
 from generated.deployments import deployments
 from stead_sym.analyses.symmetry import symmetry
 from stead_sym.errors import DefinitionError, InputError, Undecided
-from stead_sym.report.document import report_schema
 from stead_sym.report.symmetry import symmetry_data
 from stead_sym.verification.readings import answer
 from whole import verify
@@ -260,7 +260,7 @@ def test_the_command(tmp_path):
     assert "s holds: no choice changes this" in told
     assert "c_closes fails: it hangs on the choice: with number 2 of those alike it holds" in told
     data = json.loads(subprocess.run([*words, "--json"], capture_output=True, check=True).stdout)
-    jsonschema.validate(data, report_schema())
+    assert_described(data)
     assert data["contexts"][1]["orbits"] == [["close(CASE_1)", "close(CASE_2)"]]
     assert data["specs"]["c_closes"] == {
         "verdict": "fails",
@@ -276,13 +276,13 @@ def test_the_command(tmp_path):
 def test_the_data_are_those_of_the_answer():
     found = symmetry(alike(), first, ["AF ~Open(c)"])
     data = json.loads(json.dumps(symmetry_data(found)))
-    jsonschema.validate(data, report_schema())
+    assert_described(data)
     for part in ("contexts", "specs", "choices"):  # what the schema says of them is not empty
         altered = copy.deepcopy(data)
         one = altered[part]["AF ~Open(c)"] if part == "specs" else altered[part][0]
         one["more"] = 1
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(altered, report_schema())
+            assert_described(altered)
     assert data["specs"] == {"AF ~Open(c)": {"verdict": "fails", "kept": None, "differs": True}}
     assert [choice["contexts"] for choice in data["choices"][:4]] == [[0, 1], [0, 1], [0, 1], [0]]
     assert [choice["holds"]["AF ~Open(c)"] for choice in data["choices"][:3]] == [False, True, True]

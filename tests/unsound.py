@@ -267,7 +267,7 @@ FAULTS = (
     ),
     Fault(
         "views are not cut",
-        ((Views, "is_shown", _everything_shown), (Selecting, "_shown", _everything_read)),
+        ((Views, "is_shown", _everything_shown), (Selecting, "shown", _everything_read)),
         PROFILES["workflows"],
     ),
     Fault(

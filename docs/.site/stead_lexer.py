@@ -46,7 +46,7 @@ PARTS = (
         "holds",
     ),
     *("in", "insert", "into", "key", "permit", "query"),
-    *("rigid", "same", "set", "strong", "table", "when", "where"),
+    *("references", "rigid", "same", "set", "strong", "table", "total", "when", "where"),
 )
 LOGIC = (
     "AF",
@@ -62,10 +62,27 @@ LOGIC = (
     "and",
     "atleast",
     "atmost",
+    "count",
     "exactly",
     "exists",
 )
-MORE_LOGIC = ("false", "forall", "not", "or", "succ", "true")
+MORE_LOGIC = (
+    *(
+        "by",
+        "did",
+        "false",
+        "forall",
+        "historically",
+        "not",
+        "once",
+        "or",
+        "previously",
+        "since",
+        "succ",
+        "sum",
+    ),
+    "true",
+)
 
 
 class SteadLexer(RegexLexer):

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_stead.lines import SETTING, Line, parse, read_lines
 from pytest_stead.recorded import Recordings
-from pytest_stead.runs import Runs, failure, fault, tell, tell_scope
+from pytest_stead.runs import Runs, failure, failure_without_bound, fault, tell, tell_scope
+from stead_sym.agents.records.answer import recorded_answers
+from stead_sym.analyses.deepening.deepen import Deepening, deepen
 from stead_sym.cli.agents import chosen_agents, deciding_words
 from stead_sym.cli.options import asked, domain
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.language import read_deployment
 from stead_sym.errors import InputError, Span, SteadError
+from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verify import verify
 
@@ -113,10 +117,13 @@ class SteadItem(pytest.Item):
         """Fail where the specification has another answer than is expected, `holds` unless it says
         so; warn of its findings, and, in the first test of a deployment, of those that are about no
         specification."""
+        if self.deployment.unbounded:
+            self._run_without_bound()
+            return
         result = self._verified()
         self.user_properties.append(("stead_agent", result.agent))
         self.user_properties.append(("stead_states", result.states))
-        first = self.spec is None or self.spec == next(iter(result.verdicts))
+        first = self._is_first(result.verdicts)
         findings = [f for f in result.findings if f.spec == self.spec or (f.spec is None and first)]
         refused = tell(findings)
         if result.broken is not None and (self.spec is None or result[self.spec].holds is None):
@@ -131,6 +138,36 @@ class SteadItem(pytest.Item):
                     failure(result, verdict, self.span, width_of(self.config), self._command())
                 )
             refused += tell_scope(verdict, self.span)
+        self._refuse(refused, findings)
+
+    def _run_without_bound(self) -> None:
+        """The same of a file with `bound … any`. A claim that is not shown fails the first test."""
+        found = runs_of(self.config)((self.path, self.line), self._deepen)
+        self.user_properties.append(("stead_agent", found.agent))
+        own = [spec.name for spec in self.deployment.specs if spec.name in found.found]
+        asked = [self.spec] if self.spec is not None else []
+        if self._is_first(own):
+            asked += [name for name in found.found if name not in own]
+        findings = [f for f in found.findings if f.spec in asked or (f.spec is None and self._is_first(own))]
+        refused = tell(findings)
+        for name in asked:
+            verdict, place = found[name], self.span if name == self.spec else None
+            self.user_properties.append(("stead_verdict", verdict.said))
+            if verdict.unexpected:
+                width = width_of(self.config)
+                raise SteadFailure(failure_without_bound(found, name, place, width, self._command()))
+            shown = found.found[name].every_number
+            # for every number is more than a verdict says alone, what is left open with it is less
+            scope = verdict.scope if shown is None else verdict.scope[1:]
+            refused += tell_scope(replace(verdict, scope=scope), place)
+        self._refuse(refused, findings)
+
+    def _is_first(self, specs: Iterable[str]) -> bool:
+        """Whether this is the first test of the deployment, which tells what is about no specification."""
+        return self.spec is None or self.spec == next(iter(specs))
+
+    def _refuse(self, refused: list[str], findings: Sequence[Finding]) -> None:
+        """Fail where a warning is an error, and where there are findings under `--strict`."""
         if refused:
             raise SteadFailure("\n".join(refused))
         if findings and parse(self.line.words, self.line.root).strict:
@@ -164,8 +201,22 @@ class SteadItem(pytest.Item):
             domain=domain(options.domain),
             min_mass=options.min_mass,
         )
-        recordings.keep(result)
+        recordings.keep({name: run.answers for name, run in result.agents.items()})
         return result
+
+    def _deepen(self) -> Deepening:
+        options = parse(self.line.words, self.line.root)
+        recordings = Recordings(self.path.parent, self.path.stem, self.config.option.stead_update)
+        recordings.settle(self.deployment, options)
+        agents = chosen_agents(self.deployment, options)
+        found = deepen(self.deployment, agents, asked(options), limit=options.max_bound)
+        recordings.keep(
+            {
+                name: () if wrapper is None else recorded_answers(wrapper.agent, wrapper.decisions)
+                for name, wrapper in found.wrappers.items()
+            }
+        )
+        return found
 
     def _command(self) -> str:
         """The command that verifies the specification again."""

@@ -107,7 +107,7 @@ class Stead:
         )
         agents = _with_models(deployment, agent, recordings)
         result = verify(deployment, agents, specs or None, **settings)
-        recordings.keep(result)
+        recordings.keep({name: run.answers for name, run in result.agents.items()})
         return result
 
 

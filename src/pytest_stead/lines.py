@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from stead_sym.agents.prompts.paper import is_paper
-from stead_sym.cli.agents import add_agents, add_model_options, refuse_without_model
-from stead_sym.cli.numbers import probability
+from stead_sym.analyses.bounds import LIMIT
+from stead_sym.cli.agent_options import add_agents, add_model_options
+from stead_sym.cli.agents import refuse_without_model
+from stead_sym.cli.numbers import positive, probability
 from stead_sym.cli.options import add_domain, add_formulas, add_gates, add_specs
 from stead_sym.errors import InputError
 
@@ -83,6 +85,7 @@ def parse(words: Sequence[str], root: Path) -> argparse.Namespace:
     add_domain(parser, "")
     parser.add_argument("--min-mass", type=probability)
     parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--max-bound", type=positive, default=LIMIT)
     options = parser.parse_args(list(words))
     refuse_without_model(options)
     if options.store is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,6 @@ from stead_sym.agents.roles import ANY, told_apart
 from stead_sym.cli.recorded import keeps_answers, kind_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import StoreError
-from stead_sym.verification.result import Verification
 
 
 @dataclass
@@ -75,11 +74,10 @@ class Recordings:
         if store is not None:
             options.store, options.opened_store = str(self.folder), store
 
-    def keep(self, result: Verification) -> None:
-        """Write what the models have decided, with what the files had of the same models."""
+    def keep(self, answers: Mapping[str, Sequence[Answer]]) -> None:
+        """Write what the models have decided, by agent, with what the files had of the same models."""
         for agent, file in self._files.items():
-            new = result.agents[agent].answers
-            if new:
+            if new := answers[agent]:
                 known = (*(read_answers(file) if file.exists() else ()), *self._left)
                 _write(file, (*_of_the_same(new[0], known), *new))
         if self._asking is not None:

@@ -10,27 +10,32 @@ import io
 import warnings
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import pytest
 from rich.console import Console
 
 from pytest_stead import SteadFinding, SteadScope
+from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, Span, SteadError
-from stead_sym.report.terminal import print_evidence, print_trace
+from stead_sym.report.obstacle import print_obstacle
+from stead_sym.report.verdicts import print_evidence, print_trace
 from stead_sym.support.printable import printable, printable_lines
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict, expectation
+
+T = TypeVar("T")
 
 
 @dataclass
 class Runs:
     """The verifications of a session by what was asked."""
 
-    _known: dict[Hashable, Verification | SteadError] = field(default_factory=dict)
+    _known: dict[Hashable, object] = field(default_factory=dict)
 
-    def __call__(self, key: Hashable, verified: Callable[[], Verification]) -> Verification:
+    def __call__(self, key: Hashable, verified: Callable[[], T]) -> T:
         """The verification of that key, done now if it is new. Raises the `SteadError` that it ended in."""
         if key not in self._known:
             try:
@@ -40,10 +45,30 @@ class Runs:
         known = self._known[key]
         if isinstance(known, SteadError):
             raise known.with_traceback(None)
-        return known
+        return cast(T, known)
 
 
 def failure(result: Verification, verdict: Verdict, place: Span | None, width: int, again: str = "") -> str:
+    """What a test that fails prints: as `told`, with the run that shows the verdict."""
+    run = _drawn(width, lambda console: print_evidence(verdict, result.moves, console)).strip("\n")
+    return _told(result.agent, verdict, run, place, again)
+
+
+def failure_without_bound(
+    found: Deepening, spec: str, place: Span | None, width: int, again: str = ""
+) -> str:
+    """The same of a file with `bound … any`: the run, or what stands in the way."""
+    one = found.found[spec]
+
+    def draw(console: Console) -> None:
+        print_evidence(one.verdict, one.moves, console)
+        if one.obstacle is not None:
+            print_obstacle(spec, one.obstacle, found.deployment, console)
+
+    return _told(found.agent, one.verdict, _drawn(width, draw).strip("\n"), place, again)
+
+
+def _told(agent: str, verdict: Verdict, run: str, place: Span | None, again: str) -> str:
     """What a test that fails prints: the run that shows the verdict, or the reason where it is unknown, the
     command that verifies it again, and at the end the line to which an editor can jump."""
     remarks = [
@@ -51,8 +76,7 @@ def failure(result: Verification, verdict: Verdict, place: Span | None, width: i
         expectation(verdict.word, verdict.expected),
         *verdict.scope,
     ]
-    run = _drawn(width, lambda console: print_evidence(verdict, result.moves, console)).strip("\n")
-    said = f"{verdict.spec} {verdict.word} under {result.agent}"
+    said = f"{verdict.spec} {verdict.word} under {agent}"
     lines = [line for line in (*remarks, run, again) if line]
     return "\n".join(map(printable_lines, [*lines, f"{place}: {said}" if place else said]))
 

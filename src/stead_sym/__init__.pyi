@@ -26,6 +26,7 @@ from .analyses.bounds import least_bounds as least_bounds
 from .analyses.deepening.deepen import deepen as deepen
 from .analyses.production import NotVerified as NotVerified
 from .analyses.production import VerifiedAgent as VerifiedAgent
+from .analyses.shield.shield import shield as shield
 from .analyses.sweeps.run import Run as Run
 from .analyses.sweeps.sweep import sweep as sweep
 from .analyses.symmetry import symmetry as symmetry

@@ -11,7 +11,9 @@
     │   ├── StoreError           a store of decisions is corrupt, contradicts itself, or lacks a context
     │   └── DefinitionError      a reachable state breaks the definition of a deployment; has the run to it
     │       ├── BoundExceeded        more values active than `bound` claims
+    │       ├── ValueOutOfRange      an integer in a column whose sort does not have it
     │       ├── KeyBroken            two facts with the same declared key
+    │       ├── ReferenceBroken      a value without the row that `references` or `total` claims
     │       ├── NothingOffered       the state offers no call and enables no event
     │       └── NoEffect             an offered call, or an enabled event, has no successor
     └── Undecided             3  a limit was reached, or a hypothesis is not established: `unknown`
@@ -122,8 +124,16 @@ class BoundExceeded(DefinitionError):
     """A reachable state has more active values outside C than `bound` claims."""
 
 
+class ValueOutOfRange(DefinitionError):
+    """An effect of a step that is taken writes an integer that the column's sort does not have."""
+
+
 class KeyBroken(DefinitionError):
     """A reachable state holds two facts that agree on the columns of a declared key."""
+
+
+class ReferenceBroken(DefinitionError):
+    """A reachable state has a value in a column that is not where `references` or `total` claims it."""
 
 
 class NothingOffered(DefinitionError):

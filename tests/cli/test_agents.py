@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import pytest
 
+from described import assert_described
 from stead_sym.cli.main import main
-from stead_sym.report.document import report_schema
 
 
 def report(capsys, *arguments):
     status = main(["verify", *arguments, "--json", "--findings", "off"])
     data = json.loads(capsys.readouterr().out)
-    jsonschema.validate(data, report_schema())
+    assert_described(data)
     return status, data
 
 

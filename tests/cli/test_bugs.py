@@ -9,10 +9,9 @@ import subprocess
 import sys
 import textwrap
 
-import jsonschema
 import pytest
 
-import stead_sym as st
+from described import assert_described
 from processes import said
 from stead_sym.cli.main import main
 
@@ -39,7 +38,7 @@ def test_a_bug_as_json_is_an_object(module, name, capsys, monkeypatch):
     assert main(["verify", "refund", "--json"]) == 4
     printed = capsys.readouterr()
     report = json.loads(printed.out)
-    jsonschema.validate(report, st.report.report_schema())
+    assert_described(report)
     assert "KeyError: 'case4'" in report["error"]
     assert "Traceback" in printed.err
     assert printed.err.splitlines()[-1] == f"stead-sym: {report['error']}"

@@ -16,10 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-import stead_sym as st
+from described import assert_described
 from processes import hear_ctrl_c
 from stead_sym.cli.main import main
 from stead_sym.report.page import MARKER
@@ -161,7 +160,7 @@ def test_the_report_of_a_stopped_run_has_the_reason_and_the_counts(long: str) ->
             out, err = process.communicate(timeout=100)
         assert process.returncode == 3
         report: Any = json.loads(out)
-        jsonschema.validate(report, st.report.report_schema())
+        assert_described(report)
         assert err.splitlines()[-1] == f"stead-sym: {report['error']}"
         if report["progress"]["phase"] == "reach":
             break
@@ -297,7 +296,7 @@ def test_a_crash_after_verdicts_that_hold_leaves_the_rest_unknown(mixed: str) ->
         out, err = process.communicate(timeout=60)
     assert process.returncode == 3
     report: Any = json.loads(out)
-    jsonschema.validate(report, st.report.report_schema())
+    assert_described(report)
     assert err == f"stead-sym: {report['error']}\n"
     assert {name: spec["verdict"] for name, spec in report["specs"].items()} == {
         "quick": "holds", "slow": "unknown"
@@ -331,7 +330,7 @@ def test_ctrl_c_keeps_what_was_established(mixed: str, as_json: bool) -> None:
     assert err.splitlines()[-1] == "stead-sym: interrupted"
     if as_json:
         report: Any = json.loads(out)
-        jsonschema.validate(report, st.report.report_schema())
+        assert_described(report)
         assert report["specs"]["wrong"]["verdict"] == "fails"
     else:
         assert "not reached: interrupted" in out
@@ -385,7 +384,7 @@ def test_what_an_agent_had_done_by_then_fails_with_its_evidence(tmp_path, then, 
     tmp_path.joinpath("page.html").write_text(f"{MARKER}\n<p>waits holds</p>")  # of an earlier run
     ended = subprocess.run([*COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     report: Any = json.loads(ended.stdout)
-    jsonschema.validate(report, st.report.report_schema())
+    assert_described(report)
     assert (ended.returncode, report["specs"]["unpaid"]["verdict"]) == (1, "fails")
     assert [finding["kind"] for finding in report["findings"]] == ["unused define"]
     assert report["specs"]["waits"]["verdict"] == "unknown"

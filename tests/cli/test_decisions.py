@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 import stead_sym as st
+from described import assert_described
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.records.opening import open_store
 from stead_sym.agents.records.possible import Greedy
@@ -38,7 +38,7 @@ def lines(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str
 
 def report(capsys: pytest.CaptureFixture[str]) -> dict:
     data = json.loads(capsys.readouterr().out)
-    jsonschema.validate(data, st.report.report_schema())
+    assert_described(data)
     return data
 
 

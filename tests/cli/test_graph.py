@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from stead_sym.cli.main import main
-from stead_sym.report.diagram import MARKER
+from stead_sym.report.drawing import MARKER
 
 AGENTS = ("bed_agent", "discharge_agent")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 import stead_sym as st
+from described import assert_described
 from processes import hear_ctrl_c
 from stead_sym.cli.main import main
 from stead_sym.testing.byte_model import ByteModel
@@ -65,7 +65,7 @@ def growing(tmp_path: Path) -> str:
 
 def report_of(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
     report: dict[str, object] = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, st.report.report_schema())
+    assert_described(report)
     return report
 
 
@@ -163,7 +163,7 @@ def test_a_broken_claim_fails_with_its_run(growing: str, capsys: pytest.CaptureF
 def test_a_broken_claim_as_json_carries_the_run(growing: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", growing, "--agent", "any", "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, st.report.report_schema())
+    assert_described(report)
     run = report["specs"][report["broken"]]["trace"]
     assert [step["call"] for step in run] == ["take()"] * 3
 
@@ -256,6 +256,31 @@ def test_quiet_prints_verdicts_only(capsys: pytest.CaptureFixture[str]) -> None:
     captured = capsys.readouterr()
     assert captured.out.splitlines() == ["auth fails", "prog holds"]
     assert captured.err == ""
+
+
+def test_quiet_prints_what_empties_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "desk.stead"
+    path.write_text(
+        "deployment desk sort case relation Open(case) relation Lost(case) bound case 1 init Open(c0)"
+        " tool wait() spec lost AG forall c. (Lost(c) -> AF ~Open(c)) spec open AG Open(_)"
+    )
+    assert main(["verify", str(path), "--quiet"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[0].startswith("lost holds, of nothing")
+    assert [line.split(": ")[1] for line in captured.err.splitlines()] == ["finding"] * 2
+    assert "the premise `Lost(c)` is true at no reachable state" in captured.err
+
+
+def test_check_says_which_calls_of_the_first_state_have_no_effect(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "desk.stead"
+    path.write_text(
+        "deployment desk sort case relation Open(case) bound case 1 event arrive() guard ~Open(_)"
+        " effect when Open(_) fresh c: case insert Open(c) tool wait()"
+    )
+    assert main(["check", str(path)]) == 0
+    assert "arrive() is enabled, but none of its effects applies" in " ".join(capsys.readouterr().out.split())
 
 
 def test_show_prints_a_file_that_is_the_same_deployment(capsys: pytest.CaptureFixture[str]) -> None:
@@ -358,7 +383,8 @@ def test_a_long_run_says_where_it_is_and_can_be_interrupted(tmp_path: Path) -> N
     ) as process:
         assert process.stderr is not None
         lines = iter(process.stderr.readline, "")
-        line = next(line for line in lines if not line.startswith("stead-sym: plan"))  # on a slow machine
+        earlier = ("stead-sym: plan", "stead-sym: preparing")  # on a slow machine
+        line = next(line for line in lines if not line.startswith(earlier))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert re.fullmatch(r"stead-sym: exploring: [\d,]+ states, .*\(\d+ s\)\n", line)

@@ -19,8 +19,9 @@ import pytest
 
 import stead_sym as st
 from stead_sym.cli.examples_of_help import HELP_EXAMPLES, subcommands
-from stead_sym.cli.main import main, whole_parser
+from stead_sym.cli.main import main
 from stead_sym.cli.new import TEMPLATES, template
+from stead_sym.cli.parser import whole_parser
 from stead_sym.report.topics import base
 
 pytest_plugins = ["pytester"]

@@ -6,13 +6,12 @@ import json
 import sys
 import textwrap
 
-import jsonschema
 import pytest
 
+from described import assert_described
 from stead_sym.cli.main import main
 from stead_sym.cli.recorded import kind_of
 from stead_sym.deployment.files import load
-from stead_sym.report.document import report_schema
 from stead_sym.verification.isolated import verify_apart
 
 DESK = """
@@ -60,7 +59,7 @@ def report(capsys, *arguments, command="verify"):
     status = main([command, *arguments, "--json"])
     data = json.loads(capsys.readouterr().out)
     if command == "verify":
-        jsonschema.validate(data, report_schema())
+        assert_described(data)
     return status, data
 
 

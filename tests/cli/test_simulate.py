@@ -346,7 +346,7 @@ def test_the_command_wants_a_terminal(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_it_begins_with_evidence_of_a_file(tmp_path: Path) -> None:
-    from stead_sym.cli.main import whole_parser
+    from stead_sym.cli.parser import whole_parser
     from stead_sym.cli.simulate import stepper_of
 
     out = tmp_path / "out"

@@ -193,3 +193,18 @@ def test_in_python_a_specification_says_what_it_expects() -> None:
     )
     assert (d.specs[0].name, d.specs[0].whom, d.specs[0].expected) == ("a", ("any",), "fails")
     assert not st.verify(d, "any")["a"].unexpected
+
+
+def test_where_nothing_is_asked_it_is_said_that_all_is_for_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "d.stead"
+    file.write_text(
+        "deployment d\nrelation P()\ntool t() effect insert P()\npolicy p call t()\nspec s for any EF P()\n",
+        encoding="utf-8",
+    )
+    assert main(["verify", str(file), "--policy", "p"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "No specification was checked (those of the file are for others; `--spec NAME` asks for one)" in shown
+    )

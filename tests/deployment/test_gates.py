@@ -17,8 +17,10 @@ from stead_sym.cli.main import main
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.semantics import offer
 from stead_sym.deployment.tool import Tool
-from stead_sym.errors import NoInitialState, Undecided
+from stead_sym.errors import NoInitialState, NothingOffered, Undecided
+from stead_sym.logic.syntax import TRUE
 
 DESK = """deployment desk
 sort order
@@ -107,7 +109,7 @@ def test_what_is_verified_behind_gates_is_checked_against_the_file_with_them(
         ("permit approve(o) when Ok(p)", "unknown name p"),
         ("permit approve(o, paid)", "approve takes 1 arguments"),
         ("forbid refund(x, x)", "x stands for a order and for a s"),
-        ("allow approve(o)", 'unexpected "allow"; expected'),
+        ("allow approve(o)", 'unexpected "allow"; write `permit`'),
     ],
 )
 def test_a_line_that_does_not_fit_is_told_with_its_place(line: str, message: str) -> None:
@@ -127,6 +129,75 @@ def test_gate_is_a_name_where_older_files_have_it() -> None:
         "deployment d relation gate() relation Q() init gate Q tool permit() guard gate spec gate gate"
     )
     assert (len(d.init.facts), d.written.gates, d.specs[0].name) == (2, (), "gate")
+
+
+COUNTED = """gate a
+  permit approve(o)
+  permit refund(o, paid) when Ok(o)
+  forbid refund(o, _) when ~Ok(o)
+gate b
+  forbid approve(o) when Ok(o)
+  forbid approve(_) when Ok(_)
+  forbid refund(_, refunded)
+gate c
+  permit approve(_)
+spec works AG EF Ok(_)
+"""
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_how_much_of_the_offer_a_gate_lets_through(engine: str) -> None:
+    """Where an order x is paid `approve(x)` and `refund(x, paid)` are enabled, with and without Ok(x): four
+    calls for each value of the domain."""
+    d = parse_deployment(DESK + COUNTED)
+    behind = st.verify(d, gates=["a", "b"], engine=engine, domain="theorem")
+    times = behind.domain["order"]
+    assert [str(share) for share in behind.shares] == [
+        f"a allows {3 * times} of {4 * times} enabled calls",
+        f"b allows {3 * times} of {4 * times} enabled calls",
+    ]
+    assert [(f.kind, f.place and f.place.line) for f in behind.findings if f.kind.startswith("rule")] == [
+        ("rule never selects", 16),
+        ("rule never selects", 18),
+        ("rule never selects", 19),
+        ("rule never matches", 20),
+    ]
+    assert st.verify(d, gates=["a"], engine=engine, findings=False).shares == ()
+
+
+@given(workflows(), hs.data())
+@settings(max_examples=examples(40))
+def test_what_gates_let_through_is_counted_as_the_definition_says(d: Deployment, data: hs.DataObject) -> None:
+    tools = [tool for tool in d.written.tools if not tool.event]
+    lines = []
+    for tool in data.draw(hs.lists(hs.sampled_from(tools), min_size=1, max_size=3)):
+        when = data.draw(hs.sampled_from(["true", *(f"~({t.guard})" for t in tools if not t.params)]))
+        word = data.draw(hs.sampled_from(["permit", "forbid"]))
+        lines.append(f"  {word} {tool.name}({', '.join(p.name for p in tool.params)}) when {when}")
+    written = parse_deployment(f"{d}\ngate g\n" + "\n".join(lines))
+    gated = under_gates(written, ["g"])
+    try:
+        results = [
+            st.verify(written, gates="g", engine=engine, domain="theorem", canonical_timeout=120)
+            for engine in ("explicit", "symbolic")
+        ]
+    except (NoInitialState, NothingOffered, Undecided):
+        return
+    if any(result.explored is None for result in results):
+        return
+    states = results[0].engine.satisfying(TRUE, {}).sample(results[0].engine.states)
+    allowed = sum(len(offer(gated, state)) for state in states)
+    enabled = sum(len(offer(written, state)) for state in states)
+    for result in results:
+        [share] = result.shares
+        assert (share.enabled, share.allowed) == (enabled, allowed)
+    kinds = [[f.place for f in r.findings if f.kind == "rule never selects"] for r in results]
+    assert kinds[0] == kinds[1]
+    for place in kinds[0]:
+        assert place is not None
+        less = [line for number, line in enumerate(lines) if number != place.line - str(d).count("\n") - 3]
+        without = under_gates(parse_deployment(f"{d}\ngate g\n" + "\n".join(less)), ["g"])
+        assert all(offer(without, state) == offer(gated, state) for state in states)
 
 
 def by_hand(d: Deployment, lines: list[tuple[str, str, list[str], str]]) -> Deployment:

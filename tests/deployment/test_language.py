@@ -219,7 +219,7 @@ REFUSED = [
     ("tool t(x: @)", 'unexpected ")"; expected a name'),
     ("tool t() guard P(c0) @R(c0, k1)", 'unexpected "R"; expected '),
     ("tool t() effect insert P(c0) @P(c0)", 'unexpected "P"; a fact is put in with `insert`'),
-    ("bound b @-1", 'unexpected "-"; expected a number'),
+    ("bound b @-1", 'unexpected "-1"; expected a number'),
     ("bound b @12345678901", "a number of 11 digits; write one of 9 at most"),
     ("spec s@", "unexpected end; expected a formula"),
     ('system @"""never ends', "a text that is not closed; end it with"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import networkx as nx
+import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from generated.deployments import deployments
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import wrap
 from stead_sym.agents.rules import RuleAgent
+from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, outcomes, view
 from stead_sym.engines.explicit.check import Labelling
@@ -217,3 +219,36 @@ def test_findings_are_what_they_say(data):
         assert isinstance(finding, Finding)
         event(finding.kind)
     check(reference, results[0])
+
+
+SHADOWED = """
+deployment shadowed
+sort a
+sort k = { k1, k2 } rigid
+relation Chosen(a)
+relation Rated(k, a)
+init
+  Chosen(c1)
+  Chosen(c2)
+  Rated(k1, c1)
+  Rated(k1, c2)
+bound a 2
+tool choose_only(p: a)
+  guard Chosen(p)
+  effect
+    delete Chosen(p) for p: a
+    insert Chosen(p)
+tool rate_only(p: a)
+  guard Rated(k1, p)
+  effect
+    delete Rated(p, u) for p: k, u: a
+    insert Rated(k1, p)
+spec s EF true
+"""
+
+
+@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+def test_a_deletion_may_have_a_variable_named_as_a_parameter(engine):
+    """Which the insertion beside it is about: the facts of all others go, so that something changes."""
+    result = verify(parse_deployment(SHADOWED), engine=engine)
+    assert not by_kind(result.findings, "no change")

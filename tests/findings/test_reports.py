@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import pytest
 
 import stead_sym as st
+from described import assert_described
 from finding_traps import BASE, POLICY
 from stead_sym.cli.main import main
-from stead_sym.report.document import report_schema
 
 EMPTY = BASE + "spec s AG forall o. (State(o, lost) -> AF State(o, paid))\n"
 SOUND = BASE + "spec s AG forall o. (State(o, open) -> AF State(o, paid))\n" + POLICY
@@ -56,7 +55,7 @@ def test_off_leaves_them_out(run):
 
 def test_json_has_them_by_the_schema(run):
     report = json.loads(run(EMPTY, "--json")[1])
-    jsonschema.validate(report, report_schema())
+    assert_described(report)
     (finding,) = report["findings"]
     assert (finding["kind"], finding["spec"]) == ("premise never true", "s")
     line = BASE.count("\n") + 1

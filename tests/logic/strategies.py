@@ -12,6 +12,8 @@ from stead_sym.logic.syntax import (
     Const,
     Count,
     Definition,
+    Derived,
+    Did,
     Empty,
     Equal,
     Exists,
@@ -24,7 +26,9 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
+    Previously,
     Same,
+    Since,
     Truth,
     Until,
     Use,
@@ -52,7 +56,7 @@ def syntax(draw, bound=frozenset(), depth=4):
     term = st.sampled_from(["c0", "c1", "U", "AX_", *sorted(bound)]).map(
         lambda n: Var(n) if n in bound else Name(n)
     )
-    relation = st.sampled_from(["P", "Q1", "A", "E", "call", "same"])
+    relation = st.sampled_from(["P", "Q1", "A", "E", "U", "W", "call", "same"])
 
     def atoms():
         args = st.lists(term, max_size=3).map(tuple)
@@ -70,7 +74,7 @@ def syntax(draw, bound=frozenset(), depth=4):
     below = syntax(bound, depth - 1)
     path = st.sampled_from("AE")
     parts = st.lists(below, min_size=2, max_size=3).map(tuple)
-    kind = draw(st.integers(0, 9))
+    kind = draw(st.integers(0, 12))
     match kind:
         case 0:
             return Not(draw(below))
@@ -86,6 +90,16 @@ def syntax(draw, bound=frozenset(), depth=4):
             return draw(st.sampled_from([Next, Future, Globally]))(draw(path), draw(below))
         case 6:
             return Until(draw(path), draw(below), draw(below), weak=draw(st.booleans()))
+        case 10:
+            word = draw(st.sampled_from(["once", "historically", "previously"]))
+            return Previously(draw(below)) if word == "previously" else Derived(word, (draw(below),))
+        case 11:
+            return Since(draw(below), draw(below))
+        case 12:
+            args = tuple(draw(st.lists(term | st.just(Name("_")), max_size=3)))
+            return Did(
+                draw(st.sampled_from(["U", "W", "gate", "P"])), args, draw(st.sampled_from([None, "U"]))
+            )
     name = draw(st.sampled_from(VARIABLES))
     binder = Binder(name, draw(st.sampled_from([None, "a", "k"])))
     body = draw(syntax(bound | {name}, depth - 1))

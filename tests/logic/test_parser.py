@@ -114,7 +114,7 @@ def test_places():
         ("forall x) P(x)", 'f:1:9: unexpected ")"; expected `in`, `.`, `,` or `:`'),
         ("exists x: . P(x)", 'f:1:11: unexpected "."; expected a name'),
         ("atleast x. P(x)", 'f:1:9: unexpected "x"; expected a number'),
-        ("atleast -1 x. P(x)", 'f:1:9: unexpected "-"; expected a number'),
+        ("atleast -1 x. P(x)", 'f:1:9: unexpected "-1"; expected a number'),
         ("x =", "f:1:4: unexpected end; expected a name or a number"),
         ("A[P(x)]", 'f:1:7: unexpected "]"; expected `U` or `W`'),
         (

@@ -67,6 +67,10 @@ def _binders(formula):
         "atleast 2 x: a. P(x)",
         "E[P(x) & exists y. Q(y) U A[N() W P(x)]]",
         "same(P) & empty(Q) & P'(x)",
+        "once W(x) & ~previously U(x) | W(x) since U(x)",
+        "A[once U() U once W()]",
+        "E[W(x) since U(x) W did U(x) & did W(_) by U]",
+        "once gate(x) & historically event(x)",
     ],
 )
 def test_no_parentheses_but_those_that_are_needed(text):

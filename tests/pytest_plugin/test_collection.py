@@ -46,6 +46,28 @@ def test_each_specification_under_each_line_is_a_test(project: pytest.Pytester) 
     )
 
 
+def test_a_file_without_a_bound(project: pytest.Pytester) -> None:
+    """What is shown for every number of records passes, and what is unknown says what stands in the way."""
+    project.path.joinpath("d.stead").write_text(
+        "deployment d sort a relation P(a) relation Q(a) bound a any\n"
+        "event e() guard atmost 3 x. P(x) effect fresh x: a insert P(x)\n"
+        "tool t(x: a) guard P(x) effect insert Q(x)\n"
+        "spec kept AG forall x: a. (Q(x) -> P(x))\nspec none AG ~Q(_)\nspec few AG atmost 2 x. P(x)\n"
+    )
+    settings(project, "d.stead --agent any --max-bound 1")
+    result = project.runpytest("-v", "-W", "error::pytest_stead.SteadScope")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines_random(
+        [
+            "d.stead::kept PASSED*",
+            "*what stands in the way: *-views do not exclude this database*",
+            "d.stead:*: few unknown under any",
+            "d.stead:*: none fails under any",
+            "again: stead-sym verify d.stead --agent any --max-bound 1 --spec few",
+        ]
+    )
+
+
 def test_a_line_names_the_gates_that_agents_are_behind(project: pytest.Pytester) -> None:
     project.path.joinpath("d.stead").write_text(
         "deployment d relation P() tool t() effect insert P() tool wait()"

@@ -126,7 +126,8 @@ def test_no_text_becomes_markup():
 
 
 def test_hostile_texts_in_drawings_stay_texts():
-    from stead_sym.report.diagram import Arc, Diagram, Vertex, Words, diagram_dot, diagram_svg
+    from stead_sym.report.diagram import Arc, Diagram, Vertex, Words, diagram_dot
+    from stead_sym.report.drawing import diagram_svg
 
     vertices = tuple(Vertex((Words(p, "head"), Words(p, "fact")), p, f"#{p}", True) for p in PAYLOADS)
     arcs = tuple(Arc(k, (k + 1) % len(PAYLOADS), (p,)) for k, p in enumerate(PAYLOADS))

@@ -6,18 +6,17 @@ import io
 import json
 from dataclasses import replace
 
-import jsonschema
 import pytest
 from rich.console import Console
 
 import stead_sym as st
+from described import assert_described
 from pytest_stead import SteadScope
 from pytest_stead.runs import failure, tell_scope
 from stead_sym.errors import InputError
 from stead_sym.report.data import report_data, verdict_data
 from stead_sym.report.diff import compare
-from stead_sym.report.diff_output import difference_data, print_difference
-from stead_sym.report.document import report_schema
+from stead_sym.report.diff_output import print_difference
 from stead_sym.report.evidence import evidence_text, subject
 from stead_sym.report.page import report_html
 from stead_sym.report.partial import known_verdicts, message, print_known
@@ -74,7 +73,7 @@ def test_in_texts_notebooks_and_tables(result):
 
 def test_in_a_report_and_what_is_read_back(plain, result):
     data = report_data(result)
-    jsonschema.validate(data, report_schema())
+    assert_described(data)
     assert read_report(data, "report").specs["auth"].scope == [SAID]
     del data["specs"]["auth"]["scope"]  # as versions before have written it
     with pytest.raises(InputError, match=r"missing required field `scope`.* in this version"):
@@ -88,11 +87,9 @@ def test_a_scope_that_is_new_or_gone_is_a_difference_and_nothing_worse(plain, re
         (compare(after, before), "said without a restriction now"),
     ):
         assert not difference.is_none
-        assert not difference.got_worse
+        assert not difference.worse
         assert said in printed(lambda console: print_difference(difference, console))  # noqa: B023
-        jsonschema.validate(
-            difference_data(difference), report_schema()["$defs"]["DifferenceReport"] | report_schema()
-        )
+        assert_described(difference.data())
     assert compare(after, after).is_none
 
 

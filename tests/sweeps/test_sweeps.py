@@ -415,3 +415,38 @@ def test_what_holds_of_nothing_or_of_some_agent_says_so(
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["specs"] == {"nothing": "holds, of nothing", "possible": "holds", "once": "holds"}
     assert list(run["scope"]) == ["possible"]
+
+
+def test_gates_are_an_axis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table of verdicts, gate by agent."""
+    tmp_path.joinpath("d.stead").write_text(
+        "deployment d relation Done() relation Off() tool work() effect insert Done()"
+        " tool stop() effect insert Off() tool wait()"
+        " gate g forbid work() gate h forbid stop() policy p call stop() call work()"
+        " spec idle AG ~Done() spec on AG ~Off()\n",
+        encoding="utf-8",
+    )
+    tmp_path.joinpath("s.toml").write_text(
+        "[[runs]]\ndeployment = 'd.stead'\nagent = ['p', 'any']\ngates = ['', 'g', 'h', 'g h']\n",
+        encoding="utf-8",
+    )
+    words = ["sweep", str(tmp_path / "s.toml"), "--workers", "1", "--quiet"]
+    assert main([*words, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)["runs"]
+    assert {(run["agent"], run["gates"]): tuple(run["specs"].values()) for run in found} == {
+        ("p", "none"): ("holds", "fails"),
+        ("p", "g"): ("holds", "fails"),
+        ("p", "h"): ("fails", "holds"),
+        ("any", "none"): ("fails", "fails"),
+        ("any", "g"): ("holds", "fails"),
+        ("any", "h"): ("fails", "holds"),
+        ("any", "g h"): ("holds", "holds"),
+        ("p", "g h"): (),
+    }
+    [undecided] = (run for run in found if (run["agent"], run["gates"]) == ("p", "g h"))
+    assert "policy p selects nothing" in undecided["error"]
+    tmp_path.joinpath("s.toml").write_text(
+        "[[runs]]\ndeployment = 'd.stead'\ngates = 'k'\n", encoding="utf-8"
+    )
+    assert main(words) == 2
+    assert "unknown gate k; there are g, h" in capsys.readouterr().err

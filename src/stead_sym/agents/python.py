@@ -106,7 +106,7 @@ def agent(
 
 
 def _opening(store: Store | str | Path | None) -> Store | Callable[[], Store]:
-    """The store, or what opens it when it is needed."""
+    """The store, or a function that opens it when it is needed."""
     if isinstance(store, Store):
         return store
     return lambda: open_store(None if store is None else str(store))

@@ -250,7 +250,7 @@ class RecordedAgent:
         return answer is None or (answer.key in self._provisional and answer.key not in self._unfinished)
 
     def _decide(self, questions: Sequence[_Question]) -> None:
-        """Answers to all of them. Those that others are asking come last."""
+        """Answer all of the questions. Those that other workers are asking come last."""
         size = len(questions) if self.store is None else max(_MIN_CLAIMED, 4 * self.asking.concurrency)
         elsewhere: list[_Question] = []
         self._done = self._retries = 0
@@ -267,7 +267,8 @@ class RecordedAgent:
             elsewhere = left
 
     def _begin(self, questions: Sequence[_Question]) -> list[_Question]:
-        """Answer what the store knows, ask what is free; the rest, which somebody else is asking."""
+        """Answer what the store knows, and ask about what no other worker is asking about. Returns the
+        questions that other workers are asking."""
         unknown = self._unknown(questions)
         if not unknown:
             return []

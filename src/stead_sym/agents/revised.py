@@ -23,7 +23,7 @@ class RevisedAgent:
         return f"{self.agent.name}, revised"
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
-        """The answers of the agent, and those that replace them."""
+        """The calls of ``instead`` for a context that it has, and the answer of the agent for any other."""
         asked = [context for context in contexts if context not in self.instead]
         answers = dict(zip(asked, self.agent.select(asked), strict=True)) if asked else {}
         return [self.instead.get(context) or answers[context] for context in contexts]

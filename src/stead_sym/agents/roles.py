@@ -84,9 +84,12 @@ def wrap(
     """
     role = role or deployment.agents[0]
     base: Agent
+    schema = deployment.schema
     known: Mapping[str, str] = {}
     match agent:
         case CanonicalWrapper():
+            if isinstance(agent.agent, RuleAgent) and agent.agent.tells_of_steps:
+                return wrap(deployment, agent.agent.name, role, canonical_timeout=canonical_timeout)
             if agent.schema != deployment.schema:
                 raise InputError(f"the wrapper is of another schema than {deployment.name}; make one for it")
             return agent.again()
@@ -101,13 +104,17 @@ def wrap(
             policy = deployment.policy(name, role)
             return wrap(deployment, policy, role, canonical_timeout=canonical_timeout)
         case Policy(name):
-            if agent != deployment.policy(name, role):
+            plain = deployment.unfollowed
+            if agent not in (deployment.policy(name, role), plain.policy(name, plain.agent(role.name))):
                 raise DeclarationError(
                     f"the policy {name} given is another than that of {deployment.name}; give the name of one"
                 )
             rules = RuleAgent.of(deployment, name, role)
             named = rules.constants - deployment.schema.rigid
             base, known = rules, {value: deployment.sort_of_constant[value] for value in named}
+            schema = schema.revealing(rules.told)
+        case RuleAgent() if agent.tells_of_steps:
+            return wrap(deployment, agent.name, role, canonical_timeout=canonical_timeout)
         case type():
             raise TypeError(f"the agent is the class {agent.__name__}; give an object of it")
         case Agent():
@@ -117,7 +124,7 @@ def wrap(
         case _:
             raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")
     return CanonicalWrapper(
-        base, deployment.schema, deployment.tools_of(role), known, canonical_timeout=canonical_timeout
+        base, schema, deployment.tools_of(role), known, canonical_timeout=canonical_timeout
     )
 
 
@@ -144,6 +151,11 @@ def _deciding(agent: AgentLike | None) -> str:
 def named(deciding: Mapping[str, str]) -> str:
     """Who decides for each agent, in words: `careful`, or with several agents `triage=careful, pay=any`."""
     return ", ".join(f"{name}={who}" if name else who for name, who in deciding.items())
+
+
+def named_wrappers(wrappers: Wrappers, anybody: str = ANY) -> str:
+    """`named` of wrapped agents, where ``anybody`` stands for one that selects everything offered."""
+    return named({name: anybody if made is None else made.agent.name for name, made in wrappers.items()})
 
 
 def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:

@@ -16,8 +16,8 @@ from stead_sym.deployment.parts import AgentRole, Policy, Rule
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError
 from stead_sym.logic.evaluate import holds, value_of
-from stead_sym.logic.syntax import Var
-from stead_sym.relational.schema import Value
+from stead_sym.logic.syntax import Atom, Var, subformulas, tells_of_steps
+from stead_sym.relational.schema import Value, tells_history
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,17 @@ class RuleAgent:
     def constants(self) -> frozenset[Value]:
         """The values that the policy mentions by name."""
         return self.policy.constants
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The relations of the history that the rules read."""
+        read = (part for rule in self.policy.rules for part in subformulas(rule.when))
+        return frozenset(p.relation for p in read if isinstance(p, Atom) and tells_history(p.relation))
+
+    @property
+    def tells_of_steps(self) -> bool:
+        """Whether the rules speak of the past, whatever keeps it."""
+        return bool(self.told) or any(tells_of_steps(rule.when) for rule in self.policy.rules)
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
         """The matches of the first matching rule; `AgentError` where no rule matches."""

@@ -123,6 +123,11 @@ class CanonicalWrapper:
         return other
 
     @property
+    def told(self) -> frozenset[str]:
+        """The relations by which its agent is told of the past."""
+        return frozenset(relation.name for relation in self.schema.relations if relation.tells_history)
+
+    @property
     def contexts(self) -> int:
         """The number of distinct canonical contexts met so far."""
         return len(self._met)

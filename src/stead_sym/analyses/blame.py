@@ -34,7 +34,7 @@ from stead_sym.logic.syntax import TRUE
 from stead_sym.support.progress import Progress
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.options import Domain
-from stead_sym.verification.result import Verification
+from stead_sym.verification.result import Verification, as_verification
 from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
 
@@ -123,7 +123,7 @@ def blame(
     Raises `InputError` where the specification does not fail, or where every agent selects everything it is
     offered, so that there is no decision.
     """
-    verdict = result.verdicts.get(spec)
+    verdict = as_verification(result).verdicts.get(spec)
     if verdict is None:
         raise InputError(f"{spec} was not verified; there are {', '.join(result.verdicts)}")
     if verdict.holds is not False:

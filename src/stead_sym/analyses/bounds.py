@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from stead_sym.agents.roles import ANY, AgentLike, wrap_all
 from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import BoundExceeded, InputError, Undecided
+from stead_sym.errors import BoundExceeded, InputError
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.verify import verify
 
@@ -29,10 +29,11 @@ LIMIT = 16
 class SortBound:
     """The bound of one unbounded sort.
 
-    ``written`` is b_S as the deployment has it, None where it has no line. ``least`` is the largest number of
-    values outside C that are active in a reachable state, None where no exploration stayed within the limit.
-    ``seen`` of them are active in some reachable state, so that no smaller bound is kept. ``chosen``: D0 is
-    any database with relations over the sort, so that the bound also says how large D0 may be.
+    ``written`` is b_S as the deployment has it, None where it has no line; ``any``: the file leaves it open.
+    ``least`` is the largest number of values outside C that are active in a reachable state, None where no
+    exploration stayed within the limit. ``seen`` of them are active in some reachable state, so that no
+    smaller bound is kept. ``chosen``: D0 is any database with relations over the sort, so that the bound also
+    says how large D0 may be.
     """
 
     sort: str
@@ -40,11 +41,12 @@ class SortBound:
     least: int | None
     seen: int
     chosen: bool = False
+    any: bool = False
 
     @property
     def remark(self) -> str:
         """How the bound of the deployment compares with the least one."""
-        if self.least is None:
+        if self.least is None or self.any:
             return ""
         written = self.written or 0
         if written == self.least:
@@ -108,10 +110,16 @@ def least_bounds(
         raise InputError(f"limit={limit!r} is no number of at least 1; give one")
     agents = {name: ANY if made is None else made for name, made in wrap_all(deployment, agent).items()}
     chosen = frozenset(_chosen(deployment))
+    for sort in sorted(chosen & deployment.unbounded):
+        raise InputError(
+            f"`initially any` and `bound {sort} any` admit any number of {sort}, so that there is no least"
+            f" bound; write `bound {sort} N`",
+            deployment.bound_spans.get(sort),
+        )
     bounds = {sort: bound if sort in chosen else 0 for sort, bound in deployment.bounds.items()}
     seen = dict.fromkeys(bounds, 0)
     while True:
-        tried = replace(deployment, bounds=MappingProxyType(dict(bounds)))
+        tried = deployment.within(bounds)
         result = verify(
             tried, agents, (), progress=saying(progress, f"bounds {in_words(bounds)}"), findings=False
         )
@@ -127,9 +135,7 @@ def least_bounds(
             grown = {s: max(now[s], min(limit, 2 * b)) for s, b in bounds.items() if now[s] > b}
             bounds.update(grown)
         else:
-            if missing := result.hypotheses.missing_for(True):
-                [one, *_] = missing
-                raise Undecided(f"unknown: {one.how if one.ground == 'exploration' else one}")
+            result.hypotheses.require()
             most = result.engine.most_active
             sorts = {s: _sort_bound(deployment, s, most[s], most[s], s in chosen) for s in bounds}
             return Bounds(MappingProxyType(sorts), limit, states=result.engine.states)
@@ -142,8 +148,9 @@ def in_words(bounds: Mapping[str, int]) -> str:
 
 def _sort_bound(deployment: Deployment, sort: str, least: int | None, seen: int, chosen: bool) -> SortBound:
     bound = deployment.bounds[sort]
-    written = bound if bound or sort in deployment.bound_spans else None
-    return SortBound(sort, written, least, seen, chosen)
+    any_ = sort in deployment.unbounded
+    written = bound if not any_ and (bound or sort in deployment.bound_spans) else None
+    return SortBound(sort, written, least, seen, chosen, any_)
 
 
 def _chosen(deployment: Deployment) -> Iterator[str]:

@@ -30,7 +30,7 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.layout import LayoutKey
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
-from stead_sym.verification.result import Verification
+from stead_sym.verification.result import Verification, as_verification
 
 OnUnknown: TypeAlias = Literal["refuse", "escalate", "ask"]
 
@@ -99,6 +99,11 @@ class VerifiedAgent:
             raise InputError("on_unknown='escalate' and a function to escalate to go together; give both")
         if on_unknown == "ask" and agent is None:
             raise InputError("on_unknown='ask' needs somebody to ask; give the agent")
+        if deployment.following((), {}).history:
+            raise InputError(
+                f"what {deployment.name} offers depends on steps, which live data do not tell: keep what"
+                " matters in a relation, instead of `did` and `once`"
+            )
         self.deployment = deployment
         self.role = deployment.agents[0] if role is None else deployment.agent(role)
         if role is None and len(deployment.agents) > 1:
@@ -251,6 +256,8 @@ def _recorded(
         if run.contexts is None:
             run = verified.with_contexts().agents[role.name]
         return _Recorded(run.known, run.decisions)
+    if not isinstance(verified, str | Path | Mapping | list):  # a list is no report, which is said below
+        as_verification(verified)
     source = "the report"
     if isinstance(verified, str | Path):
         source, verified = str(verified), _read(verified)
@@ -314,6 +321,11 @@ class _Report:
     source: str
 
     def read(self, data: Any, role: AgentRole) -> _Recorded:
+        if isinstance(data, Mapping) and "every_number" in data:
+            raise self._fault(
+                "verdicts for every number of records, which are not about a list of decisions",
+                "write bounds into the file and verify within them",
+            )
         if not isinstance(data, Mapping) or "decisions" not in data:
             raise self._fault("no report of a verification", "give what `stead-sym verify --json` prints")
         if "digest" not in data:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, wrap_all
+from stead_sym.agents.selection import presented
 from stead_sym.agents.wrapper import CanonicalWrapper, Decision
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import AgentRole, Spec
@@ -197,7 +198,9 @@ def _symmetric(deployment: Deployment, result: Verification, wrappers: Wrappers)
         shown: dict[DecisionContext, list[tuple[Instance, Decision]]] = {}
         for state in states:
             if offered := offer(deployment, state, role):
-                [decision] = wrapper.decide([DecisionContext(view(deployment, state, role), offered)])
+                [decision] = wrapper.decide(
+                    [DecisionContext(presented(deployment, wrapper, state, role, offered), offered)]
+                )
                 if not decision.action_rigid:
                     shown.setdefault(decision.canonical, []).append((state, decision))
         for context, selected in wrapper.decisions:

@@ -78,7 +78,7 @@ class Converter:
             for fact, code in field.number.items():
                 if within.issuperset(fact.args):
                     codes.append((len(order), code))
-                    order.append(str(fact))
+                    order.append(fact.key)
                     listed.append(fact)
             self._facts[field] = codes[::-1]
             self._by_place.append(field)

@@ -20,6 +20,7 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
 FORMAT = "stead-sym certificate 3"
+VIEWS_FORMAT = "stead-sym certificate for every number 1"
 DOCUMENT = "certificate.json"
 DIAGRAMS = "diagrams.json"
 
@@ -47,7 +48,8 @@ class Entry(Struct, frozen=True):
 
 
 class AgentTable(Struct, frozen=True):
-    """What an agent selects. ``entries`` are None for one that selects everything it is offered.
+    """What an agent selects. ``entries`` are None for one that selects everything it is offered, and for a
+    policy that is told of the past: it is checked by its rules.
 
     ``policy`` is the name of its policy in the deployment, None for any other agent; ``known`` are the
     constants besides the rigid ones that it knows by name, with their sorts.
@@ -165,7 +167,8 @@ class Certificate(Struct, frozen=True, kw_only=True):
     come and go, ``static`` those that hold in every state; ``order`` is a hint where their variables, and
     those for values, may stand: texts of facts, and `sort=value`. ``reached`` is R, and
     ``within`` a larger set with a small diagram, in which formulas are read. ``fair`` bounds the states
-    from which a fair run starts."""
+    from which a fair run starts. ``asked`` are sentences for which the states keep something of the last step
+    and of the past, as they do for the claims."""
 
     format: str = FORMAT
     package: str
@@ -181,6 +184,76 @@ class Certificate(Struct, frozen=True, kw_only=True):
     within: Set
     fair: Bounds
     claims: tuple[Claim, ...] = field(name="specs")
+    asked: tuple[str, ...] = ()
+
+
+# verdicts for every number of records
+
+
+class Follower(Struct, frozen=True):
+    """Who decides for an agent: a ``policy`` of the deployment, as far as the tools ``followed``, or None for
+    whatever it selects."""
+
+    name: str
+    policy: str | None
+    followed: tuple[str, ...]
+
+
+class Shown(Struct, frozen=True):
+    """A specification that holds for every number of records. ``formula`` is its text."""
+
+    spec: str = field(name="name")
+    formula: str
+
+
+class Answers(Struct, frozen=True):
+    """What the agent of this name selects in ``contexts``, in which ``most`` values of each sort stand."""
+
+    name: str
+    most: Mapping[str, Annotated[int, Meta(ge=0, le=6)]]
+    contexts: tuple[Entry, ...]
+
+
+class Induction(Struct, frozen=True):
+    """A set of ``views`` over at most ``k`` values that no step leaves where the ``invariants`` of the file
+    are assumed, which are shown with it, and what is shown by it: the claims ``shown``, by their places.
+    Where the deployment is ``watched`` for a claim, views have facts of the relations that remember
+    (`checker.watched`). The ``constants`` of open sorts are these, if there are some at all that are values
+    as any others (`checker.records`). ``answers`` are those of agents that were asked
+    (`checker.answered`). Where the deployment is looked at as far as some ``relations`` go, with values that
+    are ``in_use`` of these sorts, views are of that slice (`checker.sliced`)."""
+
+    k: Annotated[int, Meta(ge=1, le=6)]
+    invariants: tuple[str, ...]
+    views: tuple[tuple[Fact, ...], ...]
+    shown: tuple[Number, ...]
+    watched: bool = False
+    constants: tuple[Value, ...] | None = None
+    answers: tuple[Answers, ...] = ()
+    relations: tuple[str, ...] | None = None
+    in_use: tuple[str, ...] = ()
+
+
+def remembering(number: int) -> str:
+    """The name of the relation that remembers for the part with this number of a claim: none of the
+    language."""
+    return f"watched?{number}"
+
+
+def in_use(sort: str) -> str:
+    """The name of the relation of the values of a sort that are in use in a slice: none of the language."""
+    return f"in_use?{sort}"
+
+
+class ViewsCertificate(Struct, frozen=True, kw_only=True):
+    """A certificate of verdicts for every number of records."""
+
+    format: str = VIEWS_FORMAT
+    package: str
+    deployment: Source
+    agents: tuple[Follower, ...]
+    claims: tuple[Shown, ...] = field(name="specs")
+    inductions: tuple[Induction, ...]
 
 
 def digest(text: str) -> str:

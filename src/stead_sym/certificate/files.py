@@ -12,7 +12,16 @@ from typing import TypeVar
 
 import msgspec
 
-from stead_sym.certificate.document import DIAGRAMS, DOCUMENT, FORMAT, Certificate, digest, short
+from stead_sym.certificate.document import (
+    DIAGRAMS,
+    DOCUMENT,
+    FORMAT,
+    VIEWS_FORMAT,
+    Certificate,
+    ViewsCertificate,
+    digest,
+    short,
+)
 from stead_sym.errors import InputError
 
 T = TypeVar("T")
@@ -23,21 +32,23 @@ def read_json(path: Path) -> object:
     return _json(path, _text(path))
 
 
-def write_document(directory: Path, certificate: Certificate) -> None:
+def write_document(directory: Path, certificate: Certificate | ViewsCertificate) -> None:
     """Write `certificate.json`."""
     data = msgspec.json.format(msgspec.json.encode(certificate), indent=1)
     (directory / DOCUMENT).write_bytes(data + b"\n")
 
 
-def read_document(directory: Path) -> Certificate:
+def read_document(directory: Path) -> Certificate | ViewsCertificate:
     """Read `certificate.json`; `InputError` for anything that is no certificate."""
     path = directory / DOCUMENT
     text = _text(path)
     _json(path, text)
     form = _typed(path, text, _Headed).format
-    if form != FORMAT:
-        raise InputError(f"{path}: the format is {form[:60]!r}; this version reads {FORMAT!r}")
-    certificate = _typed(path, text, Certificate)
+    if form not in (FORMAT, VIEWS_FORMAT):
+        raise InputError(
+            f"{path}: the format is {form[:60]!r}; this version reads {FORMAT!r} and {VIEWS_FORMAT!r}"
+        )
+    certificate = _typed(path, text, Certificate) if form == FORMAT else _typed(path, text, ViewsCertificate)
     if certificate.deployment.sha256 != digest(certificate.deployment.text):
         raise _damaged(path, "the digest is not that of the deployment's text")
     return certificate

@@ -45,7 +45,9 @@ class CheckedCertificate:
     ``deployment`` is read from the certificate; ``agents`` says who decides for
     each agent: a policy of the deployment, whose answers were found again, or a table, which is all that is
     known of that agent. ``claims`` are the verdicts that it proves. ``obligations`` counts what else was
-    checked, per part; ``nodes`` are those of the diagrams that the certificate consists of.
+    checked, per part; ``nodes`` are those of the diagrams that the certificate consists of. In mode
+    ``every number`` the verdicts are for every number of values of the sorts ``unbounded``, and ``facts`` are
+    those of its ``views``.
     """
 
     deployment: Deployment
@@ -56,6 +58,8 @@ class CheckedCertificate:
     facts: int
     nodes: int
     seconds: float
+    unbounded: tuple[str, ...] = ()
+    views: int = 0
 
     @property
     def verdicts(self) -> Mapping[str, Word]:
@@ -76,6 +80,11 @@ class CheckedCertificate:
     def summary(self) -> str:
         """One line without the verdicts."""
         agents = ", ".join(f"{name}: {by}" if name else by for name, by in self.agents.items())
+        if self.unbounded:
+            return (
+                f"accepted: {self.deployment.name} under {agents}, for every number of"
+                f" {' and '.join(self.unbounded)}: {self.number} obligations over {self.views} views"
+            )
         return (
             f"accepted: {self.deployment.name} under {agents}, mode {self.mode}: {self.number} obligations"
             f" over {self.facts} facts and {self.nodes} nodes"

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.views.every_number import Proof
+from stead_sym.analyses.views.every_number import Shown as EveryNumberShown
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
 from stead_sym.certificate.document import (
     DIAGRAMS,
     DOCUMENT,
     AgentTable,
+    Answers,
     Certificate,
     Claim,
     Entry,
+    Follower,
+    Induction,
     Named,
+    Shown,
     Source,
+    ViewsCertificate,
+    in_use,
     is_plain,
+    remembering,
 )
 from stead_sym.certificate.files import write_document
 from stead_sym.certificate.prove import Prover
@@ -34,6 +44,7 @@ from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.syntax import Resolved, Truth
+from stead_sym.relational.instance import Fact
 from stead_sym.support.extras import own_version
 from stead_sym.verification.audit import leaps_in_words
 from stead_sym.verification.result import Verification
@@ -50,12 +61,15 @@ def refuse_fair_actions(deployment: Deployment) -> None:
 
 
 @at_work()
-def write_certificate(result: Verification, directory: str | Path) -> Path:
-    """Write the certificate of a verification into a directory, which is made if it is not there; returns it.
+def write_certificate(result: Verification | Deepening, directory: str | Path) -> Path:
+    """Write the certificate of a verification, or of what is shown for every number of records, into a
+    directory, which is made if it is not there; returns it.
 
     Raises `InputError` where there is nothing to certify: for verdicts of the explicit engine, and where all
     are `unknown`. Specifications whose verdict is `unknown` are left out.
     """
+    if isinstance(result, Deepening):
+        return write_views(result, directory)
     engine = result.explored
     if engine is not None and not isinstance(engine, SymbolicEngine):
         raise InputError("certificates are written by the symbolic engine; leave out --engine explicit")
@@ -68,7 +82,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     model, deployment = engine.checker.model, result.deployment
     sets = Sets()
     prover = Prover(engine.checker, sets)
-    written = _without_questions(deployment)
+    written = _without_questions(deployment.unfollowed)
     claims = []
     for name, verdict in decided.items():
         assert verdict.holds is not None
@@ -94,6 +108,7 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
         within=len(sets.functions) + 1,
         fair=fair,
         claims=tuple(claims),
+        asked=deployment.history.asked,
     )
     path = prepare(directory)
     try:
@@ -102,6 +117,137 @@ def write_certificate(result: Verification, directory: str | Path) -> Path:
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); give another directory") from None
     return path
+
+
+def write_views(found: Deepening, directory: str | Path) -> Path:
+    """Write the certificate of what raising the bounds has shown for every number of records into a
+    directory; returns it.
+
+    Raises `InputError` where there is nothing to certify. Verdicts that are not shown so are left out.
+    """
+    if why := uncertifiable_views(found):
+        raise InputError(f"no certificate can be written: {why}")
+    deployment = found.deployment
+    claims: list[Shown] = []
+    inductions: dict[tuple[int, Proof, tuple[str, ...], str], list[int]] = {}
+    for name, (shown, proof) in _certifiable(found).items():
+        verdict = found[name]
+        formula = deployment.spec(name).formula
+        text = _text_of(deployment, verdict.formula, formula)
+        claims.append(Shown(name if is_plain(name) else text, text))
+        alone = name if proof.watched else ""
+        inductions.setdefault((shown.k, proof, shown.invariants, alone), []).append(len(claims) - 1)
+    followed = {name for _, proof, *_ in inductions for name in proof.followed}
+    certificate = ViewsCertificate(
+        package=own_version(),
+        deployment=Source.of(deployment.name, _source(_without_questions(deployment))),
+        agents=tuple(_followers(found, followed)),
+        claims=tuple(claims),
+        inductions=tuple(
+            Induction(
+                k,
+                invariants,
+                _views(proof),
+                tuple(shown),
+                bool(proof.watched),
+                proof.constants,
+                _answers(proof),
+                *_slice(proof),
+            )
+            for (k, proof, invariants, _), shown in inductions.items()
+        ),
+    )
+    path = prepare(directory)
+    try:
+        write_document(path, certificate)
+        (path / DIAGRAMS).unlink(missing_ok=True)  # of a certificate that was there before
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); give another directory") from None
+    return path
+
+
+def _answers(proof: Proof) -> tuple[Answers, ...]:
+    """What was answered, with the contexts in an order."""
+    return tuple(
+        Answers(
+            one.agent,
+            dict(one.most),
+            tuple(
+                sorted(
+                    (
+                        Entry(tuple(sorted(facts)), tuple(sorted(calls)), tuple(sorted(selected)))
+                        for facts, calls, selected in one.contexts
+                    ),
+                    key=lambda entry: (entry.shown, entry.offered),
+                )
+            ),
+        )
+        for one in proof.answers
+    )
+
+
+def _names(proof: Proof) -> dict[str, str]:
+    """The names that a certificate has for relations that a deployment has not."""
+    names = {name: remembering(number) for number, name in enumerate(proof.watched)}
+    return names | {name: in_use(sort) for sort, name in proof.using}
+
+
+def _slice(proof: Proof) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """The relations of a slice and the sorts whose values are in use, if there is one."""
+    if proof.kept is None:
+        return None, ()
+    names = _names(proof)
+    return tuple(names.get(name, name) for name in proof.kept), tuple(sort for sort, _ in proof.using)
+
+
+def _views(proof: Proof) -> tuple[tuple[Fact, ...], ...]:
+    """The views, with the names that a certificate has for relations of a proof."""
+    names = _names(proof)
+    return tuple(
+        sorted(
+            tuple(sorted(Fact(names.get(fact.relation, fact.relation), fact.args) for fact in view))
+            for view in proof.views
+        )
+    )
+
+
+def uncertifiable_views(found: Deepening) -> str:
+    """Why there is no certificate of what raising the bounds has found; empty where there is one."""
+    if found.deployment.fair_actions:
+        return "fairness of actions has no obligations in a certificate"
+    if _certifiable(found):
+        return ""
+    if any(one.every_number is not None for one in found.found.values()):
+        return "what is shown is shown of an agent by rules that are no policy of the deployment"
+    return "nothing of what is always true is shown for every number of records"
+
+
+def _certifiable(found: Deepening) -> dict[str, tuple[EveryNumberShown, Proof]]:
+    """The specifications that are shown for every number of records, but for those under a policy that the
+    deployment has not."""
+    followers = {
+        name
+        for one in _followers(found, frozenset())
+        if one.policy
+        for name in found.deployment.agent(one.name).tools
+    }
+    specs = {spec.name for spec in found.deployment.specs}
+    return {
+        name: (one.every_number, one.every_number.proof)
+        for name, one in found.found.items()
+        if name in specs
+        and one.every_number is not None
+        and one.every_number.proof is not None
+        and followers.issuperset(one.every_number.proof.followed)
+    }
+
+
+def _followers(found: Deepening, followed: Set[str]) -> Iterator[Follower]:
+    """Who decides, as far as it is followed."""
+    for name, wrapper in found.wrappers.items():
+        policy = None if wrapper is None else _policy(found.deployment, name, wrapper)
+        tools = found.deployment.agent(name).tools
+        yield Follower(name, policy, tuple(sorted(followed & set(tools))) if policy else ())
 
 
 def uncertifiable(result: Verification) -> str:
@@ -193,7 +339,7 @@ def _order(model: ReachableStates, converter: Converter) -> Iterator[str]:
                 yield f"{sort}={value}"
     for field in sorted(encoding.fields, key=lambda f: level(f.bits[0])):
         yield from beside.get(field.bits[0], ())
-        yield from (str(fact) for fact in field.facts if model.restriction.members.issuperset(fact.args))
+        yield from (fact.key for fact in field.facts if model.restriction.members.issuperset(fact.args))
 
 
 def _tables(deployment: Deployment, wrappers: Mapping[str, CanonicalWrapper | None]) -> Iterator[AgentTable]:
@@ -202,11 +348,15 @@ def _tables(deployment: Deployment, wrappers: Mapping[str, CanonicalWrapper | No
         if wrapper is None:
             yield AgentTable(name, None, {}, None)
             continue
+        policy = _policy(deployment, name, wrapper)
+        if wrapper.told and policy is not None:  # contexts that tell of the past are not looked for
+            yield AgentTable(name, policy, dict(wrapper.known), None)
+            continue
         entries = tuple(
             Entry(tuple(context.view), tuple(sorted(context.calls)), tuple(sorted(selected)))
             for context, selected in wrapper.decisions
         )
-        yield AgentTable(name, _policy(deployment, name, wrapper), dict(wrapper.known), entries)
+        yield AgentTable(name, policy, dict(wrapper.known), entries)
 
 
 def _policy(deployment: Deployment, name: str, wrapper: CanonicalWrapper) -> str | None:

@@ -17,7 +17,8 @@ from stead_sym.agents.records.opening import open_store
 from stead_sym.agents.records.store import Store
 from stead_sym.agents.roles import ANY, AgentLike, by_agent
 from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent
-from stead_sym.cli.agents import add_engine_options, add_prompts, opened
+from stead_sym.cli.agent_options import add_engine_options, add_prompts
+from stead_sym.cli.agents import opened
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
 from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
@@ -27,8 +28,9 @@ from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.errors import InputError
 from stead_sym.models.agent import ModelAgent
-from stead_sym.models.audit import Audit, Grammar, audit, random_renaming, search
+from stead_sym.models.audit import Audit, audit, random_renaming, search
 from stead_sym.models.backends import KINDS
+from stead_sym.models.grammar import Grammar
 from stead_sym.relational.schema import Value
 from stead_sym.support.printable import printable
 from stead_sym.verification.verify import verify
@@ -70,7 +72,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    deployment = load(options.file)
+    deployment = load(options.file).following((), {})
     renaming = _renaming(options.rename or [])
     grammar = Grammar.of(options.grammar)
     role, words = _audited(deployment, options.agent)

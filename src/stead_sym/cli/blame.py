@@ -7,7 +7,8 @@ import json
 import sys
 
 from stead_sym.analyses.blame import MOST_SOLVED, blame
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.agent_options import add_agents, add_model_options
+from stead_sym.cli.agents import chosen_agents, refuse_without_model
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive, tolerance
 from stead_sym.cli.options import add_domain, add_file, add_specs, domain

@@ -10,9 +10,10 @@ import argparse
 import json
 import sys
 
-from stead_sym.agents.roles import named, wrap_all
+from stead_sym.agents.roles import named_wrappers, wrap_all
 from stead_sym.analyses.bounds import LIMIT, least_bounds
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.agent_options import add_agents, add_model_options
+from stead_sym.cli.agents import chosen_agents, refuse_without_model
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
@@ -45,7 +46,7 @@ def _bounds(options: argparse.Namespace) -> int:
     refuse_without_model(options)
     deployment = load(options.file)
     wrappers = wrap_all(deployment, chosen_agents(deployment, options))
-    agent = named({name: "any" if made is None else made.agent.name for name, made in wrappers.items()})
+    agent = named_wrappers(wrappers)
     given = {name: "any" if made is None else made for name, made in wrappers.items()}
     with display(options) as progress:
         bounds = least_bounds(deployment, given, limit=options.limit, progress=progress)

@@ -17,17 +17,21 @@ from stead_sym import __version__
 from stead_sym.cli.located import prepare_sarif, write_sarif
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.faults import no_effect
 from stead_sym.deployment.files import load
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
-from stead_sym.deployment.semantics import enabled, exceeded, offer
+from stead_sym.deployment.semantics import enabled, exceeded, offer, outcomes
+from stead_sym.deployment.trace import Trace
 from stead_sym.errors import InputError
 from stead_sym.report.sarif import sarif_error, sarif_findings
 from stead_sym.report.streams import console_on
-from stead_sym.report.terminal import indented
-from stead_sym.support.wrapping import Table, Text
+from stead_sym.support.wrapping import Text, indented, labelled
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.static import lint
+
+_MOST_CALLS = 100
+"""Of so many calls of the first state it is looked at whether they have an effect."""
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
@@ -60,12 +64,13 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
-    """What there is, the sizes of the domains, what is taken for granted and what is left to `verify`."""
+    """What the file has, the sizes of the domains, what holds by construction, what `verify` will check."""
+    asked, d = d.specs, d.following(d.specs, {})
     parts = [
         (len(d.schema.sorts), "sort"),
         (len(d.schema.relations), "relation"),
         (len(d.tools), "tool"),
-        (len(d.events), "event"),
+        (sum(not event.stays for event in d.events), "event"),
         (len({policy.name for agent in d.agents for policy in agent.policies}), "policy"),
         (len(d.specs), "specification"),
     ]
@@ -73,28 +78,38 @@ def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
     for role in d.agents:
         shown = ", ".join(view.relation for view in role.views) or "the whole state"
         yield role.name or "agent", f"{', '.join(role.tools) or 'no tools'}; is shown {shown}"
+    claims = [f"bound {sort} {bound}" for sort, bound in d.bounds.items() if sort not in d.unbounded]
+    claims += [f"key of {relation.name}" for relation in d.schema.relations if relation.keys]
+    claims += [reference.name for reference in d.schema.references]
+    by_construction = "offers and effects are equivariant: all formulas are first-order over constants"
+    left = "left to verify", ", ".join([*claims, "something to do in every state", "every specification"])
     if d.unbounded:
-        yield "domain", f"any number of {', '.join(sorted(d.unbounded))}"
+        yield "domain", f"any number of {', '.join(sorted(d.unbounded))} (`stead-sym explain` says more)"
+        yield "by construction", by_construction
+        yield left
         return
-    theorem = theorem_restriction(d, d.specs)
+    theorem = theorem_restriction(d, asked)
     yield "domain", f"{_sizes(normal_restriction(d))} (representatives)"
     yield "", f"{_sizes(theorem)} (by the theorem)"
     for derivation in theorem.derivation.values():
         yield "", str(derivation)
     yield from _initially(d, theorem)
-    yield "by construction", "offers and effects are equivariant: all formulas are first-order over constants"
-    claims = [f"bound {sort} {bound}" for sort, bound in d.bounds.items()]
-    claims += [f"key of {relation.name}" for relation in d.schema.relations if relation.keys]
-    yield "left to verify", ", ".join([*claims, "something to do in every state", "every specification"])
+    yield "by construction", by_construction
+    yield left
 
 
 def _initially(d: Deployment, restriction: Restriction) -> Iterator[tuple[str, str]]:
     """What the first state offers. Raises `NoInitialState` where there is none."""
     [state] = islice(initial_states(d, restriction.values, 1), 1)
-    calls, events = len(offer(d, state)), len(enabled(d, state))
+    offered, happening = offer(d, state), enabled(d, state)
+    calls, events = len(offered), len(happening)
     which = "the first state" if d.initially is None else "one of the first states"
     text = f"{which} offers {calls} {_plural('call', calls)}, {events} {_plural('event', events)} may happen"
     yield "initially", text if calls + events else f"{text}: nothing can happen there"
+    for call in islice(sorted(offered | happening), _MOST_CALLS):
+        of_ensure = any(effect.is_ensure for effect in d.tool(call.tool).effects)  # these take a search
+        if not of_ensure and next(outcomes(d, call, state, restriction), None) is None:
+            yield "", str(no_effect(d, call, Trace(state)))
     if (sort := exceeded(d, state)) is not None:
         yield "", f"{which} exceeds the bound of {sort}"
 
@@ -108,12 +123,7 @@ def _plural(word: str, number: int) -> str:
 
 
 def _print(deployment: Deployment, lines: list[tuple[str, str]], console: Console) -> None:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, text in lines:
-        grid.add_row(Text(label), Text(text))
-    console.print(Group(Text(deployment.name, "bold"), indented(grid)))
+    console.print(Group(Text(deployment.name, "bold"), indented(labelled(lines))))
 
 
 def _print_findings(findings: tuple[Finding, ...], console: Console) -> None:

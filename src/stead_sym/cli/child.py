@@ -12,7 +12,6 @@ the child has established it sends at once, and the parent keeps it (`Watcher.ke
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import select
@@ -38,7 +37,6 @@ AVAILABLE = os.name == "posix"
 
 _TICK_SECONDS = 0.2
 _MIB = 2**20
-_PR_SET_PDEATHSIG = 1
 _START_PHASE = "start"
 """The phase before the first that the child reports. No progress is shown in it: the child may print notes,
 and libraries of models print what they load."""
@@ -81,9 +79,6 @@ class Stopped:
     findings: Sequence[Json] = ()
     interrupted: bool = False
     printing: bool = False
-
-
-# the parent's side
 
 
 def watched(
@@ -205,56 +200,3 @@ class _Watch:
         if limits.memory is not None and (used := resident(self._pid) // _MIB) > limits.memory:
             return f"stopped at {used:,} MiB, past the limit of {limits.memory:,} MiB (--memory)"
         return ""
-
-
-# the child's side
-
-
-class Watcher:
-    """The connection of the child to its parent: a `Progress`, to be used as a context manager around the
-    run. On leaving it the child waits until the parent has removed its display.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self._connection = socket.socket(fileno=descriptor)
-        self._phase = ""
-        self._told = 0.0
-        self.has_kept_failure = False
-        die_with_parent()
-
-    def __enter__(self) -> Watcher:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        with suppress(ConnectionError):
-            self._connection.sendall(b"null\n")
-            self._connection.recv(1)
-        self._connection.close()
-
-    def __call__(self, phase: str, /, **counts: int) -> None:
-        now = time.monotonic()
-        if phase != self._phase or now - self._told > _TICK_SECONDS / 2:
-            self._phase, self._told = phase, now
-            self._tell([phase, counts])
-
-    def keep(self, name: str, found: Mapping[str, Json]) -> None:
-        """Have the parent keep ``found`` under a name, in the place of what it has under that name."""
-        self._tell({"keep": name, "as": found})
-
-    def keep_findings(self, findings: Sequence[Json]) -> None:
-        """Have the parent keep the findings on the text, which are known before anything is explored."""
-        self._tell({"findings": findings})
-
-    def give_up(self, reason: str) -> None:
-        """Have the parent end the run for this reason, as it does at a limit."""
-        self._tell(reason)
-
-    def _tell(self, message: object) -> None:
-        self._connection.sendall(json.dumps(message).encode() + b"\n")
-
-
-def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends. On systems other than Linux it ends when it
-    next reports progress and finds the connection closed."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -23,7 +23,7 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
 
 
 def _completion(options: argparse.Namespace) -> int:
-    from stead_sym.cli.main import whole_parser  # it imports this module
+    from stead_sym.cli.parser import whole_parser
 
     try:
         import shtab

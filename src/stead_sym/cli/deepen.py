@@ -15,18 +15,23 @@ from pathlib import Path
 from stead_sym.agents.roles import deciding
 from stead_sym.analyses.bounds import LIMIT
 from stead_sym.analyses.deepening.deepen import Deepening, deepen
+from stead_sym.certificate.write import check_directory, uncertifiable_views, write_certificate
 from stead_sym.cli.agents import chosen_agents
-from stead_sym.cli.child import Stopped, Watcher
+from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
+from stead_sym.cli.located import locate_error, write_located
 from stead_sym.cli.options import asked
+from stead_sym.cli.watcher import Watcher
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.document import Json
 from stead_sym.report.deepening import deepening_data, print_deepening
 from stead_sym.report.failures import print_error
 from stead_sym.report.folder import prepare, write_evidence
+from stead_sym.report.page import prepare_report, write_report
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
+from stead_sym.support.printable import printable
 
 _DEEPENING = "deepening"
 """Under this name the parent keeps what is known."""
@@ -36,10 +41,7 @@ _REFUSED = {
     "domain": "--domain",
     "force": "--force",
     "min_mass": "--min-mass",
-    "strict": "--strict",
-    "certify": "--certify",
-    "hypotheses": "--hypotheses",
-    "report": "--report",
+    "contexts": "--contexts",
 }
 """What goes with a verdict over established bounds only."""
 
@@ -51,12 +53,12 @@ def verify_deepening(options: argparse.Namespace, deployment: Deployment) -> int
             raise InputError(
                 f"{option} is for bounds that the file has; leave it out with {_without_bounds(deployment)}"
             )
-    if options.annotate or options.sarif is not None:
-        raise InputError(
-            f"{_without_bounds(deployment)} has no places to show; leave out --sarif and --annotate"
-        )
     if options.watcher is not None:
         options.watcher.keep(_DEEPENING, {_DEEPENING: True})
+    if options.certify is not None:
+        check_directory(options.certify)
+    if options.report is not None:
+        prepare_report(Path(options.report))
     agents = chosen_agents(deployment, options)
     if options.evidence is not None:
         prepare(
@@ -73,19 +75,30 @@ def verify_deepening(options: argparse.Namespace, deployment: Deployment) -> int
             max_states=options.max_states,
             limit=options.max_bound or LIMIT,
             progress=progress,
+            findings=options.findings == "on",
             told=_teller(options),
         )
         report = json.dumps(deepening_data(found), indent=2) if options.json else ""
     if options.evidence is not None:
         write_evidence(found, Path(options.evidence))
+    if options.report is not None:
+        write_report(found, options.report)
+    certified = options.certify is not None and not uncertifiable_views(found)
+    if certified:
+        write_certificate(found, options.certify)
     if options.json:
         print(report)
     else:
-        print_deepening(found, console_on(sys.stdout), quiet=options.quiet)
+        print_deepening(found, console_on(sys.stdout), quiet=options.quiet, hypotheses=options.hypotheses)
+        for finding in found.findings if options.quiet else ():
+            print(printable(f"stead-sym: finding: {finding}"), file=sys.stderr)
+    if options.certify is not None and not certified:
+        print(f"stead-sym: no certificate is written: {uncertifiable_views(found)}", file=sys.stderr)
+    write_located(found, options)
     if found.stopped:
         sys.stdout.flush()
         print(f"stead-sym: unknown: {found.stopped}", file=sys.stderr)
-    return _status(found)
+    return _status(found, strict=options.strict)
 
 
 def is_deepening(ended: Stopped) -> bool:
@@ -94,7 +107,7 @@ def is_deepening(ended: Stopped) -> bool:
 
 
 def _without_bounds(deployment: Deployment) -> str:
-    """What says that bounds are raised."""
+    """The words of the file, or the option, for which bounds are raised."""
     return next((f"`bound {sort} any`" for sort in sorted(deployment.unbounded)), "--deepen")
 
 
@@ -108,10 +121,16 @@ def _teller(options: argparse.Namespace) -> Callable[[Deepening], None] | None:
     def tell(found: Deepening) -> None:
         if options.evidence is not None:
             write_evidence(found, Path(options.evidence))
+        if options.report is not None:
+            write_report(found, options.report)
         with console.capture() as printed:
-            print_deepening(found, console, quiet=options.quiet)
+            print_deepening(found, console, quiet=options.quiet, hypotheses=options.hypotheses)
         data: Json = deepening_data(found) if options.json else None
-        said: dict[str, Json] = {"text": printed.get(), "data": data, "status": _status(found)}
+        said: dict[str, Json] = {
+            "text": printed.get(),
+            "data": data,
+            "status": _status(found, strict=options.strict),
+        }
         parent.keep(_DEEPENING, {_DEEPENING: True, **said})
 
     return tell
@@ -122,6 +141,7 @@ def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
     error = Undecided(f"unknown: {ended.reason}; {reached}")
     report = ended.kept[-1] if ended.kept and "text" in ended.kept[-1] and not ended.printing else None
+    locate_error(error, options)
     if report is None:
         print_error(error, as_json=options.json, phase=ended.phase, counts=ended.counts)
     elif options.json:
@@ -138,6 +158,6 @@ def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
     return 1 if report is not None and report["status"] == 1 else error.exit_status
 
 
-def _status(found: Deepening) -> int:
+def _status(found: Deepening, *, strict: bool) -> int:
     answers = {one.verdict.holds for one in found.found.values() if one.verdict.unexpected}
-    return 1 if answers - {None} else Undecided.exit_status if answers else 0
+    return 1 if answers - {None} or (strict and found.findings) else Undecided.exit_status if answers else 0

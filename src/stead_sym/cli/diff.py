@@ -12,7 +12,7 @@ import sys
 from stead_sym.deployment.files import load_json
 from stead_sym.errors import InputError
 from stead_sym.report.diff import compare
-from stead_sym.report.diff_output import difference_data, print_difference
+from stead_sym.report.diff_output import print_difference
 from stead_sym.report.recorded import read_report
 from stead_sym.report.streams import console_on
 
@@ -35,7 +35,7 @@ def _diff(options: argparse.Namespace) -> int:
     )
     difference = compare(before, after)
     if options.json:
-        print(json.dumps(difference_data(difference), indent=2))
+        print(json.dumps(difference.data(), indent=2))
     else:
         print_difference(difference, console_on(sys.stdout))
-    return 1 if difference.got_worse else 0
+    return 1 if difference.worse else 0

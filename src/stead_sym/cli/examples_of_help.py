@@ -21,6 +21,7 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "simulate": "stead-sym simulate refund --policy baseline",
         "watch": "stead-sym watch verify desk.stead",
         "blame": "stead-sym blame refund --policy baseline",
+        "shield": "stead-sym shield refund --write guarded.stead",
         "symmetry": "stead-sym symmetry airline",
         "replay": "stead-sym replay refund out/auth.json",
         "diff": "stead-sym verify refund --json > before.json; stead-sym diff before.json before.json",

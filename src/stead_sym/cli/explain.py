@@ -1,5 +1,5 @@
-"""`stead-sym explain`: what the symbolic engine will work on, before it explores anything; or what an error
-or a finding means.
+"""`stead-sym explain`: what the symbolic engine will work on, before it explores anything, or what will be
+looked at for every number of records; or what an error or a finding means.
 
 Two decisions: a file or an example counts before a topic of the same name. An agent may be given, as to
 `verify`, but it does not change the plan, which is the same for all agents; it matters for the remark on
@@ -12,16 +12,20 @@ import argparse
 import json
 import sys
 import textwrap
+from collections.abc import Mapping
 from os.path import exists, isfile
 
-from stead_sym.agents.roles import ANY, by_agent, named
+from stead_sym.agents.roles import ANY, by_agent, named, wrap_all
+from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.cli.options import add_domain, add_specs, domain
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load, packaged_examples
 from stead_sym.engines.symbolic.plan.explain import explain
 from stead_sym.errors import InputError
 from stead_sym.report.explanation import explanation_data, print_explanation
 from stead_sym.report.streams import console_on
 from stead_sym.report.topics import Topic, base, near, topic, topics
+from stead_sym.report.views_plan import print_views_plan, views_plan_data
 
 
 def add_explain(parser: argparse.ArgumentParser) -> None:
@@ -82,11 +86,27 @@ def _explain(options: argparse.Namespace) -> int:
     never_called = [tool.name for tool in deployment.tools if tool.name not in called]
     if given:
         agent = named(given)
+    if deployment.unbounded:
+        return _explain_views(options, deployment, given)
     explanation = explain(deployment, options.spec, domain=sizes)
     if options.json:
         print(json.dumps(explanation_data(explanation, agent if given else ANY, never_called), indent=2))
     else:
         print_explanation(explanation, console_on(sys.stdout), agent, never_called)
+    return 0
+
+
+def _explain_views(options: argparse.Namespace, deployment: Deployment, given: Mapping[str, str]) -> int:
+    """What will be looked at for every number of records."""
+    if options.domain is not None:
+        raise InputError("--domain is for bounds that the file has; leave it out with `bound … any`")
+    wrappers = wrap_all(deployment, {role.name: given.get(role.name, ANY) for role in deployment.agents})
+    formulas = {spec.name: spec.formula for spec in deployment.chosen(options.spec)}
+    plan = EveryNumber(deployment, formulas, wrappers).plan()
+    if options.json:
+        print(json.dumps(views_plan_data(plan, named(given) or ANY), indent=2))
+    else:
+        print_views_plan(plan, console_on(sys.stdout), named(given) or "any agent")
     return 0
 
 

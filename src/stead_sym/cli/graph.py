@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.cli.agent_options import add_agents, add_model_options
+from stead_sym.cli.agents import chosen_agents, refuse_without_model
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_domain, add_file, domain
 from stead_sym.deployment.files import load
 from stead_sym.errors import InputError
 from stead_sym.logic.names import check_known
-from stead_sym.report.diagram import diagram_dot, diagram_svg
+from stead_sym.report.diagram import diagram_dot
+from stead_sym.report.drawing import diagram_svg
 from stead_sym.report.graphs import graph_of_decisions, graph_of_states, the_only
 from stead_sym.report.state_diagram import MOST_STATES
 from stead_sym.report.written import refuse_source, write_file

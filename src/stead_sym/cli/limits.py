@@ -6,9 +6,10 @@ from __future__ import annotations
 import argparse
 from contextlib import AbstractContextManager, nullcontext
 
-from stead_sym.cli.child import Stopped, Watcher
+from stead_sym.cli.child import Stopped
 from stead_sym.cli.numbers import positive, seconds
 from stead_sym.cli.options import Options
+from stead_sym.cli.watcher import Watcher
 from stead_sym.errors import Undecided
 from stead_sym.report.failures import print_error
 from stead_sym.report.progress import progress_line, progress_on_stderr

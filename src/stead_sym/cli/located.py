@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stead_sym import __version__
+from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.cli.options import Options
 from stead_sym.errors import SteadError
 from stead_sym.evidence.document import Json
@@ -41,7 +42,7 @@ def prepare_located(options: argparse.Namespace) -> None:
         prepare_sarif(options.sarif)
 
 
-def write_located(result: Verification, options: argparse.Namespace) -> None:
+def write_located(result: Verification | Deepening, options: argparse.Namespace) -> None:
     """Write and print what the options ask for."""
     if options.sarif is not None:
         write_sarif(options.sarif, sarif_data(result, __version__))

@@ -1,4 +1,4 @@
-"""The parser of the command `stead-sym`, and its exit status.
+"""The command `stead-sym`, and its exit status.
 
 What only some commands need, or only what goes wrong, is imported there: everybody waits for what is imported
 here.
@@ -13,27 +13,19 @@ from __future__ import annotations
 import argparse
 import errno
 import os
-import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
-from typing import Any, NoReturn
 
-from stead_sym import __version__
-from stead_sym.cli.child import Watcher
-from stead_sym.cli.examples_of_help import add_examples_to_help
+from stead_sym.cli.parser import FORMER, parser_of
 from stead_sym.cli.supervised import supervised
+from stead_sym.cli.watcher import Watcher
 from stead_sym.errors import AgentError, InputError, SteadError
 
 _BUG = 4
 _INTERRUPTED = 130  # as of a process that SIGINT has ended
 _CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 _NO_READER = 141  # as of one that SIGPIPE has ended
-_NO_COMMAND = "the following arguments are required: COMMAND"
-_STATUS = "exit status: 0 every specification holds, 1 one fails, 2 the input is wrong, 3 unknown, 4 a bug"
 
 
 def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) -> int:
@@ -46,7 +38,7 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    words = [*_FORMER.get(words[0], words[:1]), *words[1:]] if words else words
+    words = [*FORMER.get(words[0], words[:1]), *words[1:]] if words else words
     call = argparse.Namespace()
     _open_what_is_closed()
     try:
@@ -54,7 +46,7 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
         ended = None if watcher is not None else supervised(words, as_command=arguments is None)
         if isinstance(ended, int):
             return ended
-        options = _parser(words[:1]).parse_args(words, call)
+        options = parser_of(words[:1]).parse_args(words, call)
         status = _run(options) if ended is None else options.stopped(options, ended)
         sys.stdout.flush()
     except SteadError as error:
@@ -110,180 +102,3 @@ def _let_go_of_stdout() -> None:
     """Discard everything that is still to be written to stdout."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-class _Parser(argparse.ArgumentParser):
-    """The parser: an error in the arguments is reported in one line. An option has to be written in full,
-    because whether ``--json`` is given has to be known before the arguments are parsed."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(allow_abbrev=False, **settings)
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Arguments that are not recognised are reported by the subcommand that they were given to."""
-        parsed, unrecognized = super().parse_known_args(args, namespace)
-        if unrecognized and self._subparsers is None:
-            from stead_sym.logic.names import nearest
-
-            hint = nearest(unrecognized[0].partition("=")[0], self._option_string_actions, "")
-            self.error(f"unrecognized arguments: {' '.join(unrecognized)}{f' ({hint})' if hint else ''}")
-        return parsed, unrecognized
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{_with_hint(message)}; see `{self.prog} --help`")
-
-
-class _Grouped(_Parser):
-    """The parser of the whole command: its help has the subcommands in groups."""
-
-    def format_help(self) -> str:
-        """The usage, what the command is for, a section for each group, the options, the exit status."""
-        formatter = self._get_formatter()
-        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
-        formatter.add_text(self.description)
-        commands = {action.dest: action for action in self._subcommands._choices_actions}
-        *groups, (title, others) = _GROUPS.items()
-        for name, group in groups:
-            formatter.start_section(name)
-            formatter.add_arguments([commands[command] for command in group])
-            formatter.end_section()
-        formatter.start_section(title)
-        formatter.add_text(", ".join(others))
-        formatter.end_section()
-        formatter.start_section("options")
-        formatter.add_arguments([action for action in self._actions if action.option_strings])
-        formatter.end_section()
-        formatter.add_text(self.epilog)
-        return formatter.format_help()
-
-    @property
-    def _subcommands(self) -> argparse._SubParsersAction[argparse.ArgumentParser]:
-        [found] = [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
-        return found
-
-
-def _with_hint(message: str) -> str:
-    """The message with a suggestion in the place of the list of all choices: for a file `verify`, or the
-    nearest choice."""
-    from stead_sym.logic.names import nearest
-
-    if message == _NO_COMMAND:
-        return "which command? Begin with `stead-sym new NAME` or `stead-sym verify refund`"
-    if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
-        if message.startswith("argument COMMAND") and Path(found[1]).is_file():
-            return f"{found[1]} is a file, and no command; write `stead-sym verify {found[1]}`"
-        hint = nearest(found[1], re.findall(r"[\w-]+", found[2]), "")
-        return f"{message[: found.start()]}invalid choice: {found[1]!r}; {hint}" if hint else message
-    return message
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """A subcommand: its line in the list of all, and the function that adds its arguments, in a module that
-    is imported for this command only. ``usage`` where the usual one misleads: FILE first, since `--spec`
-    takes every name that follows it. ``status``: what its exit status says, for the end of its help."""
-
-    help: str
-    arguments: str
-    usage: str | None = None
-    status: str | None = None
-
-
-_GROUPS = {
-    "write a deployment": {
-        "new": _Command("write a commented deployment to start from, which verifies", "new.add_new"),
-        "check": _Command(
-            "say what can be said without exploring: findings, sizes of domains, what is left to verify",
-            "check.add_check",
-        ),
-        "explain": _Command(
-            "print what an error or a finding means, or what the symbolic engine will work on",
-            "explain.add_explain",
-        ),
-        "simulate": _Command("step through a deployment on a full screen", "simulate.add_simulate"),
-        "bounds": _Command("find the least bounds that a deployment keeps", "bounds.add_bounds"),
-    },
-    "verify it": {
-        "verify": _Command(
-            "check specifications under an agent",
-            "verify.add_verify",
-            "stead-sym verify FILE [options]",
-            _STATUS,
-        ),
-        "sweep": _Command(
-            "many verifications from one file, here or on a cluster; resumable", "sweep.add_sweep"
-        ),
-        "symmetry": _Command(
-            "does a verdict hang on choices among records that nothing tells apart?", "symmetry.add_symmetry"
-        ),
-        "blame": _Command("without which decisions would a failing specification hold?", "blame.add_blame"),
-    },
-    "use what was found": {
-        "replay": _Command(
-            "check evidence step by step: does it show what it claims?",
-            "replay.add_replay",
-            status="exit status: 0 all of it is confirmed, 1 some is not, 2 the input is wrong",
-        ),
-        "diff": _Command("compare two reports: verdicts, decisions, where two runs part", "diff.add_diff"),
-        "graph": _Command("draw the states, or the decisions of an agent: SVG or DOT", "graph.add_graph"),
-        "export": _Command(
-            "write what was verified for another model checker: NuSMV, Storm, Spin",
-            "export.add_export",
-            "stead-sym export FILE [options]",
-        ),
-    },
-    "language models": {
-        "models": _Command("get models, look at what they have decided, audit them", "models.add_models"),
-    },
-    "more": {
-        "watch": _Command(
-            "run verify or another command again whenever the file is saved",
-            "watch.add_watch",
-            "stead-sym watch COMMAND FILE [options of the command]",
-        ),
-        "show": _Command(
-            "print a deployment, normalised, with its domain sizes and warnings", "show.add_show"
-        ),
-        "check-certificate": _Command(
-            "check what `verify --certify` has written, on its own", "certificate.add_check_certificate"
-        ),
-        "examples": _Command("list the packaged examples, or print one", "show.add_examples"),
-        "counter-machine": _Command(
-            "print the deployment that runs a counter machine", "machine.add_counter_machine"
-        ),
-        "completion": _Command(
-            "print the script with which a shell completes commands", "completion.add_completion"
-        ),
-        "lsp": _Command("run the language server, for editors", "lsp.add_lsp"),
-    },
-}
-"""The commands by what they are for. Of those in the last group the help of all gives the names only."""
-
-_FORMER = {"decisions": ["models", "decisions"], "audit": ["models", "audit"]}
-"""What stands for names that commands had."""
-
-_COMMANDS = {name: command for group in _GROUPS.values() for name, command in group.items()}
-
-
-def whole_parser() -> argparse.ArgumentParser:
-    """The parser of the command with the arguments of all subcommands."""
-    return _parser(_COMMANDS)
-
-
-def _parser(named: Collection[str]) -> argparse.ArgumentParser:
-    """The parser with the arguments of the subcommands that are named."""
-    parser = _Grouped(
-        prog="stead-sym",
-        description="Verify agents that act on relational data: specifications hold, or a run shows why not."
-        " To begin: `stead-sym new NAME`, then `stead-sym verify NAME.stead`.",
-        epilog=_STATUS,
-    )
-    parser.add_argument("--version", action="version", version=f"stead-sym {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for name, command in _COMMANDS.items():
-        below = commands.add_parser(name, help=command.help, usage=command.usage, epilog=command.status)
-        if name in named:
-            module, function = command.arguments.split(".")
-            getattr(import_module(f"stead_sym.cli.{module}"), function)(below)
-    add_examples_to_help(parser)
-    return parser

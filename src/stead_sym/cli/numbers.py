@@ -16,33 +16,28 @@ def positive(text: str) -> int:
 
 def seconds(text: str) -> float:
     """A number above 0."""
-    number = _number(text)
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return number
-
-
-def tolerance(text: str) -> float:
-    """A number of at least 0."""
-    number = _number(text)
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0")
-    return number
-
-
-def probability(text: str) -> float:
-    """A number above 0 and at most 1."""
-    number = _number(text)
-    if not 0 < number <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most 1")
-    return number
+    return _above_zero(text, "a number of seconds above 0")
 
 
 def temperature(text: str) -> float:
     """A number above 0."""
+    return _above_zero(text, "a number above 0")
+
+
+def tolerance(text: str) -> float:
+    """A number of at least 0."""
+    return 0.0 if _number(text) == 0 else _above_zero(text, "a number of at least 0")
+
+
+def probability(text: str) -> float:
+    """A number above 0 and at most 1."""
+    return _above_zero(text, "a number above 0 and at most 1", most=1.0)
+
+
+def _above_zero(text: str, wanted: str, most: float = math.inf) -> float:
     number = _number(text)
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    if not 0 < number <= most or number == math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
     return number
 
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from stead_sym.agents.roles import Wrappers, named, wrap, wrap_all
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.agents.roles import Wrappers, named_wrappers, wrap, wrap_all
+from stead_sym.cli.agent_options import add_agents, add_model_options
+from stead_sym.cli.agents import chosen_agents, refuse_without_model
 from stead_sym.cli.options import add_file, add_gates
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
@@ -29,8 +30,7 @@ from stead_sym.evidence.recorded import RECORDED, decisions_that_differ, recorde
 from stead_sym.evidence.replay import Replayed, replay
 from stead_sym.report.replayed import print_replayed
 from stead_sym.report.streams import console_on
-from stead_sym.report.terminal import plural
-from stead_sym.support.printable import printable
+from stead_sym.support.printable import plural, printable
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
@@ -57,15 +57,16 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 def _replay(options: argparse.Namespace) -> int:
     if any((options.agent, options.replay)):
         refuse_without_model(options)
-    deployment = under_gates(load(options.file), options.gate or ())
-    found = list(_evidence(deployment, options))
+    plain = under_gates(load(options.file), options.gate or ())
+    found = list(_evidence(plain, options))
     if not found:
         what = f"evidence for {options.spec}" if options.spec else "evidence"
         raise InputError(f"{options.evidence}: there is no {what}; give a report of `verify --json`")
     given = any((options.policy, options.agent, options.replay))
-    asked = wrap_all(deployment, chosen_agents(deployment, options)) if given else None
     results: list[tuple[Written, Replayed, Wrappers]] = []
     for written in found:
+        deployment = written.followed(plain)
+        asked = wrap_all(deployment, chosen_agents(plain, options)) if given else None
         wrappers = asked if asked is not None else _recorded(deployment, written, options.canonical_timeout)
         claim = claim_named(deployment, written.spec) is not None
         replayed = replay(deployment, wrappers, written.evidence, written.bounds, claim=claim)
@@ -77,6 +78,7 @@ def _replay(options: argparse.Namespace) -> int:
         print(json.dumps([_data(written, replayed) for written, replayed, _ in results], indent=2))
     else:
         for written, replayed, wrappers in results:
+            deployment = written.followed(plain)
             _print(deployment, written, replayed, wrappers)
             if not options.quiet:
                 moves = Moves(deployment, wrappers, normal_restriction(_raised(deployment, written)))
@@ -129,7 +131,7 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
             f"stead-sym: the evidence for {written.spec} is of another text of the deployment",
             file=sys.stderr,
         )
-    agents = named({name: "any agent" if w is None else w.agent.name for name, w in wrappers.items()})
+    agents = named_wrappers(wrappers, "any agent")
     is_known = written.spec in {spec.name for spec in deployment.specs} or claim_named(
         deployment, written.spec
     )

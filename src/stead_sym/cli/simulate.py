@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from stead_sym.agents.roles import wrap_all
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
+from stead_sym.agents.roles import deciding, wrap_all
+from stead_sym.cli.agent_options import add_agents, add_model_options
+from stead_sym.cli.agents import chosen_agents, refuse_without_model
 from stead_sym.cli.options import add_file
 from stead_sym.cli.stepping import Stepper
 from stead_sym.deployment.deployment import Deployment
@@ -48,7 +49,9 @@ def _simulate(options: argparse.Namespace) -> int:
 
 def stepper_of(deployment: Deployment, options: argparse.Namespace) -> Stepper:
     """The stepper that the options ask for. Raises `InputError`."""
-    stepper = Stepper(deployment, wrap_all(deployment, chosen_agents(deployment, options)))
+    agents = chosen_agents(deployment, options)
+    deployment = deployment.following(deployment.specs, deciding(deployment, agents))
+    stepper = Stepper(deployment, wrap_all(deployment, agents))
     if options.evidence is not None:
         stepper.follow(_run(deployment, options.evidence))
     return stepper

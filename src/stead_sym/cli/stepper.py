@@ -20,12 +20,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
-from stead_sym.agents.roles import named
+from stead_sym.agents.roles import named_wrappers
+from stead_sym.cli.stepper_text import changes_text, row_text, run_text, state_text
 from stead_sym.cli.stepping import Choice, Stepper
-from stead_sym.deployment.trace import Step, Trace, as_changes
+from stead_sym.deployment.trace import Trace
 from stead_sym.errors import SteadError
 from stead_sym.evidence.moves import MOST_OUTCOMES
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Instance
 from stead_sym.support.printable import printable
 from stead_sym.verification.verdict import verdict_line
 from stead_sym.verification.verify import verify
@@ -157,7 +158,7 @@ class StepperApp(App[None]):
 
     @work
     async def _ask_outcome(self, choice: Choice) -> None:
-        rows = [_changes(self.stepper.state, after) for after in choice.after]
+        rows = [changes_text(self.stepper.state, after) for after in choice.after]
         place = self.stepper.run, self.stepper.position
         many = f"{MOST_OUTCOMES} of them, or more" if len(rows) == MOST_OUTCOMES else str(len(rows))
         picked = await self.push_screen_wait(Picker(f"{choice.call}: outcomes, {many}", rows))
@@ -231,64 +232,18 @@ class StepperApp(App[None]):
             faults += stepper.faults(choices)
         except SteadError as error:
             faults.append(str(error))
-        agents = {n: "any agent" if w is None else w.agent.name for n, w in stepper.wrappers.items()}
-        title = f"{stepper.deployment.name} under {named(agents)}"
+        title = f"{stepper.deployment.name} under {named_wrappers(stepper.wrappers, 'any agent')}"
         place = f"step {stepper.position} of {len(stepper.run.steps)}"
         self.query_one("#title", Static).update(Text(printable(f"{title}   {place}")))
-        self.query_one("#state", Static).update(_state(stepper.state, *stepper.changed))
+        self.query_one("#state", Static).update(state_text(stepper.state, *stepper.changed))
         rows = self.query_one("#choices", OptionList)
         rows.clear_options()
         several = len(stepper.deployment.agents) > 1
-        self.choices = {Option(_row(choice, several=several)): choice for choice in choices}
+        self.choices = {Option(row_text(choice, several=several)): choice for choice in choices}
         rows.add_options(self.choices)
         if self.choices:
             rows.highlighted = 0
         fault = self.query_one("#faults", Static)
         fault.display = bool(faults)
         fault.update(Text(printable("; ".join(faults))))
-        self.query_one("#run", Static).update(_run(stepper.run, stepper.position))
-
-
-def _state(state: Instance, added: Sequence[Fact], removed: Sequence[Fact]) -> Text:
-    """The facts, relation by relation, with what the last step changed."""
-    lines = [
-        (fact, "+ " if fact in added else "  ", "bold green" if fact in added else "") for fact in state.facts
-    ]
-    lines += [(fact, "- ", "red strike") for fact in removed]
-    order = {relation.name: number for number, relation in enumerate(state.schema.relations)}
-    lines.sort(key=lambda line: (order[line[0].relation], str(line[0])))
-    if not lines:
-        return Text("no facts", "dim")
-    return Text("\n").join(Text(f"{mark}{printable(fact)}", style) for fact, mark, style in lines)
-
-
-def _row(choice: Choice, *, several: bool) -> Text:
-    """A choice in a line: by whom, and whether the environment chooses too."""
-    mark, style = (
-        ("!", "cyan") if choice.actor is None else (">", "bold") if choice.selected else (".", "dim")
-    )
-    who = "event " if choice.actor is None else f"{choice.actor}: " if several else ""
-    many = len(choice.after)
-    more = f"  {many} outcomes" if many > 1 else "" if many else "  leads nowhere"
-    return Text.assemble((f"{mark} {printable(f'{who}{choice.call}')}", style), (more, "dim"))
-
-
-def _changes(before: Instance, after: Instance) -> Text:
-    """What one outcome changes."""
-    changes = as_changes(after.schema, after.facts - before.facts, before.facts - after.facts)
-    return Text(printable(", ".join(map(str, changes)) or "no change"))
-
-
-def _run(run: Trace, position: int) -> Text:
-    """The steps, the last one taken first; those ahead are marked."""
-    if not run.steps:
-        return Text("no step is taken yet", "dim")
-    lines = [_step(number, step, position) for number, step in enumerate(run.steps, 1)]
-    if run.loop is not None:
-        lines.append(Text(run.repeats, "dim"))
-    return Text("\n").join(lines)
-
-
-def _step(number: int, step: Step, position: int) -> Text:
-    here = "▸" if number == position else " "
-    return Text(f"{here} {number}. {printable(step.label)}", "dim" if number > position else "")
+        self.query_one("#run", Static).update(run_text(stepper.run, stepper.position))

@@ -17,7 +17,7 @@ from stead_sym.deployment.semantics import enabled, exceeded, offer
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.evidence.moves import Moves
-from stead_sym.relational.instance import Fact, Instance, broken_keys
+from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
 
 MOST_STARTS = 200
 
@@ -114,6 +114,9 @@ class Stepper:
             yield f"more values of {sort} are in use than `bound` claims"
         for one, other in broken_keys(self.deployment.schema, self.state.facts):
             yield f"{one} and {other} have the same key"
+        for fact, reference in broken_references(self.deployment.schema, self.state.facts):
+            value = fact.args[reference.column]
+            yield f"{fact} holds, but {value} is in no fact of {reference.target}"
         if not choices:
             yield "nothing is offered and no event is enabled"
         yield from (f"{choice.call} leads nowhere" for choice in choices if not choice.after)

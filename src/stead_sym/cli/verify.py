@@ -10,44 +10,31 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
-from stead_sym.agents.roles import AgentLike, deciding
-from stead_sym.analyses.bounds import LIMIT
-from stead_sym.cli.agents import add_agents, add_model_options, chosen_agents, refuse_without_model
-from stead_sym.cli.child import Stopped, Watcher
-from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.located import add_located, errors_located, locate_error, prepare_located, write_located
-from stead_sym.cli.numbers import positive, probability
-from stead_sym.cli.options import (
-    Options,
-    add_domain,
-    add_file,
-    add_formulas,
-    add_gates,
-    add_specs,
-    asked,
-    domain,
-)
-from stead_sym.deployment.deployment import Deployment, Question
+from stead_sym.agents.roles import deciding
+from stead_sym.cli.agent_options import add_agents, add_model_options
+from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.child import Stopped
+from stead_sym.cli.limits import display
+from stead_sym.cli.located import errors_located, locate_error, prepare_located, write_located
+from stead_sym.cli.numbers import probability
+from stead_sym.cli.options import add_file, add_formulas, add_gates, add_specs, asked, domain
+from stead_sym.cli.telling import teller, told_of_errors, told_of_memory
+from stead_sym.cli.verify_options import add_solving, add_written, refuse_conflicts
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load
 from stead_sym.deployment.gates import under_gates
-from stead_sym.engines.symbolic.bdd.manager import says_out_of_memory
-from stead_sym.errors import InputError, SteadError, Undecided
+from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.document import Json
-from stead_sym.evidence.moves import Moves
-from stead_sym.report.data import findings_data, report_data
+from stead_sym.report.data import report_data
 from stead_sym.report.failures import print_error
-from stead_sym.report.partial import known_verdicts, message, print_known
+from stead_sym.report.partial import known_verdicts, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import print_verdicts, print_verification
 from stead_sym.support.printable import printable
-from stead_sym.verification.findings.static import lint
 from stead_sym.verification.result import Verification
-from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verify
 
 
@@ -77,77 +64,20 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="verdicts are unknown where a model gives the offered calls less than P of its probability",
     )
-    _add_written(parser.add_argument_group("what is printed and written"))
+    add_written(parser.add_argument_group("what is printed and written"))
     add_model_options(parser)
-    _add_solving(parser.add_argument_group("how it is solved, and when it is given up"))
+    add_solving(parser.add_argument_group("how it is solved, and when it is given up"))
     parser.set_defaults(stopped=_stopped)
 
 
-def _add_written(group: Options) -> None:
-    group.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
-    group.add_argument("--json", action="store_true", help="print the report as JSON")
-    group.add_argument(
-        "--hypotheses", action="store_true", help="print in full what the verdicts rest on, and why it is so"
-    )
-    group.add_argument(
-        "--contexts", action="store_true", help="count the contexts of policies too where they are many"
-    )
-    group.add_argument(
-        "--report", metavar="OUT.html", help="write all of it as one HTML page, which needs no network"
-    )
-    group.add_argument(
-        "--evidence",
-        metavar="DIR",
-        help="write the evidence for each verdict there: NAME.json for `replay`, NAME.txt to be read",
-    )
-    add_located(group)
-    group.add_argument(
-        "--certify", metavar="DIR", help="write a certificate of the verdicts there (see check-certificate)"
-    )
-
-
-def _add_solving(group: Options) -> None:
-    add_limits(group)
-    group.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
-    group.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the symbolic engine")
-    group.add_argument(
-        "--max-states", type=positive, metavar="N", help="give up past so many states (explicit engine)"
-    )
-    add_domain(
-        group,
-        "normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
-        " domain (default of the explicit engine); SORT=N: that one, with more values of some sorts",
-    )
-    group.add_argument(
-        "--force", action="store_true", help="accept domains below the theorem's; verdicts are then unknown"
-    )
-    group.add_argument(
-        "--unwrapped",
-        action="store_true",
-        help="ask the agent about literal identifiers, without the wrapper; verdicts are then unknown",
-    )
-    group.add_argument(
-        "--deepen",
-        action="store_true",
-        help="raise the bounds step by step: what fails on the way is a verdict, what is shown for every"
-        " number of records holds, and why no bound is kept is explained",
-    )
-    group.add_argument(
-        "--max-bound",
-        type=positive,
-        metavar="N",
-        help=f"raise no bound past N, with --deepen (default: {LIMIT})",
-    )
-
-
 def _verify(options: argparse.Namespace) -> int:
-    _refuse_conflicts(options)
+    refuse_conflicts(options)
     prepare_located(options)
-    if options.deepen:
-        return _deepened(options, under_gates(load(options.file), options.gate or ()))
     with errors_located(options):
         deployment = under_gates(load(options.file), options.gate or ())
-        return _deepened(options, deployment) if deployment.unbounded else _verify_here(options, deployment)
+        if options.deepen or deployment.unbounded:
+            return _deepened(options, deployment)
+        return _verify_here(options, deployment)
 
 
 def _deepened(options: argparse.Namespace, deployment: Deployment) -> int:
@@ -179,7 +109,7 @@ def _verify_here(options: argparse.Namespace, deployment: Deployment) -> int:
     with display(options) as progress:
         if progress is not None:
             progress("plan")
-        with _told_of_memory(options), _told_of_errors(options):
+        with told_of_memory(options), told_of_errors(options):
             result = verify(
                 deployment,
                 agents,
@@ -193,7 +123,7 @@ def _verify_here(options: argparse.Namespace, deployment: Deployment) -> int:
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
                 min_mass=options.min_mass,
-                established=_teller(deployment, agents, questions, options),
+                established=teller(deployment, agents, questions, options),
             )
             if options.contexts:
                 result = result.with_contexts()
@@ -208,7 +138,10 @@ def _verify_here(options: argparse.Namespace, deployment: Deployment) -> int:
         print(report)
     elif options.quiet:
         print_verdicts(result, console_on(sys.stdout))
-        for finding in result.findings if options.strict else ():
+        emptied = {verdict.spec for verdict in result.verdicts.values() if verdict.empty}
+        for finding in result.findings:
+            if not options.strict and finding.spec not in emptied:
+                continue
             print(printable(f"stead-sym: finding: {finding}"), file=sys.stderr)
     else:
         print_verification(result, console_on(sys.stdout), hypotheses=options.hypotheses)
@@ -252,84 +185,6 @@ def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
     if ended.interrupted:
         raise KeyboardInterrupt
     return 1 if any(known.unexpected for known in verdicts) else error.exit_status
-
-
-def _teller(
-    deployment: Deployment,
-    agents: Mapping[str, AgentLike],
-    asked: Sequence[Question] | None,
-    options: argparse.Namespace,
-) -> Callable[[Verdict, Moves], None] | None:
-    """The function that sends a verdict to the parent when it is established; None if there is no parent. The
-    findings on the text and the specifications that are asked are sent first."""
-    if options.watcher is None:
-        return None
-    parent: Watcher = options.watcher
-    console = None if options.json and options.report is None else console_on(sys.stdout)
-    asking, chosen = deployment.asked(asked, deciding(deployment, agents))
-    if options.findings == "on":
-        about = {None, *(spec.name for spec in chosen)}
-        found = findings_data(one for one in lint(asking) if one.spec in about)
-        parent.keep_findings([finding.data() for finding in found])
-    written = {spec.name: spec.formula for spec in asking.written.specs}
-    for spec in chosen:
-        open_question = Verdict(spec.name, written[spec.name], None, expected=spec.expected)
-        parent.keep(spec.name, message(open_question, None, None, established=False))
-
-    def tell(verdict: Verdict, moves: Moves) -> None:
-        parent.keep(verdict.spec, message(verdict, moves, console))
-        parent.has_kept_failure |= verdict.holds is not None and verdict.unexpected
-        if options.evidence is not None:
-            from stead_sym.report.folder import write_early
-
-            write_early(verdict, moves, [spec.name for spec in chosen], Path(options.evidence))
-
-    return tell
-
-
-@contextmanager
-def _told_of_memory(options: argparse.Namespace) -> Iterator[None]:
-    """In a child, tell the parent if an exception says that memory has run out."""
-    try:
-        yield
-    except (MemoryError, SystemError, RuntimeError) as error:
-        if options.watcher is not None and says_out_of_memory(error):
-            options.watcher.give_up("memory has run out: make room")
-        raise
-
-
-@contextmanager
-def _told_of_errors(options: argparse.Namespace) -> Iterator[None]:
-    """In a child, if an error such as that of an agent ends the run after a specification has failed, have
-    the parent report the verdicts: the failure stands in spite of the error."""
-    try:
-        yield
-    except SteadError as error:
-        if options.watcher is not None and options.watcher.has_kept_failure:
-            options.watcher.give_up(str(error))
-        raise
-
-
-def _refuse_conflicts(options: argparse.Namespace) -> None:
-    """Raise `InputError` for arguments that do not go together."""
-    if options.annotate and options.json:
-        raise InputError(
-            "--annotate prints lines of its own; leave it out with --json, or write --sarif FILE"
-        )
-    if options.strict and options.findings == "off":
-        raise InputError("--strict fails on findings; leave out --findings off, or --strict")
-    if options.certify is not None and options.engine != "symbolic":
-        raise InputError("--certify is for the symbolic engine; leave it out with --engine explicit")
-    if options.max_states is not None and options.engine != "explicit":
-        raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
-    if options.backend is not None and options.engine != "symbolic":
-        raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
-    refuse_without_model(options)
-    if domain(options.domain) == "normal" and options.engine != "symbolic":
-        raise InputError(
-            "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"
-            f" with --engine {options.engine}"
-        )
 
 
 def _status(result: Verification, *, strict: bool) -> int:

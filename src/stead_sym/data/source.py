@@ -1,4 +1,4 @@
-"""What an `init from …` item says: where rows come from, and which facts each of them is.
+"""What an `init from …` item says: where rows come from, and which facts a row becomes.
 
 One decision: a name in an argument's place is always a column, and a constant stands in single quotes, as in
 SQL, so that a misspelt column can never pass for a new constant.

@@ -229,7 +229,8 @@ def build_deployment(
     ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B, `ordered(…)`
     or a `range` of numbers for an ordered one. ``init``: facts, and `facts_from(…)`. ``bounds``: a number for
     a sort, or ``"any"``. ``relations``: the sorts of the columns, with `key` after
-    those of a key, and names before them (`"id: order key, state: status"`).
+    those of a key, and names before them (`"id: order key, state: status"`); `references P` may follow a
+    column, and `total P` the last one.
     ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
     ``fair``: what stands after the word `fair` in a file, such as ``"event approve"``.
     ``terminal``: the conditions of `terminal when …`. ``gates``: the lines of each, such as
@@ -293,20 +294,26 @@ def build_deployment(
 
 
 def _relation(name: str, columns: Names) -> Relation:
-    """`P(order key, status)`."""
+    """`P(order key, customer references Customer)`; after the last column `total Q` may follow."""
     words = [column.replace(":", " : ").split() for column in _names(columns)]
+    total = None
+    if words and words[-1][-2:-1] == ["total"]:
+        words[-1], total = words[-1][:-2], words[-1][-1]
+    refers = tuple((k, column[-1]) for k, column in enumerate(words) if column[-2:-1] == ["references"])
+    for k, _ in refers:
+        words[k] = words[k][:-2]
     for column in words:
         named = column[2:] if column[1:2] == [":"] else column
         if named[1:] not in ([], ["key"]) or ":" in named:
             raise DeclarationError(
                 f"the column {' '.join(column)!r} of {name} is no sort; write a sort, or a sort and `key`,"
-                " after a name and a colon if you like"
+                " after a name and a colon if you like, and `references P` after it"
             )
     keys = tuple(k for k, column in enumerate(words) if len(column) > 1 and column[-1] == "key")
     sorts = [[word for word in column if word != ":"] for column in words]
     for k in keys:
         sorts[k] = sorts[k][:-1]
-    return Relation.of_columns(name, [column or [""] for column in sorts], keys)
+    return Relation.of_columns(name, [column or [""] for column in sorts], keys, refers, total)
 
 
 def _expect(what: str, given: object, *kinds: type) -> None:

@@ -1,5 +1,5 @@
-"""The claims of a deployment about its reachable states, as sentences: bounds, keys, and that there is always
-a step.
+"""The claims of a deployment about its reachable states, as sentences: bounds, keys, references, and that
+there is always a step.
 
 One decision: a claim is a first-order sentence with AG before it, so that a run that breaks it is evidence
 like any other. AG ranges over all runs, fair or not, since a claim is about every reachable state. For a tool
@@ -14,7 +14,7 @@ from functools import cached_property, partial
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.terminal import called, over
-from stead_sym.deployment.tool import Choose, Effect, Statement, Tool
+from stead_sym.deployment.tool import Choose, Effect, Insert, Statement, Tool
 from stead_sym.errors import Span
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.substitution import fresh_name, substitute
@@ -37,9 +37,10 @@ from stead_sym.logic.syntax import (
     Var,
     conjunction,
     disjunction,
+    is_compound,
 )
 from stead_sym.relational.instance import Instance
-from stead_sym.relational.schema import Relation
+from stead_sym.relational.schema import Reference, Relation
 
 ALWAYS_A_STEP = "a step is possible"
 """The name of the claim that in every reachable state a call is offered or an event enabled."""
@@ -70,16 +71,22 @@ class Claim:
 
 def claims(deployment: Deployment) -> Iterator[Claim]:
     """All claims of a deployment: `bound S b` for every unbounded sort but those of `bound S any`, 0 where
-    there is no line; `key of P` for every relation with a key; `a step is possible`; `T has an effect` for
-    every tool and event whose effects are statements."""
+    there is no line; `range of P` for every relation into which an effect writes a sum; `key of P` for
+    every relation with a key; `P.c references Q` and `Q total P` for what the schema claims of references;
+    `a step is possible`; `T has an effect` for every tool and event whose effects are statements."""
     for sort, bound in deployment.bounds.items():
         if sort in deployment.unbounded:
             continue
         keeps = partial(active_outside, deployment, sort, "atmost", bound)
         yield Claim(f"bound {sort} {bound}", keeps, deployment.bound_spans.get(sort))
+    for name in sorted(written_integers(deployment)):
+        relation = deployment.schema.relation(name)
+        yield Claim(f"range of {name}", partial(_range, deployment, relation), relation.span)
     for relation in deployment.schema.relations:
         if relation.keys:
             yield Claim(f"key of {relation.name}", partial(_key, deployment, relation), relation.span)
+    for reference in deployment.schema.references:
+        yield Claim(reference.name, partial(_refers, deployment, reference), reference.span)
     yield Claim(ALWAYS_A_STEP, partial(_possible, deployment))
     for tool in deployment.tools_and_events:
         if not any(effect.is_ensure for effect in tool.effects):
@@ -110,6 +117,32 @@ def counted_outside(
     return Count(comparison, number, Binder(variable.name, sort), body)
 
 
+def written_integers(deployment: Deployment) -> frozenset[str]:
+    """The relations into which some effect inserts a sum or a tally, which may be no value of the column."""
+    return frozenset(
+        statement.atom.relation
+        for tool in deployment.tools_and_events
+        for effect in tool.effects
+        for statement in effect.statements
+        if isinstance(statement, Insert) and any(map(is_compound, statement.atom.args))
+    )
+
+
+def _range(deployment: Deployment, relation: Relation) -> Formula:
+    """∀x. P(x) → ⋀ over the columns of sorts of integers of ∃y ∈ s. y = xᵢ. It speaks of the state that an
+    effect would lead to, which may be no instance of the schema."""
+    names = [fresh_name(f"x{column + 1}", deployment.sort_of_constant) for column in range(relation.arity)]
+    inside = tuple(
+        Exists(Binder(f"y_{name}", sort, declared=True), Equal(Var(f"y_{name}"), Var(name)))
+        for name, sort in zip(names, relation.sorts, strict=True)
+        if deployment.schema.sort(sort).is_numeric
+    )
+    formula: Formula = Implies(_atom(relation, names), conjunction(inside))
+    for name, sort in reversed(list(zip(names, relation.sorts, strict=True))):
+        formula = Forall(Binder(name, sort), formula)
+    return formula
+
+
 def _key(deployment: Deployment, relation: Relation) -> Formula:
     """∀ x, y, y'. P(x, y) ∧ P(x, y') → y = y', the keys of P being x."""
     taken = set(deployment.sort_of_constant)
@@ -123,6 +156,23 @@ def _key(deployment: Deployment, relation: Relation) -> Formula:
     formula: Formula = Implies(both, equal)
     sorts = dict(zip((*others, *right), (*relation.sorts, *relation.sorts), strict=True))
     for name, sort in reversed(sorts.items()):
+        formula = Forall(Binder(name, sort), formula)
+    return formula
+
+
+def _refers(deployment: Deployment, reference: Reference) -> Formula:
+    """∀ x. P(x) → ∃ y. Q(y), where the two agree on the columns of the reference."""
+    taken = set(deployment.sort_of_constant)
+    source, target = map(deployment.schema.relation, (reference.relation, reference.target))
+    left = [fresh_name(f"x{column + 1}", taken) for column in range(source.arity)]
+    right = [fresh_name(f"y{column + 1}", taken) for column in range(target.arity)]
+    right[reference.into] = left[reference.column]
+    there: Formula = _atom(target, right)
+    for column in reversed(range(target.arity)):
+        if column != reference.into:
+            there = Exists(Binder(right[column], target.sorts[column]), there)
+    formula: Formula = Implies(_atom(source, left), there)
+    for name, sort in reversed(list(zip(left, source.sorts, strict=True))):
         formula = Forall(Binder(name, sort), formula)
     return formula
 

@@ -16,7 +16,7 @@ from itertools import product
 
 from stead_sym.deployment.tool import Assign, Delete, Insert, Statement
 from stead_sym.errors import Span
-from stead_sym.logic.substitution import substitute, without_wildcards
+from stead_sym.logic.substitution import substitute, substitute_terms, without_wildcards
 from stead_sym.logic.syntax import (
     TRUE,
     Atom,
@@ -54,7 +54,7 @@ class _Group:
         }
 
         def image(terms: tuple[Term, ...]) -> tuple[Term, ...]:
-            return tuple(images.get(t.name, t) if isinstance(t, Var) else t for t in terms)
+            return substitute_terms(terms, images)
 
         values = {column: image(terms) for column, terms in self.values.items()}
         return replace(
@@ -158,7 +158,7 @@ def _insertions(
         old = Binder(next(names), sort, wild=True)
         row.append(Var(old.name))
         (replaced if column in values else binders).append(old)
-    old_fact: Formula = Atom(relation.name, tuple(row))
+    old_fact: Formula = Atom(relation.name, tuple(row), sorts=relation.sorts)
     for old in reversed(replaced):
         old_fact = Exists(old, old_fact)
     own = (group.where,) if group.where != TRUE else ()
@@ -166,4 +166,4 @@ def _insertions(
     for chosen in product(*values.values()):
         new = dict(zip(values, chosen, strict=True))
         args = tuple(new.get(column, term) for column, term in enumerate(row))
-        yield Insert(Atom(relation.name, args), tuple(binders), where, span=group.span)
+        yield Insert(Atom(relation.name, args, sorts=relation.sorts), tuple(binders), where, span=group.span)

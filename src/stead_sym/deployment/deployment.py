@@ -17,16 +17,17 @@ from typing import TypeAlias
 from stead_sym.data.source import Loaded
 from stead_sym.deployment.accepted import Accepted
 from stead_sym.deployment.expansion import expanded
+from stead_sym.deployment.following import History, followed, followed_formula, history_of
 from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Spec, View
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.compose import as_formula
-from stead_sym.logic.names import Names, nearest
+from stead_sym.logic.names import Head, Names, nearest
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction
+from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction, disjunction
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
 from stead_sym.support.html import Displayed
@@ -52,6 +53,7 @@ class Deployment(Displayed):
     None where nothing was read. What a deployment is, and what it prints, are its facts, wherever they came
     from. ``accepted`` are the comments that accept findings.
     Under the gates ``gated`` it is the deployment ``ungated`` with other guards (`deployment.gates`).
+    ``history`` is what states keep beside the database (`following`).
     """
 
     name: str
@@ -71,6 +73,7 @@ class Deployment(Displayed):
     accepted: tuple[Accepted, ...] = field(default=(), compare=False, repr=False)
     gated: tuple[str, ...] = field(default=(), compare=False, repr=False)
     ungated: Deployment | None = field(default=None, compare=False, repr=False)
+    history: History = field(default=History(), repr=False)
 
     def __str__(self) -> str:
         """The deployment as a `.stead` file."""
@@ -115,7 +118,26 @@ class Deployment(Displayed):
 
     @cached_property
     def _expanded(self) -> Parts:
-        return expanded(self.written, self.schema)
+        parts = expanded(self.written, self.schema)
+        return followed(parts, self.schema, self.history) if self.history else parts
+
+    @cached_property
+    def unfollowed(self) -> Deployment:
+        """The deployment that keeps nothing beside the database."""
+        if not self.history:
+            return self
+        schema = replace(self.schema, history=())
+        return replace(self, schema=schema, init=Instance(schema, self.init.facts), history=History())
+
+    def following(self, asked: Iterable[Spec], running: Mapping[str, str]) -> Deployment:
+        """The deployment whose states keep what these specifications, and all other formulas that matter, say
+        of the last step and of the past (`deployment.following`); itself where they say nothing. ``running``
+        has the name of the policy that decides for each agent."""
+        history = history_of(self._expanded, self.schema, (spec.formula for spec in asked), running)
+        if not history:
+            return self
+        schema = replace(self.schema, history=history.relations)
+        return replace(self, schema=schema, init=Instance(schema, self.init.facts), history=history)
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
@@ -126,6 +148,11 @@ class Deployment(Displayed):
     def events(self) -> tuple[Tool, ...]:
         """What happens without an agent."""
         return tuple(tool for tool in self._expanded.tools if tool.event)
+
+    @property
+    def may_end(self) -> Expanded:
+        """Where a run may end if no call is offered and no event enabled, as the `terminal` lines say."""
+        return disjunction(tuple(line.when for line in self._expanded.terminal))
 
     @property
     def tools_and_events(self) -> tuple[Tool, ...]:
@@ -192,7 +219,19 @@ class Deployment(Displayed):
     def names(self) -> Names:
         """What formulas over the deployment may mention."""
         definitions = {definition.name: definition for definition in self.written.definitions}
-        return Names(self.schema, self.sort_of_constant, definitions)
+        return Names(self.schema, self.sort_of_constant, definitions, self._heads)
+
+    @cached_property
+    def _heads(self) -> Mapping[str, Head]:
+        agents = self.written.agents
+        return {
+            tool.name: Head(
+                tuple(param.sort for param in tool.params),
+                tool.event,
+                tuple(agent.name for agent in agents if tool.name in agent.tools),
+            )
+            for tool in self.written.tools
+        }
 
     def formula(self, formula: Raw | str, scope: Mapping[str, str] = _NOTHING) -> Expanded:
         """A formula over the deployment, or the text of one, resolved and expanded.
@@ -201,7 +240,18 @@ class Deployment(Displayed):
         and `DeclarationError`.
         """
         raw = parse_formula(formula) if isinstance(formula, str) else as_formula(formula)
-        return expand(resolve(raw, self.names, scope, temporal=True), self.names.definitions)
+        return self.told(
+            expand(resolve(raw, self.names, scope, temporal=True), self.names.definitions), scope
+        )
+
+    def told(self, formula: Expanded, scope: Mapping[str, str] = _NOTHING) -> Expanded:
+        """The formula as states tell it: over the relations of the `history`. `DeclarationError` where it is
+        about steps of which they keep nothing."""
+        return (
+            followed_formula(self._expanded, self.schema, self.history, formula, scope)
+            if self.history
+            else formula
+        )
 
     def tool(self, name: str, span: Span | None = None) -> Tool:
         """The tool or event of that name; `DeclarationError` if there is none."""

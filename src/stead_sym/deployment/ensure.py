@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from stead_sym.errors import Undecided
 from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
+from stead_sym.logic.integers import decided, grounded, linear
 from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
@@ -217,6 +218,9 @@ class Grounding:
         match formula:
             case Truth(value):
                 return YES if value else NO
+            case Equal() | Compare() if (form := linear(formula)) is not None:
+                items, constant = grounded(form, sigma, self._instances, self._ground, conjunction)
+                return decided(form.ordering, constant, items, _choice, YES, NO)
             case Equal(left, right):
                 return YES if value_of(left, sigma) == value_of(right, sigma) else NO
             case Compare(_, left, right):
@@ -267,6 +271,13 @@ class Grounding:
                 return YES
         return at_least(number, tuple(members))
 
+    def _instances(
+        self, binder: Binder, body: Formula, sigma: Mapping[str, Value]
+    ) -> Iterator[tuple[Proposition, Value]]:
+        """The values of a variable, each with the proposition that it ranges over it."""
+        for u in declared(self.state.schema, binder) if binder.declared else self.domain[binder.sort]:
+            yield YES if binder.declared else self._and_active(binder.sort, u, YES), u
+
     def _and_active(self, sort: str, value: Value, body: Proposition) -> Proposition:
         """u ∈ ad(D ⊕ D') ∧ body.
 
@@ -289,3 +300,10 @@ class Grounding:
                 if fact.relation == relation
             )
         )
+
+
+def _choice(condition: Proposition, then: Proposition, otherwise: Proposition) -> Proposition:
+    """The first proposition where the condition holds, and the second elsewhere."""
+    if then is otherwise:
+        return then
+    return disjunction(conjunction(condition, then), conjunction(negation(condition), otherwise))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.column_sets import without_columns
@@ -30,7 +31,7 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.logic.substitution import expand, wildcard_names, without_wildcards
-from stead_sym.logic.syntax import Expanded, Resolved, Wildcard, free_variables
+from stead_sym.logic.syntax import Expanded, Resolved, Wildcard, free_variables, map_children, terms
 from stead_sym.relational.schema import Schema
 
 _Closing: TypeAlias = Callable[[Resolved], Expanded]
@@ -87,7 +88,7 @@ def _effect(effect: Effect, closed: _Closing, schema: Schema) -> Effect:
     names = wildcard_names(taken)
     of_columns: dict[str, list[Assign]] = {}
     statements: list[Statement] = []
-    for written in effect.statements:
+    for written in map(partial(_with_closed_terms, closed=closed), effect.statements):
         if isinstance(written, Assign) and written.column is not None:
             of_columns.setdefault(written.atom.relation, []).append(written)
         else:
@@ -97,10 +98,18 @@ def _effect(effect: Effect, closed: _Closing, schema: Schema) -> Effect:
     return replace(effect, when=closed(effect.when), statements=tuple(statements))
 
 
+def _with_closed_terms(statement: Statement, closed: _Closing) -> Statement:
+    """The statement with the formulas of the tallies that it writes expanded."""
+    if not isinstance(statement, Insert | Delete | Assign):
+        return statement
+    return replace(statement, atom=map_children(closed, statement.atom))
+
+
 def _names(statement: Statement) -> Iterator[str]:
     """The names that the statement's atom and the formula beside it mention."""
     if isinstance(statement, Insert | Delete | Assign):
-        yield from map(str, statement.atom.args)
+        yield from map(str, terms(statement.atom))
+        yield from free_variables(statement.atom)
         yield from (binder.name for binder in statement.binders)
         yield from free_variables(statement.where)
 

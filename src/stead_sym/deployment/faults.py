@@ -7,6 +7,7 @@ that its last state breaks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from stead_sym.deployment.claims import ALWAYS_A_STEP
@@ -16,24 +17,40 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import breaks_claim, exceeded
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import BoundExceeded, DefinitionError, KeyBroken, NoEffect, NothingOffered, Undecided
-from stead_sym.relational.instance import Instance, broken_keys
+from stead_sym.errors import (
+    BoundExceeded,
+    DefinitionError,
+    KeyBroken,
+    NoEffect,
+    NothingOffered,
+    ReferenceBroken,
+    Undecided,
+    ValueOutOfRange,
+)
+from stead_sym.relational.instance import Instance, broken_keys, broken_references, out_of_range
 from stead_sym.relational.schema import Value
 
 _MAX_FACTS = 12
 """How many facts of a state a message lists. The run printed below it has all of them."""
 
 
-def claim_broken(deployment: Deployment, run: Trace) -> BoundExceeded | KeyBroken:
+def claim_broken(
+    deployment: Deployment, run: Trace
+) -> BoundExceeded | KeyBroken | ReferenceBroken | ValueOutOfRange:
     """The fault of a run whose last state breaks what the deployment claims (`semantics.breaks_claim`)."""
-    over = exceeded(deployment, run.last) is not None
-    return bound_exceeded(deployment, run) if over else key_broken(deployment, run)
+    if any(out_of_range(deployment.schema, run.last)):
+        return value_out_of_range(deployment, run)
+    if exceeded(deployment, run.last) is not None:
+        return bound_exceeded(deployment, run)
+    if any(broken_keys(deployment.schema, run.last)):
+        return key_broken(deployment, run)
+    return reference_broken(deployment, run)
 
 
 def as_shown(deployment: Deployment, error: DefinitionError, kept: frozenset[Value]) -> DefinitionError:
-    """The fault of the first state on the run of a fault that exceeds a bound or breaks a key, and that fault
-    itself where there is none before the last state; generated values other than the ``kept`` are named from
-    1 (`deployment.renaming`)."""
+    """The fault of the first state on the run of a fault that breaks a bound, a key or a reference, and that
+    fault itself where there is none before the last state; generated values other than the ``kept`` are named
+    from 1 (`deployment.renaming`)."""
     run, renaming = named_run(deployment, kept, error.trace)
     for number, step in enumerate(run.steps, 1):
         if breaks_claim(deployment, step.state):
@@ -68,6 +85,30 @@ def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
     )
 
 
+def value_out_of_range(deployment: Deployment, run: Trace) -> ValueOutOfRange:
+    """The fault of a run whose last step writes an integer that the column's sort does not have."""
+    fact, column = min(out_of_range(deployment.schema, run.last))
+    relation = deployment.schema.relation(fact.relation)
+    name, value = relation.sorts[column], fact.args[column]
+    listed = deployment.schema.sort(name).values or ()
+    call = run.steps[-1].call  # the initial states are instances of the schema: a step was taken
+    before = replace(run, steps=run.steps[:-1])
+    return ValueOutOfRange(
+        f"{call} in {where(before)} writes {fact}, but {name} ends at"
+        f" {listed[0] if int(value) < int(listed[0]) else listed[-1]};"
+        f" strengthen the guard, or declare `sort {name} = {_wider(listed, value)}`",
+        replace(run, claim=f"{value} in {fact} is no value of sort {name}"),
+        f"range of {relation.name}",
+        deployment.tool(call.tool).span,
+    )
+
+
+def _wider(listed: Sequence[Value], value: Value) -> str:
+    """The range of a sort with a value that it does not have."""
+    first, last = (int(listed[k]) for k in (0, -1))
+    return f"{min(first, int(value))}..{max(last, int(value))}"
+
+
 def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
     """The fault of a run whose last state holds two facts with the same declared key."""
     first, second = min(broken_keys(deployment.schema, run.last))
@@ -85,14 +126,32 @@ def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
     )
 
 
+def reference_broken(deployment: Deployment, run: Trace) -> ReferenceBroken:
+    """The fault of a run whose last state has a value that is not where a reference claims it to be."""
+    first, reference = min(
+        broken_references(deployment.schema, run.last), key=lambda broken: (broken[1].name, broken[0])
+    )
+    value = first.args[reference.column]
+    claim = f"{first} holds, but {value} is in no fact of {reference.target}"
+    call = run.steps[-1].call  # every initial state keeps the references: a step was taken
+    return ReferenceBroken(
+        f"{claim} after {call}, in {where(run)}, where `{reference.name}` claims one; insert or delete the"
+        f" two together, or strengthen the guard{_of_ensure(deployment, call)}",
+        replace(run, claim=claim),
+        reference.name,
+        deployment.tool(call.tool).span,
+    )
+
+
 def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
     """The fault of a run whose last state offers no call and enables no event."""
     events = any(not event.stays for event in deployment.events)
     nothing = "no call is offered" + " and no event enabled" * events
+    gates = f"let {' or '.join(deployment.gated)} allow a call, " if deployment.gated else ""
     idle = "a tool or event" if events else "a tool"
     return NothingOffered(
         f"{nothing} in {where(run)};"
-        f" weaken a guard, or add {idle} that changes nothing for states where all work is done,"
+        f" {gates}weaken a guard, or add {idle} that changes nothing for states where all work is done,"
         " or say which these are with `terminal when …`",
         replace(run, claim=nothing),
         ALWAYS_A_STEP,

@@ -2,12 +2,13 @@
 
 One decision: the initial states are the models of one proposition, like the successors of an `ensure`
 (`deployment.ensure`). Each possible fact is a propositional variable; the proposition is the condition of the
-lines, with a threshold for each bound and for each key.
+lines, with a threshold for each bound and for each key, and the references.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from stead_sym.deployment.deployment import Deployment
@@ -20,6 +21,7 @@ from stead_sym.deployment.ensure import (
     models,
     negation,
 )
+from stead_sym.deployment.history import begun
 from stead_sym.deployment.semantics import breaks_claim
 from stead_sym.errors import NoInitialState
 from stead_sym.logic.evaluate import holds
@@ -32,23 +34,24 @@ def initial_states(
     deployment: Deployment, domain: Mapping[str, Sequence[Value]], most: int | None = None
 ) -> tuple[Instance, ...]:
     """{ D0 over ``domain`` : D0 ⊨ f, D0 is `init` but for the relations of `initially any`, of which it may
-    hold more facts, D0 has at most b_S active values outside C, and no two facts with one key }, or ``most``
-    of them.
+    hold more facts, D0 has at most b_S active values outside C, no two facts with one key, and no value
+    that is not where a reference claims it }, or ``most`` of them.
 
     Raises `NoInitialState` where there is none.
     """
     if deployment.initially is None:
-        return (deployment.init,)
+        return (begun(deployment, deployment.init),)
     ground = Grounding(Instance(deployment.schema, frozenset()), domain)
     facts = {atom: fact for fact, atom in ground.number.items()}
     admitted = conjunction(
         *_given(deployment, ground),
         *_within_bounds(deployment, ground),
         *_by_keys(deployment, ground),
+        *_by_references(deployment, ground),
         ground(_of_successor(deployment.initially.where), {}),
     )
     states = tuple(
-        Instance(deployment.schema, frozenset(facts[atom] for atom in model))
+        begun(deployment, Instance(deployment.schema, frozenset(facts[atom] for atom in model)))
         for model in islice(models(admitted, tuple(facts)), most)
     )
     if not states:
@@ -59,6 +62,9 @@ def initial_states(
 def is_initial(deployment: Deployment, state: Instance) -> bool:
     """Whether D is one of the D0: `init`, or what `initially any` admits."""
     any_of, given = deployment.initially, deployment.init.facts
+    if state != begun(deployment, state.database):
+        return False
+    state = state.database
     if any_of is None:
         return state.facts == given
     others = {fact.relation for fact in state.facts - given}
@@ -74,8 +80,9 @@ def no_initial_state(deployment: Deployment) -> NoInitialState:
     """The error where the lines admit no D0."""
     assert deployment.initially is not None
     return NoInitialState(
-        "no database satisfies `initially any … where …` together with the bounds and the keys, so that every"
-        " specification would hold of nothing; weaken the condition, or raise a bound",
+        "no database satisfies `initially any … where …` together with the bounds, the keys and the"
+        " references, so that every specification would hold of nothing; weaken the condition, or raise a"
+        " bound",
         deployment.initially.span,
     )
 
@@ -110,8 +117,19 @@ def _by_keys(deployment: Deployment, ground: Grounding) -> Iterator[Proposition]
     yield from (negation(at_least(2, group)) for group in groups.values())
 
 
+def _by_references(deployment: Deployment, ground: Grounding) -> Iterator[Proposition]:
+    for reference in deployment.schema.references:
+        there: dict[Value, list[Proposition]] = {}
+        for fact, atom in ground.number.items():
+            if fact.relation == reference.target:
+                there.setdefault(fact.args[reference.into], []).append(atom)
+        for fact, atom in ground.number.items():
+            if fact.relation == reference.relation:
+                yield disjunction(-atom, *there.get(fact.args[reference.column], ()))
+
+
 def _of_successor(formula: Expanded) -> Formula:
     """The same formula about D', D being empty."""
     if isinstance(formula, Atom):
-        return Atom(formula.relation, formula.args, primed=True, span=formula.span)
+        return replace(formula, primed=True)
     return map_children(_of_successor, formula)

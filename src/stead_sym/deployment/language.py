@@ -72,12 +72,13 @@ _PHRASES: Mapping[str, str] = {
     "_EFFECT": "`effect`",
     "_WHEN": "`when`",
     "_WHERE": "`where`",
-    "_FOR": "`for`",
     "_CALL": "`call`",
     "LINE": "`permit` or `forbid`",
     "_INSERT": "a statement (`choose`, `fresh`, `insert`, `delete`, `set`, `clear`, `ensure`)",
     "RIGID": "`rigid`",
     "KEY": "`key`",
+    "_REFERENCES": "`references`",
+    "_TOTAL": "`total`",
     "EXPECTED": "`expect fails` or `expect holds`",
     "_ANY": "`any`",
     "_BELOW": "`<`",
@@ -334,10 +335,13 @@ class _Reader:
                 yield Sort(str(name), listed, rigid=bool(rigid), span=span(name))
 
     def relation(self, node: Node) -> Relation:
-        name, columns = _name(node), trees_of(trees_of(node)[0])
-        words = [[str(token) for token in tokens_of(c) if token.type == "NAME"] for c in columns]
-        keys = tuple(k for k, c in enumerate(columns) if tokens_of(c)[-1].type == "KEY")
-        return Relation.of_columns(str(name), words, keys, self.formulas.span(name))
+        name, (columns, *total) = _name(node), trees_of(node)
+        listed = trees_of(columns)
+        words = [[str(token) for token in tokens_of(c) if token.type == "NAME"] for c in listed]
+        keys = tuple(k for k, c in enumerate(listed) if tokens_of(c)[-1].type == "KEY")
+        refers = tuple((k, str(_name(to))) for k, c in enumerate(listed) for to in trees_of(c))
+        of = str(_name(total[0])) if total else None
+        return Relation.of_columns(str(name), words, keys, refers, of, self.formulas.span(name))
 
     def text_value(self, node: Node) -> TextItem:
         *names, text = tokens_of(node)
@@ -438,7 +442,8 @@ class _Reader:
                                 f"before the dot stands the key of {atom.relation}, without names of columns",
                                 read.span(trees[0]),
                             )
-                        atom = replace(atom, args=(*atom.args, *read.terms_of(tokens_of(child)[1:])))
+                        value = read.term(child.children[1])
+                        atom = replace(atom, args=(*atom.args, value))
                         return Assign(atom, binders, condition, column, span=span)
                 return Assign(atom, binders, condition, span=span)
             case "clear":

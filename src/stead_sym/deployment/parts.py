@@ -10,7 +10,7 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.errors import Located, Span
 from stead_sym.logic.names import constants, constants_among
 from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Globally, Term
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Value, is_numeral
 
 Expected: TypeAlias = Literal["holds", "fails"]
 
@@ -43,10 +43,12 @@ class Policy(Located):
 
     @property
     def constants(self) -> frozenset[Value]:
-        """The values that the policy mentions. Their identity matters to it, so they belong to the set B that
-        its wrapper leaves alone. `TypeError` for a policy that is not expanded."""
+        """The values that the policy mentions, without numerals: these are rigid, or no values at all where
+        they stand in comparisons. Their identity matters to it, so they belong to the set B that its wrapper
+        leaves alone. `TypeError` for a policy that is not expanded."""
         named = constants_among(term for rule in self.rules for term in rule.args)
-        return named.union(*(constants(rule.when) for rule in self.rules))
+        named = named.union(*(constants(rule.when) for rule in self.rules))
+        return frozenset(value for value in named if not is_numeral(value))
 
 
 @dataclass(frozen=True, slots=True)

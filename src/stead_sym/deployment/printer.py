@@ -61,7 +61,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
         *(_tool(tool) for tool in parts.tools),
         *(_agent(agent) for agent in parts.agents),
         *(_policy(policy) for policy in parts.policies),
-        *(_gate(gate) for gate in parts.gates),
+        *(print_gate(gate) for gate in parts.gates),
         [f"terminal{_clause('when', line.when)}" for line in parts.terminal],
         [f"fair {print_formula(formula)}" for formula in parts.fair]
         + [f"fair {action}" for action in parts.fair_actions],
@@ -139,7 +139,8 @@ def print_statement(statement: Statement) -> str:
             assert_never(statement)
 
 
-def _gate(gate: Gate) -> Iterator[str]:
+def print_gate(gate: Gate) -> Iterator[str]:
+    """The lines of a gate."""
     yield f"gate {gate.name}"
     for line in gate.lines:
         word, args = "permit" if line.permits else "forbid", ", ".join(map(str, line.args))

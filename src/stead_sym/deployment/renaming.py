@@ -17,7 +17,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import generated
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Value, is_numeral
 
 
 class Naming:
@@ -49,15 +49,19 @@ class Naming:
         self.state(step.state)
 
     def _unnamed(self, values: Iterable[Value]) -> bool:
-        return any(value not in self._fixed and value not in self.renaming for value in values)
+        return any(not self._is_fixed(value) and value not in self.renaming for value in values)
+
+    def _is_fixed(self, value: Value) -> bool:
+        """An integer keeps its name even where a step has written one that its sort does not have."""
+        return value in self._fixed or is_numeral(value)
 
     def _name(self, values: Sequence[Value], sorts: Sequence[str]) -> None:
         for value, sort in zip(values, sorts, strict=True):
-            if value not in self._fixed and value not in self.renaming:
+            if not self._is_fixed(value) and value not in self.renaming:
                 self.renaming[value] = next(self._names[sort])
 
     def _rank(self, value: Value) -> tuple[int, int, Value]:
-        if value in self._fixed:
+        if self._is_fixed(value):
             return 0, 0, value
         name = self.renaming.get(value)
         return (2, len(value), value) if name is None else (1, len(name), name)

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.following import spoken
 from stead_sym.deployment.parts import (
     ANY,
     AgentRole,
@@ -41,22 +42,28 @@ from stead_sym.deployment.resolve_tools import (
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.columns import by_position, left_out
+from stead_sym.logic.names import Head
 from stead_sym.logic.sorts import Names, check_name, expand, is_wildcard, nearest, resolve
 from stead_sym.logic.syntax import (
     WILDCARD,
     Atom,
     Const,
     Definition,
+    Did,
+    Past,
     Raw,
+    Resolved,
     Term,
     Use,
     Var,
     Wildcard,
     children,
+    is_compound,
     is_temporal,
+    subformulas,
 )
-from stead_sym.relational.instance import Fact, Instance, broken_keys
-from stead_sym.relational.schema import Relation, Schema, Sort, Value
+from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
+from stead_sym.relational.schema import Relation, Schema, Sort, Value, is_numeral
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +131,11 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     loaded = _loaded(items.loads, known, folder)
     schema, constants = with_texts(items.texts, plain, known.constants)
     init = Instance(schema, frozenset(known.facts))
-    definitions = _definitions(items.definitions, schema, constants)
-    names = Names(schema, constants, {d.name: d for d in definitions})
+    if not items.initially:
+        _refuse_dangling(init, items.facts)
+    heads = _heads(items, Names(schema, constants))
+    definitions = _definitions(items.definitions, schema, constants, heads)
+    names = Names(schema, constants, {d.name: d for d in definitions}, heads)
     for definition in definitions:
         use = Use(definition.name, tuple(Var(p.name) for p in definition.params), span=definition.span)
         expand(use, names.definitions)  # refuses a cycle
@@ -141,7 +151,11 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         definitions=definitions,
         views=_views(items.views, names),
         policies=_policies(items.policies, by_name, names),
-        fair=tuple(resolve(line, names) for line in fair if not isinstance(line, FairAction)),
+        fair=tuple(
+            _without_past("fair", resolve(line, names), names, did=True)
+            for line in fair
+            if not isinstance(line, FairAction)
+        ),
         fair_actions=tuple(
             _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
         ),
@@ -167,6 +181,35 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         instructions=_text("instructions", items.instructions),
         bound_spans=MappingProxyType({b.sort: b.span for b in items.bounds if b.span is not None}),
     )
+
+
+def _heads(items: Items, names: Names) -> Mapping[str, Head]:
+    """The tools and events, for `did`."""
+    return {
+        tool.name: Head(
+            tuple(param.sort for param in declared_params(tool.name, tool.params, names)),
+            tool.event,
+            tuple(a.name for a in items.agents if any(text.text == tool.name for text in a.tools)),
+        )
+        for tool in items.tools
+    }
+
+
+def _without_past(word: str, formula: Resolved, names: Names, *, did: bool = False) -> Resolved:
+    """The formula, which stands after the ``word``; `DeclarationError` where it speaks of the past, or unless
+    ``did`` of a step, perhaps by a definition."""
+    for part in subformulas(expand(formula, names.definitions)):
+        if isinstance(part, Past) or (isinstance(part, Did) and not did):
+            why = (
+                "it is to hold again and again; ask it of the present, or keep what was in a relation"
+                if did
+                else "no step leads to an initial state; leave it out"
+            )
+            raise DeclarationError(
+                f"`{spoken(part)}` cannot stand in `{word}`: {why}",
+                part.span or formula.span,
+            )
+    return formula
 
 
 def _title(titles: tuple[Text, ...]) -> str:
@@ -234,6 +277,8 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
                 "give it that many",
                 atom.span,
             )
+        if any(map(is_compound, atom.args)):
+            raise DeclarationError(f"the fact {atom} has a sum in it; write the number", atom.span)
         for position, (term, sort) in enumerate(zip(atom.args, sorts, strict=True), 1):
             value, span = str(term), term.span or atom.span
             place = f"argument {position} of {atom.relation}"
@@ -268,6 +313,18 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
     return Known(schema, constants, set(found), keyed)
 
 
+def _refuse_dangling(init: Instance, written: tuple[Atom, ...]) -> None:
+    """D0 keeps the references."""
+    broken = sorted(broken_references(init.schema, init.facts), key=lambda pair: (pair[1].name, pair[0]))
+    for fact, reference in broken:
+        value = fact.args[reference.column]
+        raise DeclarationError(
+            f"{fact} is in `init`, but {value} is in no fact of {reference.target}, where `{reference.name}`"
+            f" claims one; add it to `init`",
+            next((atom.span for atom in written if str(atom) == str(fact)), reference.span),
+        )
+
+
 def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
     names = Names(schema)
     refuse_doubles("the bound of", ((b.sort, b.span) for b in bounds))
@@ -287,7 +344,10 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
 
 
 def _definitions(
-    written: tuple[Definition, ...], schema: Schema, constants: Mapping[Value, str]
+    written: tuple[Definition, ...],
+    schema: Schema,
+    constants: Mapping[Value, str],
+    heads: Mapping[str, Head],
 ) -> tuple[Definition, ...]:
     refuse_doubles("define", ((d.name, d.span) for d in written))
     plain = Names(schema, constants)
@@ -299,7 +359,7 @@ def _definitions(
                 f"{definition.name} is a relation as well as a define; rename one", definition.span
             )
         headed.append(replace(definition, params=declared_params(definition.name, definition.params, plain)))
-    names = Names(schema, constants, {d.name: d for d in headed})
+    names = Names(schema, constants, {d.name: d for d in headed}, heads)
     return tuple(replace(d, body=resolve(d.body, names, scope_of(d.params))) for d in headed)
 
 
@@ -427,7 +487,7 @@ def _initially(line: Initially, names: Names) -> Initially:
     for relation in line.relations:
         relation_signature(relation, names, line.span)
     refuse_doubles("relation of this `initially any`,", ((r, line.span) for r in line.relations))
-    return replace(line, where=resolve(line.where, names))
+    return replace(line, where=_without_past("initially", resolve(line.where, names), names))
 
 
 def _policy(policy: Policy, tools: Mapping[str, Tool], names: Names) -> Policy:
@@ -486,7 +546,7 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
                 f"{name} stands for a {scope[name]} and for a {sort}; use two variables",
                 term.span or rule.span,
             )
-        if name.isdecimal():
+        if is_numeral(name):
             raise DeclarationError(
                 f"{name} is no value of sort {sort}; take one of it", term.span or rule.span
             )

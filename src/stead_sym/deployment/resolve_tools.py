@@ -24,8 +24,8 @@ from stead_sym.deployment.tool import (
 )
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.columns import column_named, left_out
-from stead_sym.logic.sorts import Names, check_name, is_wildcard, resolve, substitute
-from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.sorts import OF_DATABASES, Names, check_name, is_wildcard, resolve, substitute
+from stead_sym.logic.substitution import expand, fresh_name
 from stead_sym.logic.syntax import (
     WILDCARD,
     And,
@@ -38,6 +38,7 @@ from stead_sym.logic.syntax import (
     Resolved,
     Term,
     Var,
+    tells_of_steps,
 )
 from stead_sym.relational.schema import Relation
 
@@ -150,7 +151,10 @@ def _statement(statement: Statement, block: _Block) -> Statement:
                 relation_signature(name, block.names, statement.span)
             return statement
         case Ensure(formula):
-            return replace(statement, formula=block.formula(formula, primed=True))
+            resolved = block.formula(formula, primed=True)
+            if tells_of_steps(expand(resolved, block.names.definitions)):  # by a definition
+                raise DeclarationError(OF_DATABASES, statement.span)
+            return replace(statement, formula=resolved)
         case _:
             assert_never(statement)
 

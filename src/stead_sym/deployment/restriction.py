@@ -36,7 +36,8 @@ class Derivation:
     ``bound`` is b_S, ``constants`` |C ∩ U_S|, ``variables`` var_S, attained by the specification
     ``spec`` (None where no specification has a variable of the sort). ``size`` is what is used.
     ``fresh`` is None for the theorem's literal domain; for representatives it is f_S, the most
-    fresh values of the sort that one effect draws.
+    fresh values of the sort that one effect draws. ``last`` is how many values of the sort a step has that a
+    state keeps: they need not be active (`deployment.history`).
     """
 
     sort: str
@@ -47,16 +48,17 @@ class Derivation:
     finite: bool
     size: int
     fresh: int | None = None
+    last: int = 0
 
     @property
     def required(self) -> int:
-        """|U_S| of a finite sort, else 2·b_S + |C ∩ U_S| + var_S as the theorem asks, or
+        """|U_S| of a finite sort, else 2·b_S + |C ∩ U_S| + var_S as the theorem asks and ``last`` more, or
         |C ∩ U_S| + b_S + f_S where fresh values have representatives."""
         if self.finite:
             return self.constants
         if self.fresh is not None:
             return self.constants + self.bound + self.fresh
-        return 2 * self.bound + self.constants + self.variables
+        return 2 * self.bound + self.constants + self.variables + self.last
 
     def __str__(self) -> str:
         if self.finite:
@@ -66,8 +68,9 @@ class Derivation:
             more = f", {self.size} to name them after others" * (self.size > self.required)
             return f"{self.sort}: {sum_} (constants + bound + fresh values of one effect){more}"
         origin = f", from {self.spec}" if self.spec is not None else ""
-        sum_ = f"2·{self.bound} + {self.constants} + {self.variables} = {self.required}"
-        text = f"{self.sort}: {sum_} (2·bound + constants + variables{origin})"
+        more, of = (f" + {self.last}", " + values of the last step") if self.last else ("", "")
+        sum_ = f"2·{self.bound} + {self.constants} + {self.variables}{more} = {self.required}"
+        text = f"{self.sort}: {sum_} (2·bound + constants + variables{origin}{of})"
         if self.size == self.required:
             return text
         return f"{text}, set to {self.size}{', below the theorem' * (self.size < self.required)}"
@@ -178,7 +181,7 @@ def _refuse_unbounded(deployment: Deployment) -> None:
         if sort in deployment.unbounded:
             raise InputError(
                 f"this needs a bound, and the file says `bound {sort} any`; write `bound {sort} N` to ask it"
-                " within N, or ask for every number by `stead-sym verify`, in Python by `deepen`",
+                " within N, or ask for every number by `stead-sym verify`, in Python by `st.deepen`",
                 deployment.bound_spans.get(sort),
             )
 
@@ -196,6 +199,7 @@ def _derivation(
         finite=sort.values is not None,
         size=0,
         fresh=fresh,
+        last=deployment.history.most_of_a_step(deployment.tools_and_events, sort.name),
     )
     return replace(derived, size=derived.required)
 
@@ -242,9 +246,10 @@ def _refuse(derived: Derivation, size: int, force: bool) -> None:
             f" give at least {derived.required}"
         )
     elif size < derived.required and not force:
+        last = f" + {derived.last}" if derived.last else ""
         raise RestrictionError(
             f"{place}: the theorem asks for 2·{derived.bound} + {derived.constants} + {derived.variables}"
-            f" = {derived.required} values; give at least that, or force it and learn no verdict"
+            f"{last} = {derived.required} values; give at least that, or force it and learn no verdict"
         )
 
 

@@ -29,15 +29,18 @@ from stead_sym.logic.syntax import (
     Atom,
     Binder,
     Count,
+    Each,
     Equal,
     Exists,
     Formula,
     Term,
     Var,
+    Weight,
     conjunction,
     disjunction,
     map_children,
 )
+from stead_sym.relational.schema import tells_history
 
 
 @dataclass(frozen=True)
@@ -66,29 +69,37 @@ class Selecting:
         """[f]"""
         match formula:
             case Atom(relation, args):
-                return self._shown(relation, args)
+                return self.shown(relation, args)
             case Exists(binder, body) | Count("atleast", _, binder, body):
                 inner = self.read(body)
                 if binder.declared or implies_active(body, binder.name):
                     return replace(formula, body=inner)
                 finite = self.deployment.schema.sort(binder.sort).values is not None
-                ranging = And((self._occurs(binder), inner))
+                ranging = And((self.occurs(binder), inner))
                 return replace(formula, binder=replace(binder, declared=finite), body=ranging)
+            case Each(binder, body):
+                inner = self.read(body)
+                if binder.declared or implies_active(body, binder.name):
+                    return replace(formula, body=inner)
+                finite = self.deployment.schema.sort(binder.sort).values is not None
+                counted = _where(inner, self.occurs(binder))
+                return replace(formula, binder=replace(binder, declared=finite), body=counted)
             case _:
                 return map_children(self.read, formula)
 
-    def _shown(self, relation: str, args: Sequence[Term]) -> Formula:
+    def shown(self, relation: str, args: Sequence[Term]) -> Formula:
         """That a tuple of a relation is shown."""
-        if not self.role.views:
-            return Atom(relation, tuple(args))
+        atom = Atom(relation, tuple(args), sorts=self.deployment.schema.relation(relation).sorts)
+        if not self.role.views or tells_history(relation):
+            return atom
         cuts = (
             substitute(line.where, dict(zip((param.name for param in line.params), args, strict=True)))
             for line in self.role.views
             if line.relation == relation
         )
-        return conjunction((Atom(relation, tuple(args)), disjunction(tuple(cuts))))
+        return conjunction((atom, disjunction(tuple(cuts))))
 
-    def _occurs(self, binder: Binder) -> Formula:
+    def occurs(self, binder: Binder) -> Formula:
         """That the value of a variable stands in a shown fact or an offered call."""
         if not self.role.views and self.deployment.schema.sort(binder.sort).values is None:
             return TRUE  # it is active, and all that is active is shown
@@ -100,7 +111,7 @@ class Selecting:
                 if sort == binder.sort:
                     others = [Binder(f"{binder.name}.{k}", other) for k, other in enumerate(relation.sorts)]
                     args = [Var(binder.name if k == place else b.name) for k, b in enumerate(others)]
-                    yield _some(others[:place] + others[place + 1 :], self._shown(relation.name, args))
+                    yield _some(others[:place] + others[place + 1 :], self.shown(relation.name, args))
 
     def _in_calls(self, binder: Binder) -> Iterator[Formula]:
         for name in self.role.tools:
@@ -123,6 +134,14 @@ class Selecting:
             if place != fixed:
                 binders.append(Binder(arg.name, param.sort, declared=finite))
         return _some(binders, conjunction((guard, formula)))
+
+
+def _where(each: Formula, condition: Formula) -> Formula:
+    """What a tally counts, where a condition holds too."""
+    if isinstance(each, Each):
+        return replace(each, body=_where(each.body, condition))
+    assert isinstance(each, Weight)
+    return replace(each, condition=And((condition, each.condition)))
 
 
 def own_args(tool: Tool) -> tuple[Var, ...]:

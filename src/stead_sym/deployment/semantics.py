@@ -15,6 +15,7 @@ from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.ensure import allows, ensured
+from stead_sym.deployment.history import actor_in, recorded
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import (
@@ -32,9 +33,9 @@ from stead_sym.deployment.tool import (
 )
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.candidates import worth_trying
-from stead_sym.logic.evaluate import holds, value_of
+from stead_sym.logic.evaluate import denoted_by, holds
 from stead_sym.logic.syntax import Binder, Formula, Term, conjunction
-from stead_sym.relational.instance import Fact, Instance, broken_keys
+from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references, out_of_range
 from stead_sym.relational.schema import Value
 
 
@@ -56,13 +57,17 @@ def possible(deployment: Deployment, state: Instance) -> frozenset[Call]:
     return _enabled_calls(deployment, deployment.tools_and_events, state)
 
 
-def _enabled_calls(deployment: Deployment, tools: Iterable[Tool], state: Instance) -> frozenset[Call]:
+def calls_of(deployment: Deployment, tool: Tool, state: Instance) -> frozenset[Call]:
+    """The calls of one tool, or event, for which its guard is true in D."""
     return frozenset(
         Call(tool.name, args)
-        for tool in tools
         for args in product(*(_arguments(deployment, tool, param, state) for param in tool.params))
         if holds(tool.guard, state, {p.name: u for p, u in zip(tool.params, args, strict=True)})
     )
+
+
+def _enabled_calls(deployment: Deployment, tools: Iterable[Tool], state: Instance) -> frozenset[Call]:
+    return frozenset(call for tool in tools for call in calls_of(deployment, tool, state))
 
 
 def _arguments(deployment: Deployment, tool: Tool, param: Binder, state: Instance) -> Collection[Value]:
@@ -86,7 +91,7 @@ def view(deployment: Deployment, state: Instance, agent: AgentRole | None = None
                 " say whose view is meant"
             )
     if not agent.views:
-        return state
+        return state.database
     shown: set[Fact] = set()
     for line in agent.views:
         names = tuple(param.name for param in line.params)
@@ -96,6 +101,26 @@ def view(deployment: Deployment, state: Instance, agent: AgentRole | None = None
             if holds(line.where, state, dict(zip(names, args, strict=True)))
         )
     return Instance(state.schema, frozenset(shown))
+
+
+def shown(
+    deployment: Deployment,
+    state: Instance,
+    agent: AgentRole,
+    offered: Iterable[Call],
+    told: Collection[str],
+    known: Collection[Value] = (),
+) -> Instance:
+    """What an agent is shown that is offered these calls, and is ``told`` of the past by these relations:
+    their facts about values that it is shown or offered, or that it has by name."""
+    seen = view(deployment, state, agent)
+    if not told:
+        return seen
+    names = {value for values in seen.active_domain.values() for value in values}
+    names.update(known, *(call.args for call in offered))
+    names.update(value for sort in deployment.schema.sorts for value in sort.values or ())
+    facts = {fact for fact in state.facts if fact.relation in told and names.issuperset(fact.args)}
+    return Instance(state.schema, seen.facts | facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +157,22 @@ def within(restriction: Restriction, state: Instance) -> bool:
 
 
 def outcomes(
+    deployment: Deployment,
+    call: Call,
+    state: Instance,
+    restriction: Restriction,
+    actor: str | None = None,
+) -> Iterator[Instance]:
+    """The successors by a call that the agent ``actor`` makes, with their history (`deployment.history`). See
+    `databases` for their databases."""
+    for database in databases(deployment, call, state, restriction):
+        yield recorded(deployment, state, call, actor, database)
+
+
+def databases(
     deployment: Deployment, call: Call, state: Instance, restriction: Restriction
 ) -> Iterator[Instance]:
-    """The successors of `successors` one by one, inside or outside U_f, possibly repeated.
+    """The databases of the successors of `successors` one by one, inside or outside U_f, possibly repeated.
 
     Values beyond U_f, for U_S infinite:
 
@@ -155,7 +193,7 @@ def outcomes(
             yield from ensured(postcondition(effect), state, domain, sigma)
         else:
             for draft in _drafts(deployment, state, restriction, effect, sigma):
-                yield Instance(state.schema, (state.facts - draft.deleted) | draft.inserted)
+                yield Instance(state.schema, (state.database.facts - draft.deleted) | draft.inserted)
 
 
 def leads_to(
@@ -167,15 +205,20 @@ def leads_to(
     outcomes as there are instances, is only asked about this one; and of statements it is only looked at what
     they change, not at all facts of each outcome.
     """
-    sigma, come, gone = given(deployment, call), after.facts - state.facts, state.facts - after.facts
+    if deployment.history:
+        actor = actor_in(deployment, call, after, None)
+        if recorded(deployment, state, call, actor, after.database) != after:
+            return False
+    now, then = state.database.facts, after.database.facts
+    sigma, come, gone = given(deployment, call), then - now, now - then
     for effect in _enabled(deployment, call, state, sigma):
         if effect.is_ensure:
-            if allows(postcondition(effect), state, after, restriction.values, sigma):
+            if allows(postcondition(effect), state, after.database, restriction.values, sigma):
                 return True
         elif any(
-            come <= draft.inserted <= after.facts
+            come <= draft.inserted <= then
             and gone <= draft.deleted
-            and after.facts.isdisjoint(draft.deleted - draft.inserted)
+            and then.isdisjoint(draft.deleted - draft.inserted)
             for draft in _drafts(deployment, state, restriction, effect, sigma)
         ):
             return True
@@ -185,7 +228,7 @@ def leads_to(
 def exceeded(deployment: Deployment, state: Instance) -> str | None:
     """A sort S with |(ad(D) \\ C) ∩ U_S| > b_S, or None if the state keeps within all bounds."""
     for sort, active in state.active_domain.items():
-        if sort in deployment.unbounded:
+        if sort in deployment.unbounded or sort not in deployment.bounds:
             continue
         if len(deployment.outside(sort, active)) > deployment.bounds.get(sort, 0):
             return sort
@@ -193,8 +236,15 @@ def exceeded(deployment: Deployment, state: Instance) -> str | None:
 
 
 def breaks_claim(deployment: Deployment, state: Instance) -> bool:
-    """Whether the state exceeds a bound, or holds two facts with one declared key."""
-    return exceeded(deployment, state) is not None or any(broken_keys(deployment.schema, state.facts))
+    """Whether the state exceeds a bound, holds two facts with one declared key, breaks a reference, or holds
+    an integer that is not in the sort of its column."""
+    schema, facts = deployment.schema, state.facts
+    return (
+        exceeded(deployment, state) is not None
+        or any(broken_keys(schema, facts))
+        or any(broken_references(schema, facts))
+        or any(out_of_range(schema, facts))
+    )
 
 
 def given(deployment: Deployment, call: Call) -> Mapping[str, Value]:
@@ -313,9 +363,10 @@ class _Write:
         where: Formula,
         draft: _Draft,
     ) -> frozenset[Fact]:
-        """{ P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }."""
+        """{ P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }. An integer that is in no
+        column's sort stands in a fact even so: a state with it breaks a claim."""
         return frozenset(
-            Fact(relation, tuple(value_of(term, sigma) for term in args))
+            Fact(relation, tuple(denoted_by(term, self.state, sigma) for term in args))
             for sigma in _assignments(binders, self.state, draft.sigma)
             if holds(where, self.state, sigma)
         )

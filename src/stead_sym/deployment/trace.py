@@ -126,7 +126,7 @@ class Trace(Displayed):
 
     def changes(self, index: int) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
         """The facts that step ``index`` added and removed, each sorted."""
-        before, after = self.states[index].facts, self.states[index + 1].facts
+        before, after = self.states[index].evident, self.states[index + 1].evident
         return tuple(sorted(after - before)), tuple(sorted(before - after))
 
     @property
@@ -141,7 +141,7 @@ class Trace(Displayed):
     def remarks(self) -> tuple[tuple[str, str], ...]:
         """What stands below the steps: the loop, the values of the variables, the claim; where there are no
         steps also the state that it is all about."""
-        state = "" if self.steps else ", ".join(map(str, sorted(self.start.facts))) or "no facts"
+        state = "" if self.steps else ", ".join(map(str, sorted(self.start.database.facts))) or "no facts"
         bindings = ", ".join(f"{name} = {value}" for name, value in self.bindings.items())
         labelled = (("loop", self.repeats), ("state", state), ("with", bindings), ("shows", self.claim))
         return tuple((label, text) for label, text in labelled if text)

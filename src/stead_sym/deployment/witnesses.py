@@ -38,6 +38,7 @@ from stead_sym.logic.syntax import (
     Truth,
     Until,
     Var,
+    children,
 )
 
 Needs: TypeAlias = Counter[tuple[str, str]]
@@ -75,6 +76,8 @@ class Witnesses:
     def _needs(self, f: Core, old: frozenset[str], positive: bool) -> Needs:
         """What f needs, or its negation."""
         match f:
+            case Equal() | Compare() if children(f):  # of a count no number of values is enough
+                raise OutsideForm(f)
             case Truth() | Equal() | Compare() | Atom():
                 return Counter()
             case Not(body):

@@ -217,6 +217,12 @@ class Engine(Protocol):
         first-order over the parameters of the tool."""
         ...
 
+    def enabled_calls(self, tool: str, guard: Formula) -> int:
+        """|{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|: how many calls the reachable states would enable if this
+        were the guard of the tool, a first-order formula over its parameters, which range over what they do
+        in an offer. On the domain of representatives the states are those with representatives."""
+        ...
+
     def starts(self) -> Iterator[Instance]:
         """The initial states, one by one."""
         ...

@@ -78,6 +78,7 @@ class _Writer:
             of_many=self._evidence.of_many,
             completed=self._evidence.completed,
             bounds=UNSET if self._moves.raised is None else dict(self._moves.raised),
+            asked=list(self._moves.deployment.history.asked) if self._moves.deployment.history else UNSET,
             agents={
                 name: None
                 if wrapper is None
@@ -153,7 +154,7 @@ class _Writer:
                     self._decided(role.name, *decided)
 
     def _decided(self, agent: str, decision: Decision, answer: Answer | None) -> int:
-        """The number of a decision among those of the agent, which are all recorded."""
+        """The number of a decision among the recorded ones of the agent; a new one is recorded."""
         context = decision.canonical
         own = self._decisions.setdefault(agent, {})
         if context not in own:

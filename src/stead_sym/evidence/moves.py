@@ -13,11 +13,12 @@ from itertools import islice
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer, recorded_answer
 from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.selection import presented
 from stead_sym.agents.wrapper import Decision
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction, around
-from stead_sym.deployment.semantics import offer, outcomes, view
+from stead_sym.deployment.semantics import offer, outcomes
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.relational.instance import Instance
@@ -28,7 +29,7 @@ MOST_OUTCOMES = 100
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One step from ``state``, and what else could have happened there.
+    """One step from ``state``, with the number of other steps that were possible there.
 
     ``offered`` are the calls that its agent was offered and ``selected`` those that it may make; both 0 for
     an event. ``outcomes`` is the number of states that the same call, or event, may lead to. ``decision`` is
@@ -112,5 +113,7 @@ class Moves:
         wrapper = self.wrappers[role.name]
         if wrapper is None or not offered:
             return None
-        [decision] = wrapper.decide([DecisionContext(view(self.deployment, state, role), offered)])
+        [decision] = wrapper.decide(
+            [DecisionContext(presented(self.deployment, wrapper, state, role, offered), offered)]
+        )
         return decision, recorded_answer(wrapper.agent, decision.canonical)

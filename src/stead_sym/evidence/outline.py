@@ -1,4 +1,4 @@
-"""Evidence as what a reader follows: numbered runs, and what is claimed of each state on them.
+"""Evidence as numbered runs, with the claims about each of their states, for a reader to follow.
 
 One decision: a run goes on where the claim about its last state is shown by another run, so that the first of
 them begins with the steps of `Evidence.trace`. Terminal, text, page and replay then mean the same step
@@ -7,23 +7,10 @@ by the same number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from stead_sym.deployment.trace import Step
-from stead_sym.evidence.tree import (
-    Evaluated,
-    Evidence,
-    Node,
-    Parts,
-    Run,
-    Unshown,
-    Values,
-    followed,
-    is_witness,
-)
-from stead_sym.logic.syntax import Quantified
+from stead_sym.evidence.tree import Evidence, Node
 from stead_sym.relational.instance import Fact, Instance
 
 
@@ -76,7 +63,7 @@ class Numbered:
 
     def changes(self, index: int) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
         """The facts that step ``index`` added and removed, each sorted."""
-        before, after = self.states[index].facts, self.states[index + 1].facts
+        before, after = self.states[index].evident, self.states[index + 1].evident
         return tuple(sorted(after - before)), tuple(sorted(before - after))
 
     @property
@@ -85,7 +72,7 @@ class Numbered:
         if self.loop is None:
             return ""
         one = self.loop + 1 == len(self.legs)
-        return f"{_steps(self.loop, len(self.legs))} {'repeats' if one else 'repeat'} for ever"
+        return f"{steps_in_words(self.loop, len(self.legs))} {'repeats' if one else 'repeat'} for ever"
 
     @property
     def is_only_fair(self) -> bool:
@@ -96,7 +83,7 @@ class Numbered:
     def fair_part(self) -> str:
         """Which steps only show that the run goes on fairly, counted from 1; empty where none do."""
         fair = [index for index, leg in enumerate(self.legs) if leg.fairly]
-        return _steps(fair[0], fair[-1] + 1) if fair else ""
+        return steps_in_words(fair[0], fair[-1] + 1) if fair else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,191 +113,6 @@ class Outline:
         return f"{what} of run {number}" if len(self.runs) > 1 else what
 
 
-def outline(evidence: Evidence) -> Outline:
-    """The runs of the tree, in the order in which claims lead to them.
-
-    It is defined for any tree of the right types: one that was read from a file and never checked, too.
-    """
-    drafts = _Walk(evidence).drafts
-    return Outline(evidence, tuple(draft.numbered(k) for k, draft in enumerate(drafts, 1)))
-
-
-class _Draft:
-    """A numbered run as far as it is known. ``segments`` are the runs of the tree that it consists of, each
-    with the number of steps before it; ``remarks`` are by state."""
-
-    def __init__(self, begins: Place | None, start: Instance) -> None:
-        self.begins = begins
-        self.start = start
-        self.legs: list[Leg] = []
-        self.loop: int | None = None
-        self.segments: list[tuple[int, Run]] = []
-        self.remarks: dict[int, list[Remark]] = {}
-
-    def numbered(self, number: int) -> Numbered:
-        remarks = tuple(tuple(self.remarks.get(k, ())) for k in range(len(self.legs) + 1))
-        return Numbered(number, self.begins, self.start, tuple(self.legs), self.loop, remarks)
-
-
-class _Walk:
-    """The runs so far, by their numbers less 1. ``_said`` are the nodes that were said, each with its place,
-    and ``_steps`` the runs that have their steps: where a run is, or None in place of the steps for one that
-    is all of a numbered run."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self.drafts = [_Draft(None, evidence.root.state)]
-        self._first = _next_run([evidence.root])
-        self._said: dict[int, Place] = {}
-        self._steps: dict[int, tuple[int, str]] = {}
-        self._say(0, 0, 0, evidence.root, f"the specification {_is(evidence.root)}")
-        number = 0
-        while number < len(self.drafts):
-            self._follow(number)
-            number += 1
-
-    # steps
-
-    def _begin(self, begins: Place, start: Instance) -> int:
-        self.drafts.append(_Draft(begins, start))
-        return len(self.drafts) - 1
-
-    def _extend(self, number: int, node: Node, run: Run) -> None:
-        """Go on with a run from the last state of a draft, and then with the run that shows the claim about
-        its end. Where that follows, what only shows that the first goes on fairly is a run of its own."""
-        draft = self.drafts[number]
-        first = len(draft.legs)
-        end = len(run.steps) if run.ends is None else min(run.ends, len(run.steps))
-        legs = [Leg(step, node, k, k >= end) for k, step in enumerate(run.steps)]
-        draft.segments.append((first, run))
-        self._steps[id(node)] = number, _steps(first, first + end)
-        following = None if run.ends is None else _next_run(run.along[-1][-1:] if run.along else ())
-        if following is not None and id(following) in self._steps:
-            following = None
-        if following is None or (end < len(legs) and (run.loop is None or run.loop < end)):
-            draft.legs += legs
-            if run.loop is not None and run.loop < len(legs):
-                draft.loop = first + run.loop
-            return
-        draft.legs += legs[:end]
-        if end < len(legs) and run.loop is not None:
-            state = draft.legs[-1].step.state if draft.legs else draft.start
-            fair = self.drafts[self._begin(Place(number + 1, first + end), state)]
-            fair.legs, fair.loop = legs[end:], run.loop - end
-        assert isinstance(following.reason, Run)
-        self._extend(number, following, following.reason)
-
-    def _follow(self, number: int) -> None:
-        """Say what is claimed along a run, which may begin others."""
-        for first, run in self.drafts[number].segments:
-            together = {(claim.formula, claim.holds) for claim in _throughout(run)}
-            for k, claims in enumerate(run.along[: len(run.steps) + 1]):
-                for claim in claims:
-                    if k == run.ends or (claim.formula, claim.holds) not in together:
-                        self._say(number, first + k, 0, claim, claim.claim)
-
-    # claims
-
-    def _say(self, number: int, state: int, depth: int, node: Node, words: str) -> None:
-        """Say a claim about a state of a draft, with all that it rests on where it has not been said."""
-        remarks = self.drafts[number].remarks.setdefault(state, [])
-        place = Place(number + 1, state)
-        seen = self._said.setdefault(id(node), place)
-
-        def say(why: str = "") -> None:
-            remarks.append(Remark(depth, f"{words}: {why}" if why else words, node))
-
-        def rest(below: Node, values: str = "") -> None:
-            self._say(number, state, depth + 1, below, f"{values}{below.claim}")
-
-        if any(remark.node is node for remark in remarks) or seen != place:
-            say("" if isinstance(node.reason, Evaluated) else _again(seen, place, self.drafts))
-            return
-        match node.reason:
-            case Evaluated():
-                say()
-            case Unshown():
-                say("a claim about all runs, which no single run shows")
-            case Parts(nodes):
-                say()
-                for _, part in nodes:
-                    rest(part)
-            case Values(nodes):
-                say("" if nodes else "there is no value")
-                for values, below in _valued(node):
-                    rest(below, f"{values}: ")
-            case Run() as run if not run.steps:
-                say("shown by this very state")
-                for claim in run.along[-1] if run.along else ():
-                    rest(claim)
-            case Run() as run:
-                say(f"shown by {self._where(number, state, node, run)}")
-                for claim in _throughout(run):
-                    when = "for ever" if run.ends is None else "until then"
-                    remarks.append(Remark(depth + 1, f"{when}: {claim.claim}", claim))
-            case _:
-                assert_never(node.reason)
-
-    def _where(self, number: int, state: int, node: Node, run: Run) -> str:
-        """Which steps a run has. One that no other leads to gets its steps here: run 1 those of the first,
-        and any other a number of its own."""
-        if id(node) not in self._steps:
-            if self.drafts[0].segments or self._first not in (None, node) or number or state:
-                number_of_own = self._begin(Place(number + 1, state), node.state)
-                self._extend(number_of_own, node, run)
-                return f"run {number_of_own + 1}"
-            self._extend(0, node, run)
-        own, steps = self._steps[id(node)]
-        return steps if own == number else f"{steps} of run {own + 1}"
-
-
-def _next_run(nodes: Sequence[Node]) -> Node | None:
-    """The claim with a run that the first of some claims about a state leads to, if there is one."""
-    for node in nodes[:1]:
-        for one in followed(node):
-            if isinstance(one.reason, Run) and one.reason.steps and one.state == node.state:
-                return one
-    return None
-
-
-def _throughout(run: Run) -> tuple[Node, ...]:
-    """The claims that are the same in every state before the end of a run, or in all of one without end, and
-    are seen in each; those about its first state stand for them all."""
-    before = run.along if run.ends is None else run.along[: run.ends]
-    seen = [{(c.formula, c.holds) for c in claims if isinstance(c.reason, Evaluated)} for claims in before]
-    return tuple(c for c in before[0] if all((c.formula, c.holds) in s for s in seen)) if before else ()
-
-
-def _valued(node: Node) -> Iterator[tuple[str, Node]]:
-    """The claims that a quantifier rests on, each with the values of the variables: those of several
-    quantifiers together, where one value decides each."""
-    assert isinstance(node.reason, Values)
-    for value, below in node.reason.nodes:
-        values = [f"{_variable(node)} = {value}"]
-        while is_witness(below) and isinstance(below.reason, Values) and len(below.reason.nodes) == 1:
-            [(value, under)] = below.reason.nodes
-            values.append(f"{_variable(below)} = {value}")
-            below = under
-        yield ", ".join(values), below
-
-
-def _variable(node: Node) -> str:
-    return node.formula.binder.name if isinstance(node.formula, Quantified) else "value"
-
-
-def _is(node: Node) -> str:
-    return "is true" if node.holds else "is false"
-
-
-def _steps(first: int, last: int) -> str:
+def steps_in_words(first: int, last: int) -> str:
     """The steps after the first so many up to the last, counted from 1."""
     return f"step {last}" if first + 1 >= last else f"steps {first + 1}-{last}"
-
-
-def _again(seen: Place, place: Place, drafts: Sequence[_Draft]) -> str:
-    """Where a claim has been said before, seen from another place."""
-    if seen == place:
-        return "as above"
-    if seen.steps == 0:
-        begins = drafts[seen.run - 1].begins
-        return "as at the start" if begins is None else _again(begins, place, drafts)
-    return f"as after step {seen.steps}" + (f" of run {seen.run}" if seen.run != place.run else "")

@@ -7,8 +7,9 @@ what is shown here stays true of every deployment that has the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import assert_never
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.claims import Claim, claim_named
 from stead_sym.deployment.deployment import Deployment
@@ -51,8 +52,10 @@ def broken_claim(deployment: Deployment, error: DefinitionError) -> Claim | None
 def breach(claim: Claim, run: Trace) -> Evidence:
     """The run as evidence against a claim that its last state breaks."""
     assert claim.broken(run.last), f"{claim.name} is kept in {run.last}"
-    node = _Prefix(run).until(claim.formula, claim.invariant, False, 0, len(run.steps), {})
-    return Evidence(node, run.of_many)
+    prefix, end = _Prefix(run), len(run.steps)
+    last = prefix.shown(claim.invariant, end, {}, False)
+    assert last is not None, f"{claim.invariant} is not shown after {end} steps"
+    return Evidence(_Claimed(prefix, claim.formula, 0, {}, False).along(end, (), (last,)), run.of_many)
 
 
 def refutation(sentence: Expanded, run: Trace) -> Evidence | None:
@@ -65,8 +68,8 @@ class _Prefix:
     """Claims about the states of a run, each made once. A state is given by the number of steps before it."""
 
     def __init__(self, run: Trace) -> None:
-        self._run = run
-        self._states = run.states
+        self.run = run
+        self.states = run.states
         self._made: dict[tuple[Formula, int, tuple[tuple[str, Value], ...], bool], Node | None] = {}
 
     def shown(self, formula: Formula, at: int, sigma: Mapping[str, Value], truth: bool) -> Node | None:
@@ -75,163 +78,117 @@ class _Prefix:
         own = {name: sigma[name] for name in sorted(free_variables(formula))}
         key = formula, at, tuple(own.items()), truth
         if key not in self._made:
-            self._made[key] = self._shown(formula, at, own, truth)
+            self._made[key] = _Claimed(self, formula, at, own, truth).shown()
         return self._made[key]
 
-    def until(
-        self,
-        formula: Formula,
-        body: Formula,
-        truth: bool,
-        at: int,
-        end: int,
-        sigma: Mapping[str, Value],
-    ) -> Node:
-        """The claim of `EF body`, true, or `AG body`, false, shown by the state ``end``."""
-        last = self.shown(body, end, sigma, truth)
-        assert last is not None, f"{body} is not shown after {end} steps"
-        return self._along(formula, truth, at, end, sigma, {}, (last,))
 
-    def _shown(self, formula: Formula, at: int, sigma: Mapping[str, Value], truth: bool) -> Node | None:
+_Aims: TypeAlias = Sequence[tuple[Formula, bool]]
+"""Formulas, each with the truth value that it is to be shown with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A claim that is to be shown: that the formula has this truth value after so many steps, under an
+    assignment to its variables. The methods give its node, or None where the run does not show it."""
+
+    prefix: _Prefix
+    formula: Formula
+    at: int
+    sigma: Mapping[str, Value]
+    truth: bool
+
+    def shown(self) -> Node | None:
+        """By the structure of the formula."""
+        formula, truth, state = self.formula, self.truth, self.prefix.states[self.at]
         if not is_temporal(formula):
-            state = self._states[at]
+            sigma = self.sigma
             return seen(formula, state, sigma, truth) if evaluated(formula, state, sigma) == truth else None
         match formula:
             case Not(body):
-                return self._parts(formula, at, sigma, truth, {0: (body, not truth)}, every=True)
+                return self._parts([(body, not truth)], every=True)
             case And(parts):
-                aims = {k: (part, truth) for k, part in enumerate(parts)}
-                return self._parts(formula, at, sigma, truth, aims, every=truth)
+                return self._parts([(part, truth) for part in parts], every=truth)
             case Or(parts):
-                aims = {k: (part, truth) for k, part in enumerate(parts)}
-                return self._parts(formula, at, sigma, truth, aims, every=not truth)
+                return self._parts([(part, truth) for part in parts], every=not truth)
             case Implies(left, right):
-                aims = {0: (left, not truth), 1: (right, truth)}
-                return self._parts(formula, at, sigma, truth, aims, every=not truth)
+                return self._parts([(left, not truth), (right, truth)], every=not truth)
             case Iff(left, right):
-                for value in (True, False):
-                    aims = {0: (left, value), 1: (right, value == truth)}
-                    if node := self._parts(formula, at, sigma, truth, aims, every=True):
-                        return node
-                return None
+                ways = ([(left, value), (right, value == truth)] for value in (True, False))
+                return next(filter(None, (self._parts(way, every=True) for way in ways)), None)
             case Exists(binder, body):
-                return self._values(formula, binder, body, at, sigma, truth, some=truth)
+                return self._values(binder, body, some=truth)
             case Forall(binder, body):
-                return self._values(formula, binder, body, at, sigma, truth, some=not truth)
+                return self._values(binder, body, some=not truth)
             case Count(_, _, binder, body):
-                return self._values(formula, binder, body, at, sigma, truth, some=False)
+                return self._values(binder, body, some=False)
             case Next(path, body) if truth == (path == "E"):
-                if at == len(self._run.steps) or not (last := self.shown(body, at + 1, sigma, truth)):
+                if self.at == len(self.prefix.run.steps) or not (last := self._at(self.at + 1, body, truth)):
                     return None
-                return self._along(formula, truth, at, at + 1, sigma, {}, (last,))
+                return self.along(self.at + 1, (), (last,))
             case Future("E", body) | Globally("A", body) if truth == isinstance(formula, Future):
-                return self._first(formula, truth, at, sigma, {}, ((body, truth),))
+                return self._first((), [(body, truth)])
             case Until("E", left, right) if truth:
-                return self._first(formula, truth, at, sigma, {left: True}, ((right, True),))
+                return self._first([(left, True)], [(right, True)])
             case Until("A", left, right) if not truth:
-                return self._first(formula, truth, at, sigma, {right: False}, ((right, False), (left, False)))
+                return self._first([(right, False)], [(right, False), (left, False)])
             case _ if isinstance(formula, Temporal):
                 return None
             case _:
                 raise AssertionError(f"{formula} is no claim about runs")
 
-    def _parts(
-        self,
-        formula: Formula,
-        at: int,
-        sigma: Mapping[str, Value],
-        truth: bool,
-        aims: Mapping[int, tuple[Formula, bool]],
-        *,
-        every: bool,
-    ) -> Node | None:
+    def along(self, end: int, during: _Aims, last: tuple[Node, ...]) -> Node:
+        """By the run to the state after ``end`` steps, of which ``last`` is claimed."""
+        before = (tuple(self._all(number, during)) for number in range(self.at, end))
+        return self._node(Run(self.prefix.run.steps[self.at : end], (*before, last), end - self.at))
+
+    def _parts(self, aims: _Aims, *, every: bool) -> Node | None:
         """A connective by the parts that have the truth values wanted: all of them, or one."""
-        found = {k: self.shown(part, at, sigma, wanted) for k, (part, wanted) in aims.items()}
-        nodes = tuple((k, node) for k, node in found.items() if node is not None)
+        found = enumerate(self._at(self.at, part, wanted) for part, wanted in aims)
+        nodes = tuple((k, node) for k, node in found if node is not None)
         if not nodes or (every and len(nodes) < len(aims)):
             return None
-        return self._node(formula, at, sigma, truth, Parts(nodes if every else nodes[:1]))
+        return self._node(Parts(nodes if every else nodes[:1]))
 
-    def _values(
-        self,
-        formula: Exists | Forall | Count,
-        binder: Binder,
-        body: Formula,
-        at: int,
-        sigma: Mapping[str, Value],
-        truth: bool,
-        *,
-        some: bool,
-    ) -> Node | None:
+    def _values(self, binder: Binder, body: Formula, *, some: bool) -> Node | None:
         """A quantifier by one value that decides (``some``), or else by all that its variable ranges over."""
-        state = self._states[at]
+        state, count = self.prefix.states[self.at], isinstance(self.formula, Count)
         among = (
             declared(state.schema, binder) if binder.declared else sorted(state.active_domain[binder.sort])
         )
         nodes: list[tuple[Value, Node]] = []
         for value in among:
-            under = {**sigma, binder.name: value}
-            wanted = (True, False) if isinstance(formula, Count) else (truth,)
-            node = next(filter(None, (self.shown(body, at, under, one) for one in wanted)), None)
+            under = {**self.sigma, binder.name: value}
+            wanted = (True, False) if count else (self.truth,)
+            shown = (self.prefix.shown(body, self.at, under, one) for one in wanted)
+            node = next(filter(None, shown), None)
             if node is not None and some:
-                return self._node(formula, at, sigma, truth, Values(((value, node),)))
+                return self._node(Values(((value, node),)))
             if node is not None:
                 nodes.append((value, node))
             elif not some:
                 return None
-        if some or (isinstance(formula, Count) and _counts(formula, nodes) != truth):
+        if some or (isinstance(self.formula, Count) and _counts(self.formula, nodes) != self.truth):
             return None
-        return self._node(formula, at, sigma, truth, Values(tuple(nodes)))
+        return self._node(Values(tuple(nodes)))
 
-    def _first(
-        self,
-        formula: Formula,
-        truth: bool,
-        at: int,
-        sigma: Mapping[str, Value],
-        during: Mapping[Formula, bool],
-        last: tuple[tuple[Formula, bool], ...],
-    ) -> Node | None:
+    def _first(self, during: _Aims, last: _Aims) -> Node | None:
         """A run to the first state in which all of ``last`` is shown, ``during`` in all states before it."""
-        for end in range(at, len(self._states)):
-            nodes = tuple(self._all(last, end, sigma))
+        for end in range(self.at, len(self.prefix.states)):
+            nodes = tuple(self._all(end, last))
             if len(nodes) == len(last):
-                return self._along(formula, truth, at, end, sigma, during, nodes)
-            if len(tuple(self._all(during.items(), end, sigma))) < len(during):
+                return self.along(end, during, nodes)
+            if len(tuple(self._all(end, during))) < len(during):
                 return None
         return None
 
-    def _along(
-        self,
-        formula: Formula,
-        truth: bool,
-        at: int,
-        end: int,
-        sigma: Mapping[str, Value],
-        during: Mapping[Formula, bool],
-        last: tuple[Node, ...],
-    ) -> Node:
-        before = (tuple(self._all(during.items(), number, sigma)) for number in range(at, end))
-        run = Run(self._run.steps[at:end], (*before, last), end - at)
-        return self._node(formula, at, sigma, truth, run)
+    def _at(self, at: int, formula: Formula, truth: bool) -> Node | None:
+        return self.prefix.shown(formula, at, self.sigma, truth)
 
-    def _all(
-        self, aims: Iterable[tuple[Formula, bool]], at: int, sigma: Mapping[str, Value]
-    ) -> Iterator[Node]:
-        for formula, truth in aims:
-            if node := self.shown(formula, at, sigma, truth):
-                yield node
+    def _all(self, at: int, aims: _Aims) -> Iterator[Node]:
+        return filter(None, (self._at(at, formula, truth) for formula, truth in aims))
 
-    def _node(
-        self,
-        formula: Formula,
-        at: int,
-        sigma: Mapping[str, Value],
-        truth: bool,
-        reason: Parts | Values | Run,
-    ) -> Node:
-        own = {name: sigma[name] for name in sorted(free_variables(formula))}
-        return Node(formula, truth, self._states[at], own, reason)
+    def _node(self, reason: Parts | Values | Run) -> Node:
+        return Node(self.formula, self.truth, self.prefix.states[self.at], self.sigma, reason)
 
 
 def _counts(formula: Count, nodes: Sequence[tuple[Value, Node]]) -> bool:

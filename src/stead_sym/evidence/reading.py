@@ -16,6 +16,7 @@ from msgspec import UNSET, Struct, ValidationError, convert
 
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.errors import DeclarationError, InputError
@@ -50,6 +51,22 @@ class Written:
     agents: Mapping[str, Recorded | None]
     evidence: Evidence
     bounds: Mapping[str, int] | None = None
+    asked: tuple[str, ...] | None = None
+
+    def followed(self, deployment: Deployment) -> Deployment:
+        """The deployment with what the states of the evidence keep beside the database."""
+        return _followed(deployment, self.asked, self.agents)
+
+
+def _followed(
+    deployment: Deployment,
+    asked: Sequence[str] | None,
+    agents: Mapping[str, Recorded | None] | Mapping[str, AgentData | None],
+) -> Deployment:
+    if asked is None or deployment.history:
+        return deployment
+    running = {name: ANY if agent is None else agent.agent for name, agent in agents.items()}
+    return deployment.following((Spec(text, deployment.formula(text)) for text in asked), running)
 
 
 def read_evidence(deployment: Deployment, data: object, source: str) -> Written:
@@ -78,6 +95,12 @@ class _Reader:
             top = convert(data, EvidenceData)
         except (ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
             raise InputError(f"{self._source}: {ascii(str(error))[1:-1]}; restore the file") from None
+        asked = None if top.asked is UNSET else tuple(top.asked)
+        try:
+            self._deployment = _followed(self._deployment, asked, top.agents)
+        except InputError as error:
+            raise self._fault("asked", f"is no sentence over the deployment: {error.message}") from None
+        self._schema = self._deployment.schema
         for name in top.agents:
             if name not in {role.name for role in self._deployment.agents}:
                 raise self._fault("agents", f"have {name}, which is no agent of the deployment")
@@ -94,6 +117,7 @@ class _Reader:
             },
             Evidence(self._tree(top), top.of_many, top.completed),
             None if top.bounds is UNSET else top.bounds,
+            asked,
         )
 
     # the tree

@@ -1,4 +1,4 @@
-"""Agents as evidence has them: they answer what was recorded.
+"""Agents that answer what evidence has recorded of their decisions.
 
 One decision: what is recorded is compared with what an agent decides wherever the agent is there.
 """
@@ -52,7 +52,7 @@ def recorded_wrappers(
         if (recorded := agents[role.name]) is None
         else CanonicalWrapper(
             _RecordedAgent(recorded),
-            deployment.schema,
+            deployment.schema.revealing({f.relation for facts, _ in recorded.decisions for f in facts}),
             deployment.tools_of(role),
             recorded.known,
             canonical_timeout=canonical_timeout,

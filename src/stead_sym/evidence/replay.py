@@ -13,14 +13,15 @@ from itertools import pairwise
 from typing import assert_never
 
 from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.selection import presented
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import is_initial
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import around, normal_restriction
-from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer, view
+from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.deployment.trace import Step
-from stead_sym.evidence.outline import outline
+from stead_sym.evidence.outlining import outline
 from stead_sym.evidence.recorded import NotRecorded
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, states_along
 from stead_sym.logic.evaluate import declared, holds
@@ -269,7 +270,11 @@ class _Replay:
         near = around(deployment, self._restriction, state, step.state)
         if not leads_to(deployment, step.call, state, step.state, near):
             return f"it does not lead from {state} to {step.state}"
-        return f"{state} is past a bound, or breaks a key" if breaks_claim(deployment, state) else ""
+        return (
+            f"{state} is past a bound, or breaks a key or a reference"
+            if breaks_claim(deployment, state)
+            else ""
+        )
 
     def _words(self, node: Node, number: int) -> str:
         """Step ``number``, from 1, of the run that is the reason of a node, as a reader counts it."""
@@ -290,7 +295,11 @@ class _Replay:
         if role is None or not (offered := offer(deployment, state, role)):
             return frozenset()
         wrapper = self._wrappers[actor]
-        return offered if wrapper is None else wrapper.calls(view(deployment, state, role), offered)
+        return (
+            offered
+            if wrapper is None
+            else wrapper.calls(presented(deployment, wrapper, state, role, offered), offered)
+        )
 
     def _loop(self, node: Node, run: Run, states: Sequence[Instance]) -> None:
         """The loop closes and meets every fairness constraint; without constraints a run that ends needs

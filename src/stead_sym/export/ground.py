@@ -51,6 +51,7 @@ from stead_sym.errors import Undecided
 from stead_sym.export.connectives import both, either, negation
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Same, Slot
 from stead_sym.logic.evaluate import compares, declared, value_of
+from stead_sym.logic.integers import decided, grounded, linear
 from stead_sym.logic.kernel import core, outside_kernel
 from stead_sym.logic.syntax import (
     FALSE,
@@ -125,6 +126,11 @@ class Grounding:
         match formula:
             case Truth():
                 return formula
+            case Equal() | Compare() if (form := linear(formula)) is not None:
+                items, constant = grounded(
+                    form, sigma, self._ranging, lambda f, s: self._ground(f, s, layer), both
+                )
+                return decided(form.ordering, constant, items, self._choice, TRUE, FALSE)
             case Equal(left, right):
                 return self._equal(value_of(left, sigma), value_of(right, sigma))
             case Compare(_, left, right):
@@ -212,6 +218,22 @@ class Grounding:
             for u in self.graph.active[binder.sort]:
                 f = self._ground(body, {**sigma, binder.name: u}, layer)
                 yield both(self.names.atom(Active(binder.sort, u)), f)
+
+    def _ranging(
+        self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted]
+    ) -> Iterator[tuple[Formula, Value]]:
+        """The values of a variable of a tally, each with where it ranges over it."""
+        if binder.declared:
+            yield from ((TRUE, u) for u in declared(self.deployment.schema, binder))
+        else:
+            active = self.graph.active[binder.sort]
+            yield from ((self.names.atom(Active(binder.sort, u)), u) for u in active)
+
+    def _choice(self, condition: Formula, then: Formula, otherwise: Formula) -> Formula:
+        if then is otherwise:
+            return then
+        self._count()
+        return either(both(condition, then), both(negation(condition), otherwise))
 
     def _at_least(self, number: int, members: Sequence[Formula]) -> Formula:
         """At least so many of the members hold."""

@@ -20,7 +20,7 @@ from stead_sym.export.layers import Node, Nodes, all_nodes
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
 from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
-from stead_sym.verification.result import Verification
+from stead_sym.verification.result import Verification, as_verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
     states, and where a specification gets too
     long once its quantifiers are written out.
     """
-    deployment = verification.deployment
+    deployment = as_verification(verification).deployment
     if verification.engine.hidden is not None:
         raise InputError(
             "the `fair` lines leave finite runs out, which the other model checkers would leave out too;"

@@ -7,7 +7,8 @@ ad(D) need not be asked: it can be as large as the database, and f speaks of one
 from __future__ import annotations
 
 from stead_sym.logic.kernel import Core
-from stead_sym.logic.syntax import And, Atom, Exists, Not, Truth, Var
+from stead_sym.logic.syntax import And, Atom, Each, Exists, Not, Truth, Var, Weight
+from stead_sym.relational.schema import tells_history
 
 
 def implies_active(formula: Core, name: str, *, negated: bool = False) -> bool:
@@ -16,13 +17,15 @@ def implies_active(formula: Core, name: str, *, negated: bool = False) -> bool:
     match formula:
         case Truth(value):
             return value is negated  # what never holds implies everything
-        case Atom(_, args):
-            return not negated and Var(name) in args
+        case Atom(relation, args):
+            return not negated and Var(name) in args and not tells_history(relation)
         case Not(body):
             return implies_active(body, name, negated=not negated)
         case And(parts):
             return (all if negated else any)(implies_active(part, name, negated=negated) for part in parts)
-        case Exists(binder, body):
+        case Weight(_, condition):
+            return not negated and implies_active(condition, name)
+        case Exists(binder, body) | Each(binder, body):
             return binder.name != name and not negated and implies_active(body, name)
         case _:
             return False

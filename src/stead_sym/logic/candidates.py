@@ -13,6 +13,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Const,
+    Each,
     Equal,
     Exists,
     Formula,
@@ -22,6 +23,7 @@ from stead_sym.logic.syntax import (
     Term,
     Truth,
     Var,
+    Weight,
 )
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -90,7 +92,9 @@ def candidates(
         case Implies(left, right):
             sides = (of(*side) for side in ((left, not truth), (right, truth)))
             return _some(sides) if truth else _all(sides)
-        case Exists(binder, body) if truth and binder.name != name:
+        case Weight(_, condition) if truth:
+            return of(condition)
+        case Exists(binder, body) | Each(binder, body) if truth and binder.name != name:
             rest = {other: value for other, value in assignment.items() if other != binder.name}
             return candidates(body, name, matching, rest)
         case _:

@@ -8,9 +8,9 @@ formula is refused with a `TypeError` where it is put in.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
+from typing import TypeAlias, get_args
 
-from stead_sym.logic.parser import parse_binders
+from stead_sym.logic.parser import parse_binders, parse_tallied
 from stead_sym.logic.syntax import (
     Atom,
     Binder,
@@ -18,6 +18,8 @@ from stead_sym.logic.syntax import (
     Comparison,
     Count,
     Derived,
+    Did,
+    Each,
     Empty,
     Equal,
     Exists,
@@ -29,17 +31,25 @@ from stead_sym.logic.syntax import (
     Name,
     Next,
     Ordering,
+    Previously,
     Quantified,
     Same,
+    Since,
+    Sum,
+    Tally,
     Term,
     Until,
     Var,
+    Weight,
     map_children,
     map_terms,
 )
 
+Given: TypeAlias = str | int | Sum | Tally
+"""What is given as a term: a name, an integer, or a term that is composed."""
 
-def atom(relation: str, *args: str, **columns: str) -> Atom:
+
+def atom(relation: str, *args: Given, **columns: Given) -> Atom:
     """`P(t1, …, tq)`; with a prime at the end of the name, `P'(…)`; by the names of columns `P(c = t, …)`.
     Raises `TypeError` for arguments of both kinds."""
     name = _name(relation)
@@ -52,16 +62,37 @@ def atom(relation: str, *args: str, **columns: str) -> Atom:
     return Atom(name.removesuffix("'"), tuple(map(_term, args)), primed=name.endswith("'"))
 
 
-def equal(left: str, right: str) -> Equal:
+def equal(left: Given, right: Given) -> Equal:
     """`t = u`."""
     return Equal(_term(left), _term(right))
 
 
-def compare(left: str, ordering: Ordering, right: str) -> Compare:
-    """`t < u`, `t <= u`, `t > u`, `t >= u`, or with ``"succ"`` `succ(t, u)`, of one ordered sort."""
+def compare(left: Given, ordering: Ordering, right: Given) -> Compare:
+    """`t < u`, `t <= u`, `t > u`, `t >= u`, or with ``"succ"`` `succ(t, u)`, of one ordered sort or of
+    integers."""
     if ordering not in get_args(Ordering):
         raise ValueError(f"{ordering!r} compares nothing; there are {', '.join(get_args(Ordering))}")
     return Compare(ordering, _term(left), _term(right))
+
+
+def plus(left: Given, right: Given) -> Sum:
+    """`t + u`."""
+    return Sum(_term(left), "+", _term(right))
+
+
+def minus(left: Given, right: Given) -> Sum:
+    """`t - u`."""
+    return Sum(_term(left), "-", _term(right))
+
+
+def count(variables: str, body: Formula) -> Tally:
+    """`count x: s, y in t. f`, the list as in text. Raises `ParseError` for another text."""
+    return _tally((), variables, body)
+
+
+def total(term: Given, variables: str, body: Formula) -> Tally:
+    """`sum t for x: s, y in t. f`, the list as in text. Raises `ParseError` for another text."""
+    return _tally((_term(term),), variables, body)
 
 
 def iff(left: Formula, right: Formula) -> Iff:
@@ -72,6 +103,31 @@ def iff(left: Formula, right: Formula) -> Iff:
 def leads_to(left: Formula, right: Formula) -> Derived:
     """`f ~> g`."""
     return Derived("~>", (as_formula(left), as_formula(right)))
+
+
+def did(tool: str, *args: Given, by: str | None = None) -> Did:
+    """`did w(t1, …, tq)`, with ``by`` `did w(t1, …, tq) by a`."""
+    return Did(_name(tool), tuple(map(_term, args)), None if by is None else _name(by))
+
+
+def once(body: Formula) -> Derived:
+    """`once f`."""
+    return Derived("once", (as_formula(body),))
+
+
+def historically(body: Formula) -> Derived:
+    """`historically f`."""
+    return Derived("historically", (as_formula(body),))
+
+
+def previously(body: Formula) -> Previously:
+    """`previously f`."""
+    return Previously(as_formula(body))
+
+
+def since(left: Formula, right: Formula) -> Since:
+    """`f since g`."""
+    return Since(as_formula(left), as_formula(right))
 
 
 def same(relation: str) -> Same:
@@ -168,6 +224,13 @@ def _quantified(quantifier: Callable[[Binder, Formula], Formula], variables: str
     return body
 
 
+def _tally(of: tuple[Term, ...], variables: str, body: Formula) -> Tally:
+    each: Formula = Weight(of, as_formula(body))
+    for binder in reversed(parse_tallied(_name(variables))):
+        each = Each(binder, _bound(each, binder.name))
+    return Tally(each)
+
+
 def _count(comparison: Comparison, number: int, variable: str, body: Formula) -> Count:
     if not isinstance(number, int) or isinstance(number, bool):
         raise TypeError(f"{comparison} counts to a whole number, not to {number!r}; give one")
@@ -191,8 +254,11 @@ def _name(name: object) -> str:
     return name
 
 
-def _term(name: object) -> Name:
-    return Name(_name(name))
+def _term(given: object) -> Term:
+    if isinstance(given, Sum | Tally):
+        return given
+    whole = isinstance(given, int) and not isinstance(given, bool)
+    return Name(str(given) if whole else _name(given))
 
 
 def _bound(formula: Formula, name: str) -> Formula:

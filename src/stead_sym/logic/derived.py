@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from stead_sym.logic.syntax import Derived, Formula, Future, Globally, Implies
+from stead_sym.logic.syntax import TRUE, Derived, Formula, Future, Globally, Implies, Not, Since
 
 OPERATORS: Mapping[str, Callable[[Formula, Formula], Formula]] = MappingProxyType(
     {
@@ -20,7 +20,17 @@ OPERATORS: Mapping[str, Callable[[Formula, Formula], Formula]] = MappingProxyTyp
 )
 """The meaning of each operator by how it is written between its operands."""
 
+PREFIXES: Mapping[str, Callable[[Formula], Formula]] = MappingProxyType(
+    {
+        "once": lambda f: Since(TRUE, f),
+        "historically": lambda f: Not(Since(TRUE, Not(f))),
+    }
+)
+"""The meaning of each operator by how it is written before its operand."""
+
 
 def meaning(formula: Derived) -> Formula:
     """The formula that the outermost operator stands for, at its place in the text."""
+    if len(formula.operands) == 1:
+        return replace(PREFIXES[formula.operator](*formula.operands), span=formula.span)
     return replace(OPERATORS[formula.operator](*formula.operands), span=formula.span)

@@ -1,18 +1,21 @@
 """First-order satisfaction on an instance, clause by clause as the paper has it.
 
 Quantifiers range over the active domain; an atom with an inactive argument is false, since no fact
-holds it; equality compares identifiers, active or not. Of many values a quantifier tries those that can
+holds it; equality compares identifiers, active or not. A term with `+`, `-`, `count` or `sum` denotes an
+integer, whose numeral is its value: the two are one. Of many values a quantifier tries those that can
 decide it (`candidates`).
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
 from stead_sym.logic.candidates import MANY, worth_trying
 from stead_sym.logic.syntax import (
+    INTEGERS,
     RESOLVE_FIRST,
     And,
     Atom,
@@ -21,6 +24,8 @@ from stead_sym.logic.syntax import (
     Const,
     Count,
     Derived,
+    Did,
+    Each,
     Empty,
     Equal,
     Exists,
@@ -35,14 +40,22 @@ from stead_sym.logic.syntax import (
     Not,
     Or,
     Ordering,
+    Previously,
+    Quantified,
     Same,
+    Since,
+    Sum,
+    Tally,
     Term,
     Truth,
     Until,
     Use,
     Var,
+    Weight,
     Wildcard,
+    is_compound,
     unexpanded,
+    unfollowed,
     unquantified,
     unresolved,
 )
@@ -74,6 +87,22 @@ def holds(
     return _holds(formula, state, dict(assignment or {}), after, active)
 
 
+def denoted_by(
+    term: Term,
+    state: Instance,
+    assignment: Mapping[str, Value],
+    *,
+    after: Instance | None = None,
+    active: Mapping[str, Set[Value]] | None = None,
+) -> Value:
+    """What a term denotes in (D, σ): of one with `+`, `-`, `count` or `sum` the numeral of the integer. The
+    arguments are those of `holds`."""
+    if not is_compound(term):
+        return value_of(term, assignment)
+    read = _Reading(state, after, state.active_domain if active is None else active)
+    return str(read.integer(term, assignment))
+
+
 def _holds(
     formula: Formula,
     state: Instance,
@@ -81,56 +110,108 @@ def _holds(
     after: Instance | None,
     active: Mapping[str, Set[Value]],
 ) -> bool:
-    def here(f: Formula, binding: tuple[str, Value] | None = None) -> bool:
-        return _holds(
-            f, state, sigma if binding is None else {**sigma, binding[0]: binding[1]}, after, active
-        )
+    return _Reading(state, after, active).holds(formula, sigma)
 
-    def range_of(binder: Binder, body: Formula, truth: bool) -> Collection[Value]:
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """D, or D ⊕ D', with what quantifiers range over."""
+
+    state: Instance
+    after: Instance | None
+    active: Mapping[str, Set[Value]]
+
+    def range_of(
+        self, binder: Binder, body: Formula, sigma: Mapping[str, Value], truth: bool
+    ) -> Collection[Value]:
         """The values of the variable, of many those with which the body can have this truth value."""
-        values = declared(state.schema, binder) if binder.declared else active[binder.sort]
+        values = declared(self.state.schema, binder) if binder.declared else self.active[binder.sort]
         if len(values) < MANY:
             return values
-        return worth_trying(values, body, binder.name, state, sigma, truth)
+        return worth_trying(values, body, binder.name, self.state, sigma, truth)
 
-    match formula:
-        case Truth(value):
-            return value
-        case Equal(left, right):
-            return value_of(left, sigma) == value_of(right, sigma)
-        case Compare(_, left, right):
-            return compares(formula, value_of(left, sigma), value_of(right, sigma), state.schema)
-        case Atom():
-            return fact_of(formula, sigma, state.schema) in (_primed(after) if formula.primed else state)
-        case Use() | Derived():
-            raise unexpanded(formula)
-        case Not(body):
-            return not here(body)
-        case And(parts):
-            return all(here(part) for part in parts)
-        case Or(parts):
-            return any(here(part) for part in parts)
-        case Implies(left, right):
-            return not here(left) or here(right)
-        case Iff(left, right):
-            return here(left) == here(right)
-        case Exists(binder, body):
-            return any(here(body, (binder.name, u)) for u in range_of(binder, body, True))
-        case Forall(binder, body):
-            return all(here(body, (binder.name, u)) for u in range_of(binder, body, False))
-        case Count(comparison, number, binder, body):
-            count = sum(here(body, (binder.name, u)) for u in range_of(binder, body, True))
-            return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[
-                comparison
-            ]
-        case Same(relation):
-            return _primed(after).tuples(relation) == state.tuples(relation)
-        case Empty(relation):
-            return not _primed(after).tuples(relation)
-        case Next() | Future() | Globally() | Until():
-            raise ValueError(f"temporal operator in a first-order formula: {formula}")
-        case _:
-            assert_never(formula)
+    def instances(
+        self, formula: Quantified, sigma: Mapping[str, Value], truth: bool
+    ) -> Iterator[Mapping[str, Value]]:
+        """σ with each value of the variable with which the body can have this truth value."""
+        binder = formula.binder
+        return ({**sigma, binder.name: u} for u in self.range_of(binder, formula.body, sigma, truth))
+
+    def value(self, term: Term, sigma: Mapping[str, Value]) -> Value:
+        return str(self.integer(term, sigma)) if is_compound(term) else value_of(term, sigma)
+
+    def integer(self, term: Term, sigma: Mapping[str, Value]) -> int:
+        """What a term denotes in ℤ."""
+        match term:
+            case Sum(left, "+", right):
+                return self.integer(left, sigma) + self.integer(right, sigma)
+            case Sum(left, "-", right):
+                return self.integer(left, sigma) - self.integer(right, sigma)
+            case Tally(each):
+                return self.total(each, sigma)
+            case _:
+                return int(value_of(term, sigma))
+
+    def total(self, each: Formula, sigma: Mapping[str, Value]) -> int:
+        """The sum, over the values of the variables that satisfy the condition, of the term, or of 1."""
+        if isinstance(each, Each):
+            return sum(self.total(each.body, inner) for inner in self.instances(each, sigma, True))
+        assert isinstance(each, Weight)
+        if not self.holds(each.condition, sigma):
+            return 0
+        return sum(self.integer(term, sigma) for term in each.of) if each.of else 1
+
+    def holds(self, formula: Formula, sigma: Mapping[str, Value]) -> bool:
+        def here(f: Formula) -> bool:
+            return self.holds(f, sigma)
+
+        state = self.state
+        match formula:
+            case Truth(value):
+                return value
+            case Equal(left, right):
+                return self.value(left, sigma) == self.value(right, sigma)
+            case Compare("<" | "<=" | ">" | ">=" as ordering, left, right, sort) if sort == INTEGERS:
+                return ORDERINGS[ordering](self.integer(left, sigma), self.integer(right, sigma))
+            case Compare(_, left, right):
+                return compares(formula, value_of(left, sigma), value_of(right, sigma), state.schema)
+            case Atom():
+                refuse_unknown(formula.relation, state.schema)
+                fact = Fact(formula.relation, tuple(self.value(term, sigma) for term in formula.args))
+                return fact in (_primed(self.after) if formula.primed else state)
+            case Use() | Derived():
+                raise unexpanded(formula)
+            case Not(body):
+                return not here(body)
+            case And(parts):
+                return all(map(here, parts))
+            case Or(parts):
+                return any(map(here, parts))
+            case Implies(left, right):
+                return not here(left) or here(right)
+            case Iff(left, right):
+                return here(left) == here(right)
+            case Exists(_, body):
+                return any(self.holds(body, inner) for inner in self.instances(formula, sigma, True))
+            case Forall(_, body):
+                return all(self.holds(body, inner) for inner in self.instances(formula, sigma, False))
+            case Count(comparison, number, _, body):
+                count = sum(self.holds(body, inner) for inner in self.instances(formula, sigma, True))
+                return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[
+                    comparison
+                ]
+            case Since() | Previously() | Did():
+                raise unfollowed(formula)
+            case Each() | Weight():
+                raise ValueError(f"a part of a term is no formula: {formula}")
+            case Same(relation):
+                return _primed(self.after).tuples(relation) == state.tuples(relation)
+            case Empty(relation):
+                return not _primed(self.after).tuples(relation)
+            case Next() | Future() | Globally() | Until():
+                raise ValueError(f"temporal operator in a first-order formula: {formula}")
+            case _:
+                assert_never(formula)
 
 
 def declared(schema: Schema, binder: Binder) -> tuple[Value, ...]:
@@ -142,11 +223,13 @@ def declared(schema: Schema, binder: Binder) -> tuple[Value, ...]:
 
 def compares(comparison: Compare, left: Value, right: Value, schema: Schema) -> bool:
     """Whether the comparison holds between two values of its sort."""
-    rank = schema.sort(comparison.sort).rank
-    return _ORDERINGS[comparison.ordering](rank[left], rank[right])
+    sort = schema.sort(comparison.sort)
+    if sort.is_numeric:  # also of an integer that a step has written although the sort does not have it
+        return ORDERINGS[comparison.ordering](int(left), int(right))
+    return ORDERINGS[comparison.ordering](sort.rank[left], sort.rank[right])
 
 
-_ORDERINGS: Mapping[Ordering, Callable[[int, int], bool]] = {
+ORDERINGS: Mapping[Ordering, Callable[[int, int], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -158,12 +241,15 @@ _ORDERINGS: Mapping[Ordering, Callable[[int, int], bool]] = {
 def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
     """What a term denotes: a constant itself, a variable what is assigned to it.
 
-    Raises `KeyError` for a variable without a value, `TypeError` for a name of a raw formula.
+    Raises `KeyError` for a variable without a value, `TypeError` for a name of a raw formula, and for a sum
+    or a tally, which only a state gives a value (`denoted_by`).
     """
     if isinstance(term, Var):
         return assignment[term.name]
     if isinstance(term, Const):
         return term.value
+    if isinstance(term, Sum | Tally):
+        raise TypeError(f"{term} is an integer that a state has, and no name of a value")
     raise unquantified(term) if isinstance(term, Wildcard) else unresolved(term)
 
 

@@ -1,12 +1,15 @@
 """The kernel of the logic, and the equations that bring any formula to it.
 
 A formula of the kernel has ¬ ∧ ↔ ∃ and `atleast`, the temporal operators EX, E[f U g] and EG, and the atoms:
-`true`, `=`, `<`, P(t), and in an `ensure` P'(t), `same(P)` and `empty(P)`. Every other operator is defined by
+`true`, `=`, `<`, P(t), and in an `ensure` P'(t), `same(P)` and `empty(P)`. The terms of `=` and `<` may be
+sums and tallies (`logic.integers` brings such a comparison to one form), those of P are variables and
+constants. Every other operator is defined by
 simpler ones (`definition`), and `core` replaces it by its definition until only those of the kernel are left:
 
     f ∨ g = ¬(¬f ∧ ¬g)         f → g = ¬(f ∧ ¬g)            ∀x. f = ¬∃x. ¬f
     atmost n x. f = ¬(atleast n+1 x. f)                     exactly n = atleast n ∧ atmost n
     AX f = ¬EX ¬f              EF f = E[true U f]           AF f = ¬EG ¬f          AG f = ¬E[true U ¬f]
+    P(…, t, …) = ∃y ∈ s. P(…, y, …) ∧ y = t      for a sum or tally t in a column of the sort s
     E[f W g] = E[f U g] ∨ EG f      A[f W g] = ¬E[¬g U ¬f ∧ ¬g]      A[f U g] = A[f W g] ∧ ¬EG ¬g
 
 Law. (D, σ) ⊨ f iff (D, σ) ⊨ core(f), in every state, under every assignment, and over any set of runs, such
@@ -34,11 +37,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import (
     TRUE,
     And,
+    Atom,
+    Binder,
     Count,
     Derived,
+    Equal,
     Exists,
     Expanded,
     Forall,
@@ -49,11 +56,16 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
+    Term,
     Until,
     Use,
+    Var,
     children,
+    free_variables,
+    is_compound,
     map_children,
     subformulas,
+    terms,
     unexpanded,
 )
 
@@ -64,6 +76,8 @@ Core: TypeAlias = Formula
 def definition(formula: Formula) -> Formula | None:
     """The right-hand side of the equation for the outermost operator; None for one of the kernel."""
     match formula:
+        case Atom(_, args) if any(map(is_compound, args)):
+            return without_integer_terms(formula)
         case Or(parts):
             return Not(And(tuple(map(Not, parts))))
         case Implies(left, right):
@@ -90,6 +104,26 @@ def definition(formula: Formula) -> Formula | None:
             return And((replace(formula, weak=True), Not(Globally("E", Not(right)))))
         case _:
             return None
+
+
+def without_integer_terms(atom: Atom) -> Formula:
+    """The atom with a variable of the column's sort in the place of each sum and tally, which it equals:
+    false where the sort does not have the integer."""
+    taken = frozenset(map(str, terms(atom))) | free_variables(atom)
+    binders, equal = list[Binder](), list[Formula]()
+
+    def named(place: int, term: Term) -> Term:
+        if not is_compound(term):
+            return term
+        binders.append(Binder(fresh_name(f"_n{place}", taken), atom.sorts[place], declared=True))
+        equal.append(Equal(Var(binders[-1].name), term, span=atom.span))
+        return Var(binders[-1].name)
+
+    args = tuple(named(place, term) for place, term in enumerate(atom.args))
+    formula: Formula = And((replace(atom, args=args), *equal))
+    for binder in reversed(binders):
+        formula = Exists(binder, formula, span=atom.span)
+    return formula
 
 
 @lru_cache(maxsize=1 << 16)

@@ -14,12 +14,16 @@ from stead_sym.logic.syntax import (
     WILDCARD,
     Const,
     Definition,
+    Did,
     Expanded,
     Name,
+    Sum,
+    Tally,
     Term,
     Use,
     Var,
     Wildcard,
+    leaves,
     subformulas,
     terms,
     unexpanded,
@@ -55,8 +59,19 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """What `did` may say of a tool or event: the sorts of its parameters, and the agents that have it, none
+    for an event and where there is one agent without a name."""
+
+    sorts: tuple[str, ...]
+    event: bool = False
+    agents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
-    """What formulas may mention: the schema, the constants with their sorts, the definitions.
+    """What formulas may mention: the schema, the constants with their sorts, the definitions, and after `did`
+    the tools and events.
 
     ``constants`` has the values of finite sorts and those of D0; of a numeral that several sorts list it has
     one (`sorts_of` has all). The parameters of the definitions have their sorts; the bodies are not read.
@@ -65,6 +80,7 @@ class Names:
     schema: Schema
     constants: Mapping[Value, str] = field(default_factory=lambda: MappingProxyType({}))
     definitions: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
+    tools: Mapping[str, Head] = field(default_factory=lambda: MappingProxyType({}))
 
     def sorts_of(self, value: Value) -> tuple[str, ...]:
         """The sorts that a constant may be of: one, or several for a numeral; none for what is no
@@ -86,14 +102,43 @@ class Names:
             hint = nearest(name, (*known, *self.definitions), f"declare it with `relation {name}(…)`")
             if name.lower() in ("true", "false"):
                 hint = f"write `{name.lower()}`"
+            if name in ("once", "historically", "previously"):
+                hint = f"the operator stands before a formula: `{name} P(x)`"
+            if name == "did":
+                hint = "write `did tool(x)`: the step into the state was this call"
+            if name in self.tools:
+                hint = f"it is a tool or an event: `did {name}(…)` says that the step into the state was this"
+            if name in ("sum", "count"):
+                hint = "write `count x: s. f`, or `sum t for x: s. f`, over the values that satisfy f"
             raise DeclarationError(f"unknown relation {name}; {hint}", span)
         return self.schema.relation(name).sorts
+
+    def head(self, name: str, agent: str | None, span: Span | None = None) -> Head:
+        """What a `did` may name so; `DeclarationError` for an unknown tool, and for an ``agent`` that cannot
+        have made the call."""
+        if name not in self.tools:
+            hint = nearest(name, self.tools, f"declare it with `tool {name}(…)` or `event {name}(…)`")
+            raise DeclarationError(f"unknown tool {name} after `did`; {hint}", span)
+        head = self.tools[name]
+        if agent is None or agent in head.agents:
+            return head
+        if head.event:
+            raise DeclarationError(f"{name} is an event, which no agent calls; leave out `by {agent}`", span)
+        if not head.agents:
+            raise DeclarationError(
+                f"there is one agent, without a name; leave out `by {agent}`, or declare `agent {agent}`",
+                span,
+            )
+        hint = nearest(agent, head.agents, f"it is a tool of {', '.join(head.agents)}")
+        raise DeclarationError(f"{agent} is no agent with the tool {name}; {hint}", span)
 
     def sort(self, name: str, span: Span | None = None) -> str:
         """The name, if it is that of a sort; `DeclarationError` otherwise."""
         known = [s.name for s in self.schema.sorts]
         if name not in known:
             hint = nearest(name, known, f"declare it with `sort {name}`")
+            if any(relation.name == name for relation in self.schema.relations):
+                hint = f"{name} is a relation: write variables for its columns, as in `exists x. {name}(x)`"
             raise DeclarationError(f"unknown sort {name}; {hint}", span)
         return name
 
@@ -134,12 +179,16 @@ def constants(formula: Expanded) -> frozenset[str]:
     for part in subformulas(formula):
         if isinstance(part, Use):
             raise unexpanded(part)
-        found |= constants_among(terms(part))
+        own = terms(part)
+        if isinstance(part, Did):
+            own = tuple(term for term in own if not isinstance(term, Wildcard))
+        found |= constants_among(own)
     return found
 
 
 def constants_among(listed: Iterable[Term]) -> frozenset[str]:
-    """The values of those of the terms that are constants; `TypeError` for a `Name`, which may be one."""
+    """The values of those of the terms that are constants, outside of tallies; `TypeError` for a `Name`,
+    which may be one."""
     found: set[str] = set()
     for term in listed:
         match term:
@@ -149,6 +198,8 @@ def constants_among(listed: Iterable[Term]) -> frozenset[str]:
                 raise unresolved(term)
             case Wildcard():
                 raise unquantified(term)
+            case Sum() | Tally():
+                found |= constants_among(leaves(term))
             case Var():
                 pass
             case _:

@@ -28,6 +28,8 @@ from stead_sym.logic.syntax import (
     Comparison,
     Count,
     Derived,
+    Did,
+    Each,
     Empty,
     Equal,
     Exists,
@@ -43,12 +45,18 @@ from stead_sym.logic.syntax import (
     Or,
     Ordering,
     Path,
+    Previously,
     Raw,
     Same,
+    Sign,
+    Since,
+    Sum,
+    Tally,
     Term,
     Truth,
     Until,
     Var,
+    Weight,
 )
 from stead_sym.support.caches import cache_folder
 
@@ -65,9 +73,12 @@ PHRASES: Mapping[str, str] = {
     "DERIVED": "a connective (& | -> <->)",
     "NAME": "a name",
     "INT": "a number",
+    "NUMERAL": "a number",
+    "_FOR": "`for`",
     "U": "`U` or `W`",
     "_EQUAL": "`=`",
     "ORDERING": "`<`, `<=`, `>` or `>=`",
+    "_BY": "`by`",
     "_IN": "`in`",
     "_DOT": "`.`",
     "_COMMA": "`,`",
@@ -100,9 +111,15 @@ def parse_binders(text: str) -> tuple[Binder, ...]:
     return FormulaReader(source).binders(parse_tree(_parser(), text, "quantified", source, PHRASES))
 
 
+def parse_tallied(text: str) -> tuple[Binder, ...]:
+    """The variables of a list `x, y: s, z in t`, as they may stand after `count`. Raises `ParseError`."""
+    source = "<variables>"
+    return FormulaReader(source).over(parse_tree(_parser(), text, "tallied", source, PHRASES))
+
+
 @cache
 def _parser() -> Lark:
-    return build_parser("formulas", FORMULA_GRAMMAR, ("formula", "quantified"))
+    return build_parser("formulas", FORMULA_GRAMMAR, ("formula", "quantified", "tallied"))
 
 
 def build_parser(name: str, grammar: str, starts: tuple[str, ...]) -> Lark:
@@ -145,8 +162,8 @@ def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mappin
 
 def _quantifiers(node: Node) -> int:
     """The depth that a node adds: each variable of a list is a quantifier of its own."""
-    listed = trees_of(node)[0] if node.data in ("forall", "exists") else None
-    return len(listed.children) if listed is not None and listed.data == "binders" else 1
+    listed = trees_of(node)[-2] if node.data in ("forall", "exists", "tally") else None
+    return len(listed.children) if listed is not None and listed.data in ("binders", "tallied") else 1
 
 
 def _parse_error(error: UnexpectedInput, text: str, source: str, phrases: Mapping[str, str]) -> ParseError:
@@ -181,10 +198,10 @@ def _short(text: str) -> str:
 
 
 def _alternatives(terminals: set[str], phrases: Mapping[str, str]) -> str:
-    if terminals & {"_NOT", "_AND", "_IFF", "DERIVED"}:
+    if terminals & {"_NOT", "_AND", "_IFF", "DERIVED"} or "NUMERAL" in terminals:
         terminals -= {"_LPAR"}
     if "_NOT" in terminals:
-        terminals -= {"NAME", "INT"}
+        terminals -= {"NAME", "INT", "NUMERAL"}
     listed = list(dict.fromkeys(phrase for terminal, phrase in phrases.items() if terminal in terminals))
     return (
         " or ".join(part for part in (", ".join(listed[:-1]), listed[-1]) if part)
@@ -211,28 +228,60 @@ class FormulaReader:
             raise ParseError(
                 f"a number of {len(token)} digits; write one of {MAX_DIGITS} at most", self.span(token)
             )
-        return int(token)
+        return int("".join(token.split()))
 
     def terms(self, node: Node, bound: frozenset[str] = frozenset()) -> tuple[Term, ...]:
-        """The names of a list; those in ``bound`` are variables."""
-        return self.terms_of(tokens_of(node), bound)
+        """The terms of a list; names in ``bound`` are variables."""
+        return tuple(self.term(part, bound) for part in node.children)
 
-    def terms_of(self, tokens: list[Token], bound: frozenset[str] = frozenset()) -> tuple[Term, ...]:
-        """These names; those in ``bound`` are variables."""
-        return tuple(self._term(token, bound) for token in tokens)
+    def term(self, node: Node | Token, bound: frozenset[str] = frozenset()) -> Term:
+        """One term; names in ``bound`` are variables."""
+        span = self.span(node)
+        if isinstance(node, Token):
+            if node.type == "NUMERAL":
+                return Name(str(self.number(node)), span=span)
+            return Var(str(node), span=span) if str(node) in bound else Name(str(node), span=span)
+        if node.data in ("sum", "open_sum"):
+            left, sign, right = node.children
+            return Sum(self.term(left, bound), cast(Sign, str(sign)), self.term(right, bound), span=span)
+        *of, listed, condition = node.children[1:]
+        assert isinstance(listed, Tree)
+        assert isinstance(condition, Tree)
+        binders = self.over(listed)
+        inner = bound | {binder.name for binder in binders}
+        each: Formula = Weight(
+            tuple(self.term(term, inner) for term in of), self.formula(condition, inner), span=span
+        )
+        for binder in reversed(binders):
+            each = Each(binder, each, span=binder.span)
+        return Tally(each, span=span)
+
+    def over(self, node: Node) -> tuple[Binder, ...]:
+        """The variables of a `count` or `sum`, `x: s, y in t`."""
+        found: list[Binder] = []
+        default: str | None = None
+        for child in reversed(trees_of(node)):
+            name, *sort = tokens_of(child)
+            declared = child.data == "declared_over"
+            known = str(sort[0]) if sort else None
+            found.append(Binder(str(name), known, None if sort else default, declared, span=self.span(name)))
+            default = default if declared else known or default
+        return tuple(reversed(found))
 
     def atom(self, node: Node, bound: frozenset[str] = frozenset()) -> Atom:
         """The atom `P(t, u)`, or `P` for `P()`, or `P(c = t, d = u)`. Raises `ParseError` for one that is
         half the one and half the other."""
         name, row = tokens_of(node)[0], node.children[1]
         cells = row.children if isinstance(row, Tree) else []
-        named = [cell for cell in cells if isinstance(cell, Tree)]
+        named = [cell for cell in cells if isinstance(cell, Tree) and cell.data == "named"]
         if named and len(named) < len(cells):
             raise ParseError(
                 f"{name} has arguments with and without a column's name; name the columns of all, or of none",
                 self.span(named[0]),
             )
-        args = tuple(self._term(tokens_of(c)[1] if isinstance(c, Tree) else c, bound) for c in cells)
+        args = tuple(
+            self.term(c.children[1] if isinstance(c, Tree) and c.data == "named" else c, bound) for c in cells
+        )
         columns = tuple(str(tokens_of(cell)[0]) for cell in named)
         return Atom(str(name), args, columns=columns, span=self.span(node))
 
@@ -270,14 +319,21 @@ class FormulaReader:
                 args = self.terms(trees_of(node)[0], bound)
                 return Atom(tokens[0].removesuffix("'"), args, primed=True, span=span)
             case "equal":
-                return Equal(self._term(tokens[0], bound), self._term(tokens[1], bound), span=span)
+                return Equal(*self.terms(node, bound), span=span)
             case "unequal":
-                left, right = (self._term(token, bound) for token in tokens)
-                return Not(Equal(left, right, span=span), span=span)
+                return Not(Equal(*self.terms(node, bound), span=span), span=span)
             case "compare":
-                ordering = cast(Ordering, str(tokens[1]))
-                left, right = self._term(tokens[0], bound), self._term(tokens[2], bound)
-                return Compare(ordering, left, right, span=span)
+                left, ordering, right = node.children
+                return Compare(
+                    cast(Ordering, str(ordering)),
+                    self.term(left, bound),
+                    self.term(right, bound),
+                    span=span,
+                )
+            case "did":
+                tool, *by = tokens
+                args = self.terms(trees_of(node)[0], bound)
+                return Did(str(tool), args, str(by[0]) if by else None, span=span)
             case "forall" | "exists":
                 list_node, body_node = trees_of(node)
                 binders = self.binders(list_node)
@@ -307,6 +363,13 @@ class FormulaReader:
                 return Iff(*parts, span=span)
             case "derived":
                 return Derived(str(tokens[0]), parts, span=span)
+            case "since":
+                return Since(*parts, span=span)
+            case "past":
+                word = str(tokens[0])
+                return (
+                    Previously(*parts, span=span) if word == "previously" else Derived(word, parts, span=span)
+                )
             case "next":
                 return Next(path, *parts, span=span)
             case "future":
@@ -317,10 +380,6 @@ class FormulaReader:
                 return Until(path, parts[0], parts[1], weak=tokens[1] == "W", span=span)
             case other:
                 raise AssertionError(f"the grammar has a rule {other} that nothing reads")
-
-    def _term(self, token: Token, bound: frozenset[str]) -> Term:
-        name, span = str(token), self.span(token)
-        return Var(name, span=span) if name in bound else Name(name, span=span)
 
 
 def _path(tokens: list[Token]) -> Literal["A", "E"]:

@@ -6,7 +6,9 @@ quantifier (`~exists x. (f & g)`), where leaving them out is right and misleads.
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
+from functools import cache
 from typing import assert_never
 
 from stead_sym.logic.syntax import (
@@ -16,6 +18,8 @@ from stead_sym.logic.syntax import (
     Compare,
     Count,
     Derived,
+    Did,
+    Each,
     Empty,
     Equal,
     Exists,
@@ -28,18 +32,22 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
-    Quantified,
+    Previously,
     Same,
+    Since,
+    Tally,
     Truth,
     Until,
     Use,
     Var,
+    Weight,
     Wildcard,
     conjunction,
     disjunction,
     map_terms,
     terms,
 )
+from stead_sym.relational.schema import in_words, tells_history
 
 
 class _Level(IntEnum):
@@ -50,7 +58,8 @@ class _Level(IntEnum):
     IMPLICATION = 2
     DISJUNCTION = 3
     CONJUNCTION = 4
-    UNARY = 5
+    SINCE = 5
+    UNARY = 6
 
 
 def print_formula(formula: Formula) -> str:
@@ -69,6 +78,17 @@ def print_binders(binders: tuple[Binder, ...]) -> str:
     return ", ".join(map(str, binders))
 
 
+def print_tally(tally: Tally) -> str:
+    """`count x: s, … . f` or `sum t for x: s, … . f`, without parentheses around it."""
+    binders, body = [], tally.each
+    while isinstance(body, Each):
+        binders.append(body.binder)
+        body = body.body
+    assert isinstance(body, Weight)
+    word = f"sum {body.of[0]} for" if body.of else "count"
+    return f"{word} {print_binders(tuple(binders))}. {_text(body.condition, _Level.FORMULA, followed=False)}"
+
+
 def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
     """The formula at a place that asks for ``place``; ``followed`` if more of a formula comes after it."""
     match formula:
@@ -82,6 +102,11 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
             return f"succ({left}, {right})"
         case Compare(ordering, left, right):
             return f"{left} {ordering} {right}"
+        case Atom(relation, args) if tells_history(relation):
+            outside = _outside_parentheses(relation)
+            open_to_the_right = followed and ". " in outside
+            loose = place > _Level.SINCE and " since " in outside
+            return _wrapped(in_words(relation, args), open_to_the_right or loose)
         case Atom(relation, args, primed, columns):
             named = (f"{c} = {t}" for c, t in zip(columns, args, strict=True)) if columns else map(str, args)
             return f"{relation}{chr(39) * primed}({', '.join(named)})"
@@ -109,10 +134,19 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
             # reads on to the right, so it stands bare at any level as long as nothing follows
             prefix, body = _prefix(formula)
             return _wrapped(f"{prefix}. {_text(body, _Level.FORMULA, followed=False)}", followed)
+        case Each() | Weight():
+            return print_tally(Tally(formula))
         case And(parts):
             if len(parts) < 2:
                 return _text(conjunction(parts), place, followed=followed)
-            return _joined("&", parts, _Level.CONJUNCTION, (_Level.UNARY, _Level.UNARY), place, followed)
+            return _joined("&", parts, _Level.CONJUNCTION, (_Level.SINCE, _Level.SINCE), place, followed)
+        case Since(left, right):
+            sides = _Level.UNARY, _Level.UNARY
+            return _joined("since", (left, right), _Level.SINCE, sides, place, followed)
+        case Previously(body):
+            return "previously " + _text(body, _Level.UNARY, followed=followed)
+        case Did(tool, args, agent):
+            return f"did {tool}({', '.join(map(str, args))}){'' if agent is None else f' by {agent}'}"
         case Or(parts):
             if len(parts) < 2:
                 return _text(disjunction(parts), place, followed=followed)
@@ -124,6 +158,8 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
         case Iff(left, right):
             sides = _Level.EQUIVALENCE, _Level.IMPLICATION
             return _joined("<->", (left, right), _Level.EQUIVALENCE, sides, place, followed)
+        case Derived(operator, (operand,)):
+            return f"{operator} " + _text(operand, _Level.UNARY, followed=followed)
         case Derived(operator, operands):
             sides = _Level.EQUIVALENCE, _Level.EQUIVALENCE
             return _joined(operator, operands, _Level.FORMULA, sides, place, followed)
@@ -145,6 +181,15 @@ def _with_wildcards(formula: Formula) -> Formula | None:
         return None
 
     return map_terms(lambda term: wild.get(str(term), term) if isinstance(term, Var) else term, formula)
+
+
+@cache
+def _outside_parentheses(text: str) -> str:
+    """What of a formula's text stands in no parentheses: an operator there is the formula's own, or that of
+    its last operand."""
+    while (less := re.sub(r"\([^()]*\)", "", text)) != text:
+        text = less
+    return text
 
 
 def _wrapped(text: str, wrap: bool) -> str:
@@ -169,9 +214,9 @@ def _joined(
 def _negated(body: Formula, *, followed: bool) -> str:
     if isinstance(body, Exists) and body.binder.wild and (atom := _with_wildcards(body)) is not None:
         body = atom
-    if isinstance(body, Quantified):
+    if isinstance(body, Exists | Forall | Count):
         prefix, inner = _prefix(body)
-        connective = isinstance(inner, And | Or | Implies | Iff | Derived)
+        connective = isinstance(inner, And | Or | Implies | Iff | Since | Derived)
         text = f"{prefix}. {_wrapped(_text(inner, _Level.FORMULA, followed=False), connective)}"
         return _wrapped(text, followed)
     if isinstance(body, Not) and isinstance(body.body, Equal):
@@ -179,7 +224,7 @@ def _negated(body: Formula, *, followed: bool) -> str:
     return _text(body, _Level.UNARY, followed=followed)
 
 
-def _prefix(formula: Quantified) -> tuple[str, Formula]:
+def _prefix(formula: Exists | Forall | Count) -> tuple[str, Formula]:
     """`forall x: s, y: t` and what comes after the dot, with as many quantifiers in the list as read back."""
     if isinstance(formula, Count):
         return f"{formula.comparison} {formula.number} {formula.binder}", formula.body

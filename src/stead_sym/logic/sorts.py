@@ -1,15 +1,16 @@
 """The step from raw to resolved formulas: names told apart, and the sort of each variable.
 
-One decision: a variable that its binder gives no sort gets the one that its uses ask for, found by
-union-find over the binders (positions of atoms, equalities, comparisons). A sort that is written always wins,
-and one that only a later name of the same list was given (`x, y: s`) counts last. A numeral that several
-sorts list is of the sort that its place asks for, found in the same way.
+One decision: a variable that its binder gives no sort gets the one that its uses ask for: the places that it
+has in atoms, then what it is compared with, in rounds until nothing is added. A sort that is written always
+wins, and one that only a later name of the same list was given (`x, y: s`) counts last. Integers of all sorts
+can be compared, so that a comparison with values of two of them says nothing of a variable, and a numeral
+says something where it decides: where one sort of integers exists, or one lists it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
@@ -20,6 +21,7 @@ from stead_sym.logic.derived import meaning
 from stead_sym.logic.names import WORDS, Names, check_name, nearest
 from stead_sym.logic.substitution import expand, substitute
 from stead_sym.logic.syntax import (
+    INTEGERS,
     WILDCARD,
     And,
     Atom,
@@ -27,6 +29,8 @@ from stead_sym.logic.syntax import (
     Const,
     Count,
     Derived,
+    Did,
+    Each,
     Empty,
     Equal,
     Exists,
@@ -36,26 +40,33 @@ from stead_sym.logic.syntax import (
     Iff,
     Name,
     Or,
+    Past,
     Quantified,
     Raw,
     Resolved,
     Same,
+    Sum,
+    Tally,
     Temporal,
     Term,
     Use,
     Var,
+    Weight,
     Wildcard,
     children,
     conjunction,
     disjunction,
+    is_compound,
+    leaves,
     map_children,
     subformulas,
-    terms,
     unexpanded,
 )  # fmt: skip
-from stead_sym.relational.schema import Schema
+from stead_sym.relational.schema import Schema, is_numeral
 
 __all__ = ["WORDS", "Names", "check_name", "expand", "nearest", "resolve", "substitute", "variables_by_sort"]
+
+OF_DATABASES = "`ensure` relates two databases, which have no past; ask for it in the guard or in `when`"
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -85,24 +96,71 @@ def _with_sorts(formula: Formula, solution: Iterator[str]) -> Formula:
         formula = replace(formula, binder=replace(formula.binder, known_sort=next(solution)))
     if isinstance(formula, Compare):
         sort = next(solution)
-        left, right = (Wildcard(sort, span=t.span) if is_wildcard(t) else t for t in terms(formula))
-        return replace(formula, left=left, right=right, known_sort=sort)
+        sides = (formula.left, formula.right)
+        left, right = (Wildcard(sort, span=t.span) if is_wildcard(t) else t for t in sides)
+        formula = replace(formula, left=left, right=right, known_sort=sort)
     return map_children(lambda f: _with_sorts(f, solution), formula)
 
 
-_Type: TypeAlias = str | int
-"""A sort that is known, or the number of a variable or numeral whose sort is to be inferred."""
+@dataclass(frozen=True, slots=True)
+class _Integer:
+    """The type of a sum or a tally; ``members`` are those of the variables in it."""
+
+    members: tuple[_Type, ...] = ()
+
+
+_Type: TypeAlias = "str | int | _Integer"
+"""A sort that is known, or the number of a variable or numeral whose sort is to be inferred; an integer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
     """A variable or a numeral without a sort so far. ``default`` is a variable's (`Binder.default`),
-    ``among`` are the sorts that list a numeral."""
+    ``among`` are the sorts that list a numeral, None for a variable."""
 
     name: str
     span: Span | None
     default: str | None = None
-    among: tuple[str, ...] = ()
+    among: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """An equality or a comparison, with the types of its two sides."""
+
+    formula: Equal | Compare
+    left: _Type
+    right: _Type
+
+    @property
+    def within_a_sort(self) -> bool:
+        """It compares values of one sort only."""
+        return isinstance(self.formula, Compare) and self.formula.ordering == "succ"
+
+    @property
+    def sides(self) -> tuple[tuple[Term, _Type], tuple[Term, _Type]]:
+        return (self.formula.left, self.left), (self.formula.right, self.right)
+
+    @property
+    def members(self) -> tuple[_Type, ...]:
+        """The types of the values that are compared, without those of numerals, which fit any integer."""
+        found: tuple[_Type, ...] = ()
+        for term, kind in self.sides:
+            if isinstance(kind, _Integer):
+                found += kind.members
+            elif self.within_a_sort or not is_numeral(str(term)):
+                found += (kind,)
+        return found
+
+    @property
+    def numerals(self) -> tuple[str, ...]:
+        """The numerals that stand in it."""
+        return tuple(t for side, _ in self.sides for t in map(str, leaves(side)) if is_numeral(t))
+
+    @property
+    def of_integers(self) -> bool:
+        """It shows an integer: a numeral, a sum or a tally."""
+        return bool(self.numerals) or any(isinstance(kind, _Integer) for _, kind in self.sides)
 
 
 @dataclass(slots=True)
@@ -113,18 +171,26 @@ class _Inference:
     names: Names
     temporal: bool
     primed: bool
+    past: bool = False  # below an operator of the past
     unknown: list[_Unknown] = field(default_factory=list)
-    asked: list[_Type | tuple[_Type, Compare]] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    known: dict[int, tuple[str, Span | None]] = field(default_factory=dict)  # root -> sort, where it is from
+    asked: list[_Type | _Link] = field(default_factory=list)
+    links: list[_Link] = field(default_factory=list)
+    operands: list[tuple[Term, _Type, Span | None]] = field(default_factory=list)  # of sums, and summed
+    known: dict[int, tuple[str, Span | None]] = field(default_factory=dict)  # the sort, and where it is from
 
     def formula(self, formula: Formula, scope: Mapping[str, _Type]) -> Formula:
+        """The formula with names told apart; what it asks of sorts is noted."""
         outermost = meaning(formula) if isinstance(formula, Derived) else formula
         if isinstance(outermost, Temporal) and not self.temporal:
             raise DeclarationError(
-                "a temporal operator stands in a first-order formula; only `spec` may hold them",
+                "a temporal operator stands in a first-order formula; only `spec` may hold them"
+                if not self.past
+                else "a temporal operator stands below an operator of the past, which speaks of the run so"
+                " far; put the operator of the past inside of the temporal one",
                 formula.span,
             )
+        if isinstance(formula, Past | Did) or (isinstance(formula, Derived) and len(formula.operands) == 1):
+            return self._of_steps(formula, scope)
         match formula:
             case And(parts):
                 return self._joined(formula, conjunction(tuple(self.formula(f, scope) for f in parts)))
@@ -145,14 +211,32 @@ class _Inference:
                 self._allow_primed(f"{word}({name})", formula.span)
                 self._relation(name, formula.span)
                 return formula
-            case Exists() | Forall() | Count():
+            case Exists() | Forall() | Count() | Each():
                 return self._quantified(formula, scope)
+            case Weight(of, condition):
+                return replace(
+                    formula,
+                    of=tuple(self._operand(term, scope, formula.span)[0] for term in of),
+                    condition=self.formula(condition, scope),
+                )
             case _:
                 return map_children(lambda f: self.formula(f, scope), formula)
 
     @staticmethod
     def _joined(formula: And | Or, joined: Formula) -> Formula:
         return replace(joined, span=formula.span) if isinstance(joined, type(formula)) else joined
+
+    def _of_steps(self, formula: Past | Did | Derived, scope: Mapping[str, _Type]) -> Formula:
+        if self.primed:
+            raise DeclarationError(OF_DATABASES, formula.span)
+        if isinstance(formula, Did):
+            sorts = self.names.head(formula.tool, formula.agent, formula.span).sorts
+            return replace(formula, args=self._args(formula.args, sorts, formula.tool, formula.span, scope))
+        outside = self.temporal, self.past
+        self.temporal, self.past = False, True
+        inner = map_children(lambda f: self.formula(f, scope), formula)
+        self.temporal, self.past = outside
+        return inner
 
     def _quantified(self, formula: Quantified, scope: Mapping[str, _Type]) -> Formula:
         if isinstance(formula, Count) and formula.number < 0:
@@ -179,8 +263,7 @@ class _Inference:
 
     def _new(self, unknown: _Unknown) -> int:
         self.unknown.append(unknown)
-        self.parent.append(len(self.parent))
-        return len(self.parent) - 1
+        return len(self.unknown) - 1
 
     def _atom(self, atom: Atom, scope: Mapping[str, _Type]) -> Atom | Use | Compare:
         atom = by_position(atom, self.names)
@@ -194,31 +277,43 @@ class _Inference:
             self._allow_primed(f"{atom.relation}'", atom.span)
             self._relation(atom.relation, atom.span)
         signature = self.names.signature(atom.relation, atom.span)
-        if len(atom.args) != len(signature):
+        args = self._args(atom.args, signature, atom.relation, atom.span, scope)
+        if atom.relation in self.names.definitions:
+            return Use(atom.relation, args, span=atom.span)
+        integers = any(map(self._has_integers, signature))
+        return replace(atom, args=args, sorts=tuple(signature) if integers else ())
+
+    def _args(
+        self,
+        written: Sequence[Term],
+        signature: Sequence[str],
+        name: str,
+        span: Span | None,
+        scope: Mapping[str, _Type],
+    ) -> tuple[Term, ...]:
+        """The arguments of a relation, a definition or a tool with this signature."""
+        if len(written) != len(signature):
             takes = ", ".join(signature) or "none"
             raise DeclarationError(
-                f"{atom.relation} takes {_arguments(len(signature))} ({takes}), not {len(atom.args)}; "
-                "give it that many",
-                atom.span,
+                f"{name} takes {_arguments(len(signature))} ({takes}), not {len(written)}; give it that many",
+                span,
             )
         args: list[Term] = []
-        for position, (sort, written) in enumerate(zip(signature, atom.args, strict=True), 1):
-            if is_wildcard(written):
-                args.append(Wildcard(sort, span=written.span))
+        for position, (sort, one) in enumerate(zip(signature, written, strict=True), 1):
+            if is_wildcard(one):
+                args.append(Wildcard(sort, span=one.span))
                 continue
-            term, kind = self._term(written, scope, atom.span)
-            place = f"argument {position} of {atom.relation}"
-            self._expect(term, kind, sort, place, term.span or atom.span)
+            term, kind = self._term(one, scope, span)
+            self._expect(term, kind, sort, f"argument {position} of {name}", term.span or span)
             args.append(term)
-        if atom.relation in self.names.definitions:
-            return Use(atom.relation, tuple(args), span=atom.span)
-        return replace(atom, args=tuple(args))
+        return tuple(args)
 
     def _equal(self, formula: Equal, scope: Mapping[str, _Type]) -> Equal:
         left, left_kind = self._term(formula.left, scope, formula.span)
         right, right_kind = self._term(formula.right, scope, formula.span)
-        self._unify(left, left_kind, right, right_kind, formula.span)
-        return replace(formula, left=left, right=right)
+        equal = replace(formula, left=left, right=right)
+        self.links.append(_Link(equal, left_kind, right_kind))
+        return equal
 
     def _compare(self, formula: Compare, scope: Mapping[str, _Type]) -> Compare:
         slot = len(self.asked)
@@ -229,31 +324,59 @@ class _Inference:
                 typed.append((written, self._new(_Unknown(WILDCARD, written.span))))
             else:
                 typed.append(self._term(written, scope, formula.span))
-        (left, kind), (right, right_kind) = typed
-        if formula.known_sort is not None:  # the formula has been through here before
-            self._unify(left, kind, right, formula.known_sort, formula.span)
-        self._unify(left, kind, right, right_kind, formula.span)
+        (left, left_kind), (right, right_kind) = typed
         compared = replace(formula, left=left, right=right)
-        self.asked[slot] = kind, compared
+        self.asked[slot] = link = _Link(compared, left_kind, right_kind)
+        self.links.append(link)
+        if formula.known_sort not in (None, INTEGERS):  # the formula has been through here before
+            for kind in (left_kind, right_kind):
+                if isinstance(kind, int):
+                    self.known.setdefault(kind, (formula.sort, formula.span))
         return compared
 
-    def _unify(self, left: Term, left_kind: _Type, right: Term, right_kind: _Type, span: Span | None) -> None:
-        """The two terms are of one sort."""
-        left_sort, right_sort = self._sort(left_kind), self._sort(right_kind)
-        if left_sort and right_sort and left_sort != right_sort:
+    def _has_integers(self, sort: str) -> bool:
+        return sort == INTEGERS or self.names.schema.sort(sort).is_numeric
+
+    def _operand(self, term: Term, scope: Mapping[str, _Type], around: Span | None) -> tuple[Term, _Type]:
+        """A term that is added, subtracted or summed."""
+        resolved, kind = self._term(term, scope, around)
+        if not is_numeral(str(resolved)):
+            self.operands.append((resolved, kind, term.span or around))
+        return resolved, kind
+
+    def _sum(self, term: Sum, scope: Mapping[str, _Type], around: Span | None) -> tuple[Term, _Type]:
+        sides = [self._operand(side, scope, term.span or around) for side in (term.left, term.right)]
+        members: tuple[_Type, ...] = ()
+        for side, kind in sides:
+            if isinstance(kind, _Integer):
+                members += kind.members
+            elif not is_numeral(str(side)):
+                members += (kind,)
+        return replace(term, left=sides[0][0], right=sides[1][0]), _Integer(members)
+
+    def _tally(self, term: Tally, scope: Mapping[str, _Type]) -> Tally:
+        if any(isinstance(part, Temporal | Derived | Past) for part in subformulas(term.each)):
             raise DeclarationError(
-                f"{left} is of sort {left_sort} and {right} of sort {right_sort}: no value is of both; "
-                "compare values of one sort",
-                span,
+                "`count` and `sum` are about one state, without operators of time; count a relation that"
+                " effects keep up to date",
+                term.span,
             )
-        if isinstance(left_kind, int) and isinstance(right_kind, int):
-            self._union(left_kind, right_kind)
-        elif isinstance(left_kind, int):
-            self.known.setdefault(self._root(left_kind), (str(right_sort), span))
-        elif isinstance(right_kind, int):
-            self.known.setdefault(self._root(right_kind), (str(left_sort), span))
+        named, body = set[str](), term.each
+        while isinstance(body, Each):
+            if body.binder.name in named:
+                raise DeclarationError(
+                    f"the variable {body.binder.name} is declared twice; rename one",
+                    body.binder.span or term.span,
+                )
+            named.add(body.binder.name)
+            body = body.body
+        return replace(term, each=self.formula(term.each, scope))
 
     def _term(self, term: Term, scope: Mapping[str, _Type], around: Span | None) -> tuple[Term, _Type]:
+        if isinstance(term, Sum):
+            return self._sum(term, scope, around)
+        if isinstance(term, Tally):
+            return self._tally(term, scope), _Integer()
         name = str(term)
         if name in scope:
             return Var(name, span=term.span), scope[name]
@@ -266,17 +389,15 @@ class _Inference:
                 span,
             )
         sorts = self.names.sorts_of(name)
-        if len(sorts) > 1:
+        if len(sorts) > 1 or (not sorts and is_numeral(name)):
             return Const(name, span=term.span), self._new(_Unknown(name, span, among=sorts))
-        if not sorts and name.isdecimal():
-            raise DeclarationError(
-                f"no sort of numbers has {name}; declare one as `sort n = 0..{name}`", span
-            )
         if not sorts:
             mend = (
                 "introduce it (a quantifier; in an effect `choose` or `fresh`), or put it in a finite sort or"
                 " `init`"
             )
+            if any(name in relation.columns for relation in self.names.schema.relations):
+                mend = f"a column's name is no value: name that, as in `P({name} = x)`, `for x where P(k, x)`"
             hint = nearest(name, (*scope, *self.names.constants), mend)
             raise DeclarationError(
                 f"unknown name {name}: no binder declares it and it is no constant of the deployment; {hint}",
@@ -285,14 +406,22 @@ class _Inference:
         return Const(name, span=term.span), sorts[0]
 
     def _expect(self, term: Term, kind: _Type, sort: str, place: str, span: Span | None) -> None:
+        if isinstance(kind, _Integer):
+            if not self._has_integers(sort):
+                raise DeclarationError(
+                    f"{term} is a number, but {place} is of sort {sort}; name a value of it", span
+                )
+            return
         found = self._sort(kind)
         if found is None:
             assert isinstance(kind, int)
-            self.known[self._root(kind)] = (sort, span)
+            self.known[kind] = (sort, span)
         elif found != sort:
-            origin = self.known[self._root(kind)][1] if isinstance(kind, int) else None
+            origin = self.known[kind][1] if isinstance(kind, int) else None
             since = f" (from {origin.line}:{origin.column})" if origin else ""
             mend = "use another variable" if isinstance(term, Var) else f"use a constant of sort {sort}"
+            if isinstance(term, Var) and self._has_integers(found) and self._has_integers(sort):
+                mend = f"write `{term} + 0` for the integer"
             raise DeclarationError(
                 f"{term} is of sort {found}{since}, but {place} is of sort {sort}; {mend}", span
             )
@@ -306,68 +435,150 @@ class _Inference:
             raise DeclarationError(f"{name} is a define; here stands a relation of the schema", span)
         self.names.signature(name, span)
 
-    def _root(self, number: int) -> int:
-        while self.parent[number] != number:
-            self.parent[number] = self.parent[self.parent[number]]
-            number = self.parent[number]
-        return number
-
     def _sort(self, kind: _Type) -> str | None:
-        if isinstance(kind, str):
-            return kind
-        found = self.known.get(self._root(kind))
-        return found[0] if found else None
-
-    def _union(self, left: int, right: int) -> None:
-        """Join two classes that do not know different sorts."""
-        a, b = self._root(left), self._root(right)
-        if a != b:
-            self.parent[b] = a
-            if b in self.known:
-                self.known.setdefault(a, self.known.pop(b))
+        if isinstance(kind, _Integer):
+            return INTEGERS
+        return kind if isinstance(kind, str) else self.known.get(kind, (None,))[0]
 
     def solution(self) -> tuple[str, ...]:
-        """The sort of every binder that has none and of every comparison, in the order they were met. What
-        no use determines falls back on the list's sort; a numeral without any has none, and needs none
-        outside comparisons."""
-        offered: dict[int, set[str]] = {}
-        for number, unknown in enumerate(self.unknown):
-            if unknown.default is not None:
-                offered.setdefault(self._root(number), set()).add(unknown.default)
-        for root, choices in offered.items():
-            if root not in self.known and len(choices) == 1:
-                self.known[root] = (next(iter(choices)), None)
+        """The sort of every binder that has none and of every comparison, in the order they were met."""
+        self._settle()
         for number, unknown in enumerate(self.unknown):
             found = self._sort(number)
-            if unknown.among and found is not None and found not in unknown.among:
+            if unknown.among is not None and found is not None and found not in unknown.among:
+                if not unknown.among and not self._has_integers(found):
+                    why = (
+                        f"no sort of numbers has {unknown.name}; declare one as `sort n = 0..{unknown.name}`"
+                    )
+                else:
+                    why = f"{unknown.name} is no value of sort {found}; take one of it"
+                raise DeclarationError(why, unknown.span)
+        for term, kind, span in self.operands:
+            sort = self._sort(kind)
+            if sort is not None and not self._has_integers(sort):
                 raise DeclarationError(
-                    f"{unknown.name} is no value of sort {found}; take one of it", unknown.span
+                    f"{term} is of sort {sort}, which has no numbers; `+`, `-` and `sum` take numbers", span
                 )
-        return tuple(self._answer(asked, offered) for asked in self.asked)
+        sorts = {id(link): self._compared(link) for link in self.links}
+        return tuple(
+            sorts[id(asked)] if isinstance(asked, _Link) else self._answer(asked) for asked in self.asked
+        )
 
-    def _answer(self, asked: _Type | tuple[_Type, Compare], offered: Mapping[int, set[str]]) -> str:
-        comparison = asked[1] if isinstance(asked, tuple) else None
-        kind = asked[0] if isinstance(asked, tuple) else asked
+    # what is compared with what
+
+    def _open(self, kind: _Type) -> bool:
+        """The type is that of a variable, or a numeral within one sort, without a sort so far."""
+        return isinstance(kind, int) and kind not in self.known
+
+    def _settle(self) -> None:
+        """Give variables in no atom the sort of what they are compared with."""
+        while self._propagate() or self._by_numerals() or self._by_defaults():
+            pass
+
+    def _propagate(self) -> bool:
+        """Each variable that is compared with values of one sort only is of that sort."""
+        near: dict[int, dict[str, Span | None]] = {}
+        for link in self.links:
+            known = [sort for kind in link.members if (sort := self._sort(kind)) is not None]
+            for kind in link.members:
+                if isinstance(kind, int) and self._open(kind):
+                    near.setdefault(kind, {}).update(dict.fromkeys(known, link.formula.span))
+        found = {
+            number: next(iter(sorts.items()))
+            for number, sorts in near.items()
+            if sorts and (len(sorts) == 1 or not all(map(self._has_integers, sorts)))
+        }
+        self.known.update(found)
+        return bool(found)
+
+    def _by_numerals(self) -> bool:
+        """A variable that is compared with integers: of the one sort of integers that there is, or the one
+        that lists the numerals."""
+        every = [sort for sort in self.names.schema.sorts if sort.is_numeric]
+        for link in self.links:
+            if not link.of_integers or link.within_a_sort:
+                continue
+            listing = [sort for sort in every if all(numeral in sort.rank for numeral in link.numerals)]
+            fitting = every if len(every) == 1 else listing if link.numerals else []
+            unknown = [kind for kind in link.members if isinstance(kind, int) and self._open(kind)]
+            if len(fitting) == 1 and unknown:
+                self.known.update(dict.fromkeys(unknown, (fitting[0].name, None)))
+                return True
+        return False
+
+    def _by_defaults(self) -> bool:
+        """The sort of the list, for variables that are compared with each other if there is one such sort."""
+        for number in range(len(self.unknown)):
+            choices = self._defaults(number) if self._open(number) else {}
+            if len(choices) == 1:
+                self.known[number] = (next(iter(choices)), None)
+                return True
+        return False
+
+    def _defaults(self, number: int) -> dict[str, None]:
+        """The sorts that a later name of the list has, of the variable and of those it is compared with."""
+        alike, todo = {number}, [number]
+        while todo:
+            one = todo.pop()
+            for link in self.links:
+                if one in link.members:
+                    new = {k for k in link.members if isinstance(k, int) and self._open(k)} - alike
+                    alike |= new
+                    todo += new
+        defaults = (self.unknown[one].default for one in sorted(alike))
+        return {default: None for default in defaults if default is not None}
+
+    def _compared(self, link: _Link) -> str:
+        """The sort of what is compared; empty where an equality says of no sort."""
+        written, span = link.formula, link.formula.span
+        (left, left_sort), (right, right_sort) = (
+            (term, INTEGERS if is_numeral(str(term)) and not link.within_a_sort else self._sort(kind))
+            for term, kind in link.sides
+        )
+        if left_sort is None or right_sort is None:
+            if isinstance(written, Equal):
+                return ""
+            raise DeclarationError(
+                f"nothing says of which sort the values of `{written}` are;"
+                " compare with a variable `x: SORT`",
+                span,
+            )
+        same = left_sort == right_sort
+        if same and left_sort == INTEGERS:
+            return INTEGERS
+        if not same:
+            integers = self._has_integers(left_sort) and self._has_integers(right_sort)
+            if link.within_a_sort or not integers:
+                raise DeclarationError(self._differ((left, left_sort), (right, right_sort)), span)
+            for one, other, sort in ((left, right, right_sort), (right, left, left_sort)):
+                if is_numeral(str(one)) and sort != INTEGERS and not is_compound(other):
+                    return sort if str(one) in self.names.schema.sort(sort).rank else INTEGERS
+            return INTEGERS
+        if isinstance(written, Compare) and not self.names.schema.sort(left_sort).ordered:
+            raise DeclarationError(
+                f"sort {left_sort} has no order, so that `{written}` says nothing;"
+                f" declare it as `sort {left_sort} = {{ first < second }}`",
+                span,
+            )
+        return left_sort
+
+    def _differ(self, left: tuple[Term, str], right: tuple[Term, str]) -> str:
+        is_of = [f"{term} is {'a number' if s == INTEGERS else f'of sort {s}'}" for term, s in (left, right)]
+        return (
+            f"{is_of[0]} and {is_of[1].replace(' is of ', ' of ')}: no value is of both;"
+            " compare values of one sort"
+        )
+
+    def _answer(self, kind: _Type) -> str:
+        """The sort of a binder that has none."""
         sort = self._sort(kind)
         if sort is None:
             assert isinstance(kind, int)
-            unknown, choices = self.unknown[kind], offered.get(self._root(kind), set())
-            if comparison is not None:
-                raise DeclarationError(
-                    f"nothing says of which sort the values of `{comparison}` are;"
-                    " compare with a variable `x: SORT`",
-                    comparison.span,
-                )
+            unknown, choices = self.unknown[kind], self._defaults(kind)
             why = f"{unknown.name} may be of sort {' or '.join(sorted(choices))}" if choices else (
                 f"nothing says of which sort {unknown.name} is"
             )  # fmt: skip
             raise DeclarationError(f"{why}; write `{unknown.name}: SORT`", unknown.span)
-        if comparison is not None and not self.names.schema.sort(sort).ordered:
-            raise DeclarationError(
-                f"sort {sort} has no order, so that `{comparison}` says nothing;"
-                f" declare it as `sort {sort} = {{ first < second }}`",
-                comparison.span,
-            )
         return sort
 
 
@@ -388,10 +599,12 @@ def used_sort(formula: Expanded, name: str, schema: Schema) -> str | None:
                     for term, sort in zip(args, schema.relation(relation).sorts, strict=True):
                         if isinstance(term, Var) and term.name in equal:
                             return sort
-                case Compare(_, left, right):
+                case Compare(_, left, right) if part.known_sort != INTEGERS:
                     if any(isinstance(term, Var) and term.name in equal for term in (left, right)):
                         return part.sort
-                case Exists(binder) | Forall(binder) | Count(_, _, binder) if binder.name in equal - {name}:
+                case Exists(binder) | Forall(binder) | Count(_, _, binder) | Each(binder) if (
+                    binder.name in equal - {name}
+                ):
                     return binder.sort
                 case Equal(Var(one), Var(other)) if {one, other} & equal:
                     equal |= {one, other}
@@ -419,7 +632,7 @@ def variables_by_sort(formula: Expanded) -> Mapping[str, int]:
         match f:
             case Exists(binder) if binder.wild:
                 wild[binder.sort] += copies
-            case Exists(binder) | Forall(binder) | Count(_, _, binder):
+            case Exists(binder) | Forall(binder) | Count(_, _, binder) | Each(binder):
                 named.setdefault(binder.sort, set()).add(binder.name)
             case Use():
                 raise unexpanded(f)

@@ -10,7 +10,7 @@ no constant may come to stand under a binder of its own name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import count
@@ -27,12 +27,15 @@ from stead_sym.logic.syntax import (
     Count,
     Definition,
     Derived,
+    Each,
     Exists,
     Expanded,
     Forall,
     Formula,
     Quantified,
     Resolved,
+    Sum,
+    Tally,
     Term,
     Use,
     Var,
@@ -53,6 +56,13 @@ def substitute(formula: Formula, images: Mapping[str, Term]) -> Formula:
     if isinstance(formula, Quantified):
         return _under_binder(formula, images)
     return map_children(lambda f: substitute(f, images), map_terms(lambda t: _term(t, images), formula))
+
+
+def substitute_terms(listed: Sequence[Term], images: Mapping[str, Term]) -> tuple[Term, ...]:
+    """The terms with every free occurrence of the variables replaced, all at once."""
+    replaced = substitute(Atom("", tuple(listed)), images)
+    assert isinstance(replaced, Atom)
+    return replaced.args
 
 
 def expand(formula: Resolved, definitions: Mapping[str, Definition]) -> Expanded:
@@ -97,7 +107,7 @@ class _Expansion:
                 return substitute(body, {p.name: t for p, t in zip(definition.params, args, strict=True)})
             case Derived():
                 return self.expanded(meaning(formula), path, depth)
-            case Exists() | Forall() | Count():
+            case Exists() | Forall() | Count() | Each():
                 body = self.expanded(formula.body, path, depth + 1)
                 return _rebound(formula, body, constants(body))
             case _:
@@ -143,7 +153,7 @@ def without_wildcards(
 def _under_binder(formula: Quantified, images: Mapping[str, Term]) -> Formula:
     free = free_variables(formula)
     inside = {x: t for x, t in images.items() if x in free}
-    renamed = _rebound(formula, formula.body, {str(t) for t in inside.values()})
+    renamed = _rebound(formula, formula.body, frozenset().union(*map(_names_in, inside.values())))
     return replace(renamed, body=substitute(renamed.body, inside)) if inside else formula
 
 
@@ -174,6 +184,13 @@ def _term(term: Term, images: Mapping[str, Term]) -> Term:
         # the place stays that of the occurrence, so that messages point at what was written
         return replace(images[term.name], span=term.span)
     return term
+
+
+def _names_in(term: Term) -> frozenset[str]:
+    """The names in a term."""
+    if isinstance(term, Sum):
+        return _names_in(term.left) | _names_in(term.right)
+    return _all_names(term.each) if isinstance(term, Tally) else frozenset({str(term)})
 
 
 def _all_names(formula: Formula) -> frozenset[str]:

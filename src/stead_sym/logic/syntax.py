@@ -13,7 +13,8 @@ A formula goes through three phases, and each step leaves fewer constructors:
   a `Name`, a binder may lack its sort, and an `Atom` may stand for the use of a definition;
 - *resolved* by `logic.sorts.resolve`: terms are `Var`, `Const` or `Wildcard`, binders and comparisons have
   their sorts, and the use of a definition is a `Use`. This is what prints back as it was written;
-- *expanded* by `logic.substitution.expand`: no `Use` is left, no `Derived` and no `Wildcard`. Truth, runs,
+- *expanded* by `logic.substitution.expand`: no `Use` is left, no `Derived`, and no `Wildcard` but in `Did`.
+Truth, runs,
   diagrams and the counting of variables are defined for expanded formulas, and raise `TypeError` where they
   meet anything earlier.
 
@@ -29,7 +30,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, get_args
 
-from stead_sym.errors import Located
+from stead_sym.errors import DeclarationError, Located
 from stead_sym.support.html import Displayed
 
 MAX_DEPTH = 200
@@ -82,10 +83,42 @@ class Wildcard(Located):
         return WILDCARD
 
 
+INTEGERS = "ℤ"
+"""The sort, which no file names, of integers that need not be values of one sort."""
+
 WILDCARD = "_"
 """How a wildcard is written; in a raw formula it is the `Name` of this text."""
 
-Term: TypeAlias = Var | Const | Name | Wildcard
+Sign: TypeAlias = Literal["+", "-"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Located):
+    """The integer `t + u` or `t - u`."""
+
+    left: Term
+    sign: Sign
+    right: Term
+
+    def __str__(self) -> str:
+        right = f"({self.right})" if isinstance(self.right, Sum) else str(self.right)
+        return f"{self.left} {self.sign} {right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally(Located):
+    """The integer `count x: s, … . f` or `sum t for x: s, … . f`: over the values of x that satisfy f, how
+    many there are, or the sum of t. ``each`` is the body under an `Each` for every variable."""
+
+    each: Formula
+
+    def __str__(self) -> str:
+        from stead_sym.logic.printer import print_tally  # the printer imports this module
+
+        return f"({print_tally(self)})"
+
+
+Term: TypeAlias = Var | Const | Name | Wildcard | Sum | Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +189,7 @@ class Truth(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Equal(_Composable):
-    """`t = u`: the two terms are the same identifier, active or not."""
+    """`t = u`: the two terms are the same identifier, active or not, or the same integer."""
 
     left: Term
     right: Term
@@ -167,7 +200,8 @@ class Compare(_Composable):
     """`t < u` and the like between two terms of one ordered sort, or `succ(t, u)`: u is the next after t.
 
     It compares the places of the values in the sort's list, active or not. ``known_sort`` is None in a raw
-    formula, where `succ(t, u)` is an `Atom`.
+    formula, where `succ(t, u)` is an `Atom`; it is `INTEGERS` where integers are compared that are not both
+    values of one sort.
     """
 
     ordering: Ordering
@@ -188,13 +222,15 @@ class Atom(_Composable):
     """`P(t1, …, tq)`, or, with ``primed``, `P'(…)` read in the successor state (only in `ensure`).
 
     In a raw formula the name may also be that of a definition, and the arguments may be those of named
-    ``columns``, `P(c = t, …)`, which `logic.columns` puts in their places.
+    ``columns``, `P(c = t, …)`, which `logic.columns` puts in their places. A resolved atom with a `Sum` or a
+    `Tally` has the ``sorts`` of the columns; it is false where the integer is none of its column's.
     """
 
     relation: str
     args: tuple[Term, ...] = ()
     primed: bool = False
     columns: tuple[str, ...] = ()
+    sorts: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +299,22 @@ class Count(_Composable):
 
 
 @dataclass(frozen=True, slots=True)
+class Each(_Composable):
+    """A variable of a `Tally`, and what is counted or summed for each of its values: only within one."""
+
+    binder: Binder
+    body: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Weight(_Composable):
+    """What a `Tally` adds where ``condition`` holds: the integer ``of``, or 1 where it is empty."""
+
+    of: tuple[Term, ...]
+    condition: Formula
+
+
+@dataclass(frozen=True, slots=True)
 class Next(_Composable):
     """`AX f`, `EX f`."""
 
@@ -297,6 +349,33 @@ class Until(_Composable):
 
 
 @dataclass(frozen=True, slots=True)
+class Since(_Composable):
+    """`f since g`: g held at some time in the stretch that counts, and f ever since
+    (`deployment.history`)."""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Previously(_Composable):
+    """`previously f`: f held in the state before."""
+
+    body: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Did(_Composable):
+    """`did w(t1, …, tq) by a`: the step into the state was the call w(t1, …, tq), made by the agent a, or by
+    any agent where ``agent`` is None. A `_` among the arguments matches every value, active or not, and
+    stays in an expanded formula."""
+
+    tool: str
+    args: tuple[Term, ...] = ()
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Same(_Composable):
     """`same(P)`, only in `ensure`: P'(x) <-> P(x) for all x."""
 
@@ -321,13 +400,15 @@ class Derived(_Composable):
 
 Formula: TypeAlias = (
     Truth | Equal | Compare | Atom | Use | Not | And | Or | Implies | Iff | Exists | Forall | Count
-    | Next | Future | Globally | Until | Same | Empty | Derived
+    | Each | Weight
+    | Next | Future | Globally | Until | Since | Previously | Did | Same | Empty | Derived
 )  # fmt: skip
 Raw: TypeAlias = Formula
 Resolved: TypeAlias = Formula
 Expanded: TypeAlias = Formula
-Quantified: TypeAlias = Exists | Forall | Count
+Quantified: TypeAlias = Exists | Forall | Count | Each
 Temporal: TypeAlias = Next | Future | Globally | Until
+Past: TypeAlias = Since | Previously
 F = TypeVar("F", bound=Formula)
 
 
@@ -384,15 +465,55 @@ def _of(fields_: Mapping[type, tuple[str, ...]], formula: Formula) -> tuple[Any,
     return found
 
 
+def _tallies(term: Term) -> Iterator[Formula]:
+    """The formulas of the tallies of a term."""
+    if isinstance(term, Sum):
+        yield from _tallies(term.left)
+        yield from _tallies(term.right)
+    elif isinstance(term, Tally):
+        yield term.each
+
+
+def _map_term(
+    transform: Callable[[Term], Term] | None, of_formula: Callable[[Any], Any] | None, term: Term
+) -> Term:
+    """The term with its variables, constants and names transformed, or the formulas of its tallies."""
+    if isinstance(term, Sum):
+        left, right = (_map_term(transform, of_formula, part) for part in (term.left, term.right))
+        return replace(term, left=left, right=right)
+    if isinstance(term, Tally):
+        return term if of_formula is None else replace(term, each=of_formula(term.each))
+    return term if transform is None else transform(term)
+
+
+def leaves(term: Term) -> tuple[Term, ...]:
+    """The variables, constants and names that a term holds outside of tallies."""
+    if isinstance(term, Sum):
+        return (*leaves(term.left), *leaves(term.right))
+    return () if isinstance(term, Tally) else (term,)
+
+
+def is_compound(term: Term) -> bool:
+    """The term is a sum or a tally: an integer that is no name of a value."""
+    return isinstance(term, Sum | Tally)
+
+
 def children(formula: Formula) -> tuple[Formula, ...]:
-    """The immediate subformulas, in the order written."""
-    return _of(_CHILDREN, formula)
+    """The immediate subformulas, in the order written; those of the tallies among the terms come first."""
+    own = _of(_OWN_TERMS, formula)
+    found: tuple[Formula, ...] = _of(_CHILDREN, formula)
+    if any(map(is_compound, own)):
+        return (*(each for term in own for each in _tallies(term)), *found)
+    return found
 
 
 def map_children(
     transform: Callable[[Any], Any], formula: F, fields_: Mapping[type, tuple[str, ...]] = _CHILDREN
 ) -> F:
-    """The same constructor over the transformed immediate subformulas."""
+    """The same constructor over the transformed immediate subformulas, or over other transformed fields."""
+    if fields_ is _CHILDREN and any(map(is_compound, _of(_OWN_TERMS, formula))):
+        formula = map_children(lambda term: _map_term(None, transform, term), formula, _OWN_TERMS)
+    # no function of ours in between: a formula may be nested as deep as Python allows calls
     changed: dict[str, Any] = {}
     for name in fields_[type(formula)]:
         value = getattr(formula, name)
@@ -400,14 +521,22 @@ def map_children(
     return replace(formula, **changed) if changed else formula
 
 
-def terms(formula: Formula) -> tuple[Term, ...]:
-    """The terms that the formula itself holds, without those of its subformulas."""
+def arguments(formula: Formula) -> tuple[Term, ...]:
+    """The terms that the formula itself holds, as they are written."""
     return _of(_OWN_TERMS, formula)
 
 
+def terms(formula: Formula) -> tuple[Term, ...]:
+    """The variables, constants and names that the formula itself holds, without those of its
+    subformulas."""
+    own = _of(_OWN_TERMS, formula)
+    return tuple(leaf for term in own for leaf in leaves(term)) if any(map(is_compound, own)) else own
+
+
 def map_terms(transform: Callable[[Term], Term], formula: F) -> F:
-    """The same constructor over the transformed terms that the formula itself holds."""
-    return map_children(transform, formula, _OWN_TERMS)
+    """The same constructor over the transformed variables, constants and names that the formula itself
+    holds."""
+    return map_children(lambda term: _map_term(transform, None, term), formula, _OWN_TERMS)
 
 
 def signs(formula: Formula) -> tuple[int, ...]:
@@ -418,8 +547,8 @@ def signs(formula: Formula) -> tuple[int, ...]:
             return (-1,)
         case Implies():
             return (-1, 1)
-        case Iff():
-            return (0, 0)
+        case Iff() | Equal() | Compare() | Atom() | Each() | Weight():
+            return (0,) * len(children(formula))
         case Count(comparison):
             return ({"atleast": 1, "atmost": -1, "exactly": 0}[comparison],)
         case _:
@@ -433,10 +562,25 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
         yield from subformulas(child)
 
 
+def relations_in(formula: Formula) -> tuple[str, ...]:
+    """The relations that the formula reads, each once, in the order in which they stand there."""
+    return tuple(dict.fromkeys(part.relation for part in subformulas(formula) if isinstance(part, Atom)))
+
+
 @lru_cache(maxsize=1 << 16)
 def is_temporal(formula: Formula) -> bool:
     """Whether a temporal operator occurs anywhere in the formula."""
     return isinstance(formula, Temporal) or any(map(is_temporal, children(formula)))
+
+
+@lru_cache(maxsize=1 << 16)
+def tells_of_steps(formula: Formula) -> bool:
+    """Whether the formula speaks of the past, or of the step into the state: `once`, `did` and the like."""
+    return (
+        isinstance(formula, Past | Did)
+        or (isinstance(formula, Derived) and len(formula.operands) == 1)
+        or any(map(tells_of_steps, children(formula)))
+    )
 
 
 @lru_cache(maxsize=1 << 16)
@@ -478,6 +622,14 @@ def unresolved(name: Name) -> TypeError:
 def unquantified(wildcard: Wildcard) -> TypeError:
     """What to raise for a wildcard that is not expanded to a quantifier yet."""
     return TypeError(f"a `{wildcard}` of sort {wildcard.sort} is not quantified; {RESOLVE_FIRST}")
+
+
+def unfollowed(formula: Since | Previously | Did) -> DeclarationError:
+    """What to raise for what a database alone does not say (`deployment.following`)."""
+    return DeclarationError(
+        f"`{formula}` is about steps, of which a database alone does not tell; ask it of `verify`",
+        formula.span,
+    )
 
 
 def unexpanded(formula: Use | Derived) -> TypeError:

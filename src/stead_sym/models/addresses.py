@@ -1,4 +1,4 @@
-"""Addresses of servers, and what may be said of them.
+"""Addresses of servers, and how they are written in messages without their secrets.
 
 The decision: what a URL has besides scheme, host, port and path is taken for a secret: it goes into requests
 and never into a name, an error, a report or a store.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Protocol, Self, TypeAlias, runtime_checkable
 
 from stead_sym.agents.records.said import Unforced
@@ -62,9 +61,7 @@ class InBatches:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         close = getattr(self._running, "close", None)
         if close is not None:
             close()

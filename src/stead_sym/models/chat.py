@@ -236,7 +236,7 @@ class Chat:
         return Again(failure, None if pause is None else min(pause, _MAX_PAUSE_SECONDS))
 
     def _note(self, message: Mapping[str, Any], refused: Sequence[str]) -> str:
-        """What was said before the call."""
+        """The text that the model wrote beside its call, and why earlier answers were refused."""
         parts = [f"refused before: {why}" for why in refused]
         parts += [
             said

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from stead_sym.agents.in_flight import in_thread
@@ -99,9 +98,7 @@ class Talk:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._end()
 
     def _end(self) -> None:

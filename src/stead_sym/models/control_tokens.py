@@ -101,7 +101,7 @@ class ControlTokens:
         return tuple(apart)
 
     def text(self, text: str) -> Tokens:
-        """The tokens of a text, none of them special."""
+        """The tokens of a text; what spells a special token in it is text like any other."""
         tokens = self._vocabulary.encoded(text).tokens
         return (
             tokens

@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from stead_sym.errors import ModelError
@@ -77,7 +76,7 @@ class _Job(Generic[Tag]):
 
 @dataclass
 class Count:
-    """Messages that were sent, those of them that were sent again, and those that are not answered yet."""
+    """How many messages were sent, how many were sent again, and how many have no answer yet."""
 
     sent: int = 0
     again: int = 0
@@ -117,10 +116,8 @@ class Fleet(Generic[Tag]):
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._talk.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._talk.__exit__(*error)
 
     @property
     def limit(self) -> int:

@@ -21,23 +21,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from stead_sym.agents.prompts.prompt import Message
-from stead_sym.agents.records.digest import digest, digest_file
+from stead_sym.agents.records.digest import digest_file
 from stead_sym.agents.records.possible import Tokens
 from stead_sym.agents.records.said import Unforced
 from stead_sym.errors import InputError, ModelError
 from stead_sym.models.backend import Request, Written, common_length, unforced
 from stead_sym.models.catalogue import Say
-from stead_sym.models.chat_template import ChatTemplate
-from stead_sym.models.control_tokens import ControlTokens
 from stead_sym.models.convert import float32_gguf, llama_library
-from stead_sym.models.encoding import Encoded
 from stead_sym.models.engine_options import EngineOptions
+from stead_sym.models.llama_tokenizer import LlamaTokenizer
 
 BLOCK = 32
 """Tokens that are run together."""
 _FIRST_WINDOW = 2048
-_CONTROL, _ADDED = 8, 16  # LLAMA_TOKEN_ATTR_CONTROL, LLAMA_TOKEN_ATTR_USER_DEFINED
 _FLOAT32, _OFF = 0, 0  # GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED
 _OWN = frozenset({"n_ctx", "n_batch", "n_ubatch", "n_seq_max", "embeddings", "vocab_only", "no_alloc"})
 """Parameters of llama.cpp that the backend itself sets."""
@@ -45,60 +41,6 @@ _IRRELEVANT = frozenset(
     {"dtype", "n_threads", "n_threads_batch", "use_mmap", "use_mlock", "use_direct_io", "no_perf"}
 )
 """Options that do not determine the answer, or are in the identity under a name of their own."""
-
-
-class LlamaVocabulary:
-    """That of a GGUF file, as `control_tokens.Vocabulary`."""
-
-    def __init__(self, vocabulary: Any) -> None:
-        self._vocabulary = vocabulary
-        kinds = {number: int(vocabulary.get_attr(number)) for number in range(vocabulary.n_vocab)}
-        known = {number for number, kind in kinds.items() if kind & (_CONTROL | _ADDED)}
-        self.control = frozenset(number for number in known if vocabulary.get_text(number).strip())
-        self.special = frozenset(number for number in self.control if kinds[number] & _CONTROL)
-
-    def encoded(self, text: str) -> Encoded:
-        """See `control_tokens.Vocabulary`."""
-        return Encoded.of(self._vocabulary.tokenize(text, False, True), self.control)
-
-    def plain(self, text: str) -> Tokens:
-        """See `control_tokens.Vocabulary`. Tokens that are no special ones are still found in a text."""
-        return tuple(self._vocabulary.tokenize(text, False, False))
-
-
-class LlamaTokenizer:
-    """Tokenizer and chat template of a GGUF file.
-
-    Raises `ModelError` where it has no template or no end token.
-    """
-
-    def __init__(self, model: Any, name: str) -> None:
-        self._vocabulary = vocabulary = model.get_vocab()
-        template = model.get_default_chat_template()
-        if not template:
-            raise ModelError(f"{name} has no chat template; use a file of a model that was trained to chat")
-        self.end: int = vocabulary.token_eos()
-        if self.end < 0:
-            raise ModelError(f"{name} has no end token; use another file of this model")
-        tokens = {"bos_token": vocabulary.token_bos(), "eos_token": self.end}
-        special = {key: vocabulary.get_text(token) if token >= 0 else "" for key, token in tokens.items()}
-        self._template = ChatTemplate(template, special, name)
-        self._control = ControlTokens(LlamaVocabulary(vocabulary), name)
-        self.identity: Mapping[str, str] = {"template": digest(template)}
-
-    def prompt(self, messages: Sequence[Message]) -> Tokens:
-        """The tokens of a chat up to where the model's answer begins. What a message spells is text, never a
-        control token."""
-        return self._control.prompt(messages, self._template.text)
-
-    def text(self, text: str) -> Tokens:
-        """The tokens of a text, none added, none special."""
-        return self._control.text(text)
-
-    def spelled(self, token: int) -> str:
-        """The text of a token."""
-        text: str = self._vocabulary.token_to_piece(token, 0, True)
-        return text
 
 
 class LlamaCpp:

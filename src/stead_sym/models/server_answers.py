@@ -1,4 +1,4 @@
-"""What servers say besides their answers: when to come back, and what is wrong.
+"""Errors of servers: when to ask again, and the server's own words on what is wrong.
 
 One decision: whatever a server sends is taken for data from outside, of any type and of any shape.
 """

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from stead_sym.errors import DeclarationError
-from stead_sym.relational.schema import Relation, Schema, Value
+from stead_sym.relational.schema import Reference, Relation, Schema, Value, in_words
 from stead_sym.support.html import Displayed, paragraph, table
 
 
@@ -20,6 +20,11 @@ class Fact(NamedTuple):
     args: tuple[Value, ...]
 
     def __str__(self) -> str:
+        return in_words(self.relation, self.args)
+
+    @property
+    def key(self) -> str:
+        """A text that no other fact has: `once P(x)` of a and the sentence `once P(a)` are written alike."""
         return f"{self.relation}({', '.join(self.args)})"
 
     def rename(self, renaming: Mapping[Value, Value]) -> Fact:
@@ -32,7 +37,8 @@ class Instance(Displayed):
     """A D-instance: a finite set of well-sorted facts over ``schema``.
 
     Two instances are equal when their facts are. Membership, iteration (sorted) and length are
-    those of the set of facts.
+    those of the set of facts. Facts of the schema's ``history`` are not of the ``database``: they are not
+    printed.
     """
 
     schema: Schema = field(compare=False, repr=False)
@@ -63,7 +69,7 @@ class Instance(Displayed):
         return len(self.facts)
 
     def __str__(self) -> str:
-        return "{ " + ", ".join(map(str, self)) + " }" if self.facts else "{ }"
+        return "{ " + ", ".join(map(str, self.database)) + " }" if self.database.facts else "{ }"
 
     def _repr_html_(self) -> str:
         """One table per relation that holds a fact, its columns headed by their sorts."""
@@ -73,12 +79,26 @@ class Instance(Displayed):
 
     @cached_property
     def active_domain(self) -> Mapping[str, frozenset[Value]]:
-        """ad(D), per sort: the values that occur in some fact. Every sort of the schema has a key."""
+        """ad(D), per sort: the values that occur in some fact of the database. Every sort of the schema has a
+        key."""
         active: dict[str, set[Value]] = {sort.name: set() for sort in self.schema.sorts}
-        for fact in self.facts:
+        for fact in self.database.facts:
             for sort, value in zip(self.schema.relation(fact.relation).sorts, fact.args, strict=True):
                 active[sort].add(value)
         return {sort: frozenset(values) for sort, values in active.items()}
+
+    @cached_property
+    def database(self) -> Instance:
+        """The instance without what it tells of the past: itself where nothing is kept of that."""
+        told = self.schema.telling
+        kept = frozenset(fact for fact in self.facts if fact.relation not in told) if told else self.facts
+        return self if len(kept) == len(self.facts) else Instance(self.schema, kept)
+
+    @property
+    def evident(self) -> frozenset[Fact]:
+        """The facts that a run shows: those of the database, and what it tells of the past but for the last
+        step and the one before, which the run itself shows."""
+        return frozenset(f for f in self.facts if not f.relation.startswith(("did ", "previously ")))
 
     @cached_property
     def by_relation(self) -> Mapping[str, frozenset[tuple[Value, ...]]]:
@@ -135,6 +155,15 @@ def relation_of(fact: Fact, schema: Schema) -> Relation:
     return relation
 
 
+def out_of_range(schema: Schema, facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
+    """The facts with an integer in a column whose sort does not have it, each with the column, from 0. No
+    instance of the schema has one: it stands for what an effect would have written."""
+    for fact in facts:
+        for column, sort in enumerate(map(schema.sort, schema.relation(fact.relation).sorts)):
+            if sort.is_numeric and fact.args[column] not in sort.rank:
+                yield fact, column
+
+
 def broken_keys(schema: Schema, facts: Iterable[Fact]) -> Iterator[tuple[Fact, Fact]]:
     """Pairs of different facts with the same key, of relations that declare one."""
     first_with_key: dict[tuple[str, tuple[Value, ...]], Fact] = {}
@@ -144,3 +173,15 @@ def broken_keys(schema: Schema, facts: Iterable[Fact]) -> Iterator[tuple[Fact, F
             first = first_with_key.setdefault((fact.relation, relation.key(fact.args)), fact)
             if first != fact:
                 yield first, fact
+
+
+def broken_references(schema: Schema, facts: Iterable[Fact]) -> Iterator[tuple[Fact, Reference]]:
+    """Facts with a value that a reference claims to be in another relation, where it is not."""
+    if not schema.references:
+        return
+    held = frozenset(facts)
+    for reference in schema.references:
+        there = {fact.args[reference.into] for fact in held if fact.relation == reference.target}
+        for fact in held:
+            if fact.relation == reference.relation and fact.args[reference.column] not in there:
+                yield fact, reference

@@ -39,7 +39,7 @@ class Parts:
         self._placement: Placement | None = None
 
     def change(self, come: Iterable[Fact] = (), go: Iterable[Fact] = ()) -> None:
-        """Add the facts that come, which are not there, and take away those that go, which are.
+        """Add facts that are not there yet, and take away facts that are there.
 
         Raises `DeclarationError` for an unknown relation and `ValueError` for a wrong number of arguments.
         """

@@ -10,8 +10,9 @@ touches them, and formulas never compare values of two sorts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -62,10 +63,8 @@ class Sort(Located):
     @classmethod
     def numbers(cls, name: str, first: int, last: int, span: Span | None = None) -> Sort:
         """`sort n = first..last`: an ordered sort of numerals. `DeclarationError` where there is none."""
-        if not 0 <= first <= last:
-            raise DeclarationError(
-                f"sort {name} = {first}..{last} has no values; count up, from 0 or more", span
-            )
+        if first > last:
+            raise DeclarationError(f"sort {name} = {first}..{last} has no values; count up", span)
         if last - first >= MOST_NUMBERS:
             raise DeclarationError(
                 f"sort {name} has {last - first + 1:,} values; write bands such as"
@@ -74,10 +73,10 @@ class Sort(Located):
             )
         return cls(name, tuple(map(str, range(first, last + 1))), rigid=True, ordered=True, span=span)
 
-    @property
+    @cached_property
     def is_numeric(self) -> bool:
-        """The values are the numerals of a range."""
-        if not self.ordered or self.values is None or not all(map(str.isdecimal, self.values)):
+        """The values are the numerals of a range: a sort of integers."""
+        if not self.ordered or self.values is None or not all(map(is_numeral, self.values)):
             return False
         first = int(self.values[0])
         return self.values == tuple(map(str, range(first, first + len(self.values))))
@@ -103,22 +102,34 @@ class Relation(Located):
 
     ``keys`` are the columns (from 0, ascending) that determine the others: no reachable state may hold two
     tuples that agree on them. Empty where none are declared. ``columns`` are their names, empty for a column
-    without one; none at all where no column has one.
+    without one; none at all where no column has one. ``refers`` has columns whose values are in the key of
+    another relation, each with its name; ``total`` names a relation of which every value of the key is in
+    this one too. A relation that ``tells_history`` is no table of the database: it keeps what was done or
+    true before (`deployment.history`), and its facts make no value active (`Schema.references`).
     """
 
     name: str
     sorts: tuple[str, ...]
     keys: tuple[int, ...] = ()
     columns: tuple[str, ...] = ()
+    refers: tuple[tuple[int, str], ...] = ()
+    total: str | None = None
+    tells_history: bool = False
 
     @classmethod
     def of_columns(
-        cls, name: str, columns: Sequence[Sequence[str]], keys: tuple[int, ...], span: Span | None = None
+        cls,
+        name: str,
+        columns: Sequence[Sequence[str]],
+        keys: tuple[int, ...],
+        refers: tuple[tuple[int, str], ...] = (),
+        total: str | None = None,
+        span: Span | None = None,
     ) -> Relation:
         """The relation whose columns are given as a sort, or as a name and a sort."""
         names = tuple(column[0] if len(column) > 1 else "" for column in columns)
         sorts = tuple(column[-1] for column in columns)
-        return cls(name, sorts, keys, names if any(names) else (), span=span)
+        return cls(name, sorts, keys, names if any(names) else (), refers, total, span=span)
 
     @property
     def arity(self) -> int:
@@ -130,11 +141,47 @@ class Relation(Located):
 
     def __str__(self) -> str:
         names = self.columns or ("",) * self.arity
+        to = {column: f" references {target}" for column, target in self.refers}
         columns = (
-            f"{name}{': ' * bool(name)}{sort}{' key' * (k in self.keys)}"
+            f"{name}{': ' * bool(name)}{sort}{' key' * (k in self.keys)}{to.get(k, '')}"
             for k, (name, sort) in enumerate(zip(names, self.sorts, strict=True))
         )
-        return f"relation {self.name}({', '.join(columns)})"
+        total = "" if self.total is None else f" total {self.total}"
+        return f"relation {self.name}({', '.join(columns)}){total}"
+
+    def column(self, place: int) -> str:
+        """The name of a column, or its number, from 1."""
+        return (self.columns[place] if self.columns else "") or str(place + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference(Located):
+    """Every value in a ``column`` of a ``relation`` is in a column ``into`` of the relation ``target`` too:
+    what `references` and `total` claim. ``name`` is that of the claim."""
+
+    name: str
+    relation: str
+    column: int
+    target: str
+    into: int
+
+
+def tells_history(relation: str) -> bool:
+    """Whether a relation of this name keeps what was done or true before: it is a formula, no name of a
+    file."""
+    return " " in relation
+
+
+def in_words(relation: str, args: Sequence[object]) -> str:
+    """A fact or atom as it is written: `P(a, b)`, or the formula of a relation that `tells_history` with the
+    arguments in the places ‹1›, ‹2›, … of its name."""
+    if not tells_history(relation):
+        return f"{relation}({', '.join(map(str, args))})"
+    # at once: an argument may itself be a place of another name
+    return _PLACE.sub(lambda place: str(args[int(place[1]) - 1]), relation).rstrip("\N{PRIME}")
+
+
+_PLACE = re.compile(r"‹(\d+)›")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +204,14 @@ class Schema:
     """A sorted relational schema. Raises `DeclarationError` for a name that is missing or doubled.
 
     ``texts`` are the constants that stand for a text, of finite sorts, which list them too, and of others.
+    ``history`` are the relations beside the database that tell of its past; they are found by their names,
+    and are none of the ``relations``.
     """
 
     sorts: tuple[Sort, ...]
     relations: tuple[Relation, ...]
     texts: tuple[TextValue, ...] = ()
+    history: tuple[Relation, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         _refuse_doubles("sort", self.sorts)
@@ -178,7 +228,7 @@ class Schema:
         owner: dict[Value, Sort] = {}
         for sort in self.sorts:
             for value in sort.values or ():
-                if value in owner and not value.isdecimal():
+                if value in owner and not is_numeral(value):
                     raise DeclarationError(
                         f"the constant {value} is in two sorts, {owner[value].name} and "
                         f"{sort.name}; rename one",
@@ -186,6 +236,7 @@ class Schema:
                     )
                 owner[value] = sort
         self._check_texts(owner)
+        assert self.references is not None, "which refuses what does not fit"
 
     def _check_texts(self, owner: Mapping[Value, Sort]) -> None:
         texts: set[Value] = set()
@@ -212,7 +263,7 @@ class Schema:
 
     @cached_property
     def _relations(self) -> Mapping[str, Relation]:
-        return {relation.name: relation for relation in self.relations}
+        return {relation.name: relation for relation in (*self.relations, *self.history)}
 
     def sort(self, name: str, span: Span | None = None) -> Sort:
         """The sort of that name; `DeclarationError` (at ``span``) if there is none."""
@@ -232,6 +283,59 @@ class Schema:
 
     def has_relation(self, name: str) -> bool:
         return name in self._relations
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """The names of the relations that tell of the past."""
+        return frozenset(name for name, relation in self._relations.items() if relation.tells_history)
+
+    def revealing(self, names: Collection[str]) -> Schema:
+        """The schema of what an agent is shown that is told of the past by the relations of these names."""
+        told = tuple(relation for relation in self.history if relation.name in names)
+        return replace(self, relations=(*self.relations, *told), history=()) if told else self
+
+    @cached_property
+    def references(self) -> tuple[Reference, ...]:
+        """What the columns with `references` and the relations with `total` claim."""
+        return tuple(reference for relation in self.relations for reference in self._references(relation))
+
+    def _references(self, relation: Relation) -> Iterator[Reference]:
+        for column, name in relation.refers:
+            claim = f"{relation.name}.{relation.column(column)} references {name}"
+            target = self._referenced(name, claim, relation.span)
+            [into] = target.keys
+            if relation.sorts[column] != target.sorts[into]:
+                raise DeclarationError(
+                    f"{claim}, but the column is of sort {relation.sorts[column]} and the key of {name} of"
+                    f" sort {target.sorts[into]}; reference a relation whose key has the sort of the column",
+                    relation.span,
+                )
+            yield Reference(claim, relation.name, column, name, into, span=relation.span)
+        if relation.total is not None:
+            claim = f"{relation.name} total {relation.total}"
+            target = self._referenced(relation.total, claim, relation.span)
+            [key] = target.keys
+            columns = [k for k in relation.keys if relation.sorts[k] == target.sorts[key]]
+            if len(columns) != 1:
+                raise DeclarationError(
+                    f"{claim}, but {relation.name} has {len(columns)} key columns of the sort"
+                    f" {target.sorts[key]}; mark one column of it as `key`",
+                    relation.span,
+                )
+            yield Reference(claim, target.name, key, relation.name, columns[0], span=relation.span)
+
+    def _referenced(self, name: str, claim: str, span: Span | None) -> Relation:
+        """The relation that is referred to, which has a key of one column."""
+        if not self.has_relation(name):
+            raise DeclarationError(f"{claim}, but there is no relation {name}; declare it", span)
+        target = self.relation(name)
+        if len(target.keys) != 1:
+            raise DeclarationError(
+                f"{claim}, but {len(target.keys)} columns of {name} are its key; a reference is to a key of"
+                f" one column: mark one of {name} as `key`",
+                span,
+            )
+        return target
 
     @cached_property
     def rigid(self) -> frozenset[Value]:
@@ -257,6 +361,12 @@ class Schema:
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*self.sorts, *self.relations, *self.texts)))
+
+
+def is_numeral(text: str) -> bool:
+    """The text is an integer in digits, perhaps with a `-` before it."""
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdecimal()
 
 
 def escaped(text: str) -> str:

@@ -6,8 +6,7 @@ from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.blame import Blame, Decision, Mend
 from stead_sym.evidence.document import Json
-from stead_sym.report.terminal import indented
-from stead_sym.support.wrapping import Table, Text
+from stead_sym.support.wrapping import Text, indented, labelled
 from stead_sym.verification.result import Verification
 
 
@@ -41,9 +40,7 @@ def _summary(blame: Blame) -> Text:
 
 
 def _mend(mend: Mend, number: int, of: int) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
+    table = labelled()
     if of > 1:
         table.add_row(f"{number} of {of}", "")
     for change in mend.changes:

@@ -9,29 +9,58 @@ from msgspec import convert
 from rich.console import Console
 
 from stead_sym.analyses.bounds import Bounds, SortBound
-from stead_sym.evidence.document import Json
+from stead_sym.evidence.document import Count, Document, Json
 from stead_sym.report.data import steps, texts
-from stead_sym.report.document import BoundData, BoundsReport, OutgrownData
-from stead_sym.report.terminal import indented, print_trace
-from stead_sym.support.wrapping import Table, Text
+from stead_sym.report.document import TraceStepData
+from stead_sym.report.verdicts import print_trace
+from stead_sym.support.printable import plural
+from stead_sym.support.wrapping import Text, headed, indented
+
+
+class BoundData(Document):
+    """A bound: as the file has it (null: it has no line, or says `any`), the least one, established (null:
+    not found), and so many as were `seen` in some reachable state. `chosen`: `initially any` admits as many
+    as it allows."""
+
+    written: Count | None
+    least: Count | None
+    seen: Count
+    chosen: bool
+
+
+class OutgrownData(Document):
+    """The sort that has more values than the limit, with a run to them and the tools that bring them in."""
+
+    sort: str
+    sources: dict[str, Count]
+    start: list[str]
+    trace: list[TraceStepData]
+
+
+class BoundsReport(Document):
+    """The least bounds of a deployment. `states` counts the reachable states, with representatives; null: not
+    all were reached."""
+
+    deployment: str
+    agent: str
+    limit: Count
+    states: Count | None
+    bounds: dict[str, BoundData]
+    outgrown: OutgrownData | None
 
 
 def print_bounds(name: str, agent: str, bounds: Bounds, console: Console) -> None:
     """The bounds of a deployment under an agent, and the run that outgrows the limit if one does."""
     title = Text.assemble((name, "bold"), " under ", (agent, "bold"))
     if bounds.states is not None:
-        title.append(f", {bounds.states:,} state{'s' * (bounds.states != 1)} (representatives)")
+        title.append(f", {plural(bounds.states, 'state')} (representatives)")
     console.print(title)
     if not bounds.sorts:
         console.print("Every sort is finite: there is nothing to bound.")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("sort", no_wrap=True)
-    table.add_column("in the file", justify="right", no_wrap=True)
-    table.add_column("least", justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
+    table = headed("sort", "in the file", "least", "", folds=("",), right=("in the file", "least"))
     for bound in bounds.sorts.values():
-        written = "-" if bound.written is None else str(bound.written)
+        written = "any" if bound.any else "-" if bound.written is None else str(bound.written)
         least = "?" if bound.least is None else str(bound.least)
         table.add_row(bound.sort, written, least, Text(_remark(bound, bounds)))
     console.print(indented(table))

@@ -29,6 +29,7 @@ from stead_sym.report.document import (
     DerivationData,
     ErrorReport,
     FindingData,
+    GateData,
     HypothesesData,
     HypothesisData,
     ProgressData,
@@ -63,7 +64,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         contexts=result.contexts,
         queries=result.queries,
         broken=None if result.broken is None else result.broken.claim,
-        gates=[*result.deployment.gated] or UNSET,
+        gates=_gates(result) or UNSET,
         seconds=result.seconds,
         specs={name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         findings=findings_data(result.findings),
@@ -72,7 +73,7 @@ def report_data(result: Verification) -> dict[str, Json]:
             for one in result.accepted
         ],
         unexamined=result.unexamined,
-        hypotheses=_hypotheses_data(result.hypotheses),
+        hypotheses=hypotheses_data(result.hypotheses),
         decisions=[
             _decision(name, context, selected, answer)
             for name, run in result.agents.items()
@@ -110,7 +111,14 @@ def _finding_data(finding: Finding) -> FindingData:
     )
 
 
-def _hypotheses_data(hypotheses: Hypotheses) -> HypothesesData:
+def _gates(result: Verification) -> list[GateData]:
+    if result.shares:
+        return [GateData(share.gate, share.enabled, share.allowed) for share in result.shares]
+    return [GateData(gate) for gate in result.deployment.gated]
+
+
+def hypotheses_data(hypotheses: Hypotheses) -> HypothesesData:
+    """What verdicts rest on."""
     return HypothesesData(
         all=convert(hypotheses.all, list[HypothesisData], from_attributes=True),
         activity=convert(hypotheses.activity, dict[str, ActivityData], from_attributes=True),
@@ -167,7 +175,7 @@ def bug_data(error: Exception) -> dict[str, Json]:
 
 
 def verdict_data(verdict: Verdict, moves: Moves | None) -> VerdictData:
-    """One verdict with its evidence, of which ``moves`` tells who could have done otherwise."""
+    """One verdict with its evidence; ``moves`` says of each step of it what else could have happened."""
     trace = verdict.trace
     return VerdictData(
         verdict=verdict.word,

@@ -178,7 +178,7 @@ def _arcs(result: Verification, graph: DecisionGraph) -> Iterable[Arc]:
 
 
 def _words(result: Verification, graph: DecisionGraph, source: int, tool: str) -> tuple[By, str]:
-    """By whom the steps of a tool from a node are, and what an edge says of them."""
+    """Who makes the steps of a tool that lead from a node, and the label of the edge for these steps."""
     if result.deployment.tool(tool).event:
         return "event", tool
     if source < len(graph.groups):

@@ -11,28 +11,135 @@ from rich.console import Console
 
 from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.deepen import Deepening
-from stead_sym.evidence.document import Json
-from stead_sym.report.data import steps, texts, verdict_data
+from stead_sym.evidence.data import text_digest
+from stead_sym.evidence.document import Count, Document, Json
+from stead_sym.report.data import findings_data, hypotheses_data, steps, texts, verdict_data
 from stead_sym.report.document import (
-    DeepeningReport,
-    EveryNumberData,
-    GrowthData,
-    RemedyData,
-    RoundData,
-    ShownData,
+    AskedData,
+    FindingData,
+    HypothesesData,
+    Seconds,
+    TraceStepData,
+    VerdictData,
 )
-from stead_sym.report.terminal import indented, print_evidence, print_trace, verdict_row, verdict_table
-from stead_sym.support.wrapping import Table, Text
+from stead_sym.report.obstacle import ObstacleData, obstacle_data, print_obstacle
+from stead_sym.report.verdicts import (
+    findings_table,
+    hypotheses_table,
+    print_evidence,
+    print_trace,
+    verdict_row,
+    verdict_table,
+)
+from stead_sym.support.printable import plural
+from stead_sym.support.wrapping import Table, Text, indented, labelled
+from stead_sym.verification.result import agent_runs
 
 
-def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) -> None:
-    """The whole report; with ``quiet`` a line for each specification."""
+class RoundData(Document):
+    """A fragment with its bounds; `unseen` are the sorts of which an `ensure` may bring in more at once than
+    was looked at."""
+
+    bounds: dict[str, Count]
+    states: Count
+    exceeded: list[str]
+    unseen: list[str]
+
+
+class ShownData(Document):
+    """The bounds of the first fragment that shows that a specification is false, or true."""
+
+    within: dict[str, Count]
+    true: bool
+
+
+class EveryNumberData(Document):
+    """That a specification holds for every number of values of the `sorts`: by `views` parts on `k` of
+    them. The claims in `left_open` are not shown with it, the `invariants` of the file are. Unless what the
+    agents select is `followed`, it is shown whatever that is. It was shown of a slice for some `relations`,
+    empty: of the whole."""
+
+    k: Count
+    views: Count
+    sorts: list[str]
+    left_open: list[str]
+    followed: bool
+    invariants: list[str]
+    relations: list[str]
+
+
+class ProposedData(Document):
+    """A `line` for the file with which a specification is shown for every number of records: by `views` parts
+    on `k` values."""
+
+    line: str
+    k: Count
+    views: Count
+
+
+class GrowthData(Document):
+    """A run that goes round a loop and gains values each time."""
+
+    text: str
+    loop: list[str]
+    enters: Count
+    rounds: Count
+    gained: Count
+    sources: dict[str, Count]
+    left: dict[str, Count]
+    start: list[str]
+    trace: list[TraceStepData]
+
+
+class RemedyData(Document):
+    """A change under which the bounds are established."""
+
+    changes: list[str]
+    bounds: list[str]
+    agent: str
+
+
+class DeepeningReport(Document):
+    """What raising the bounds step by step has found. No bound was raised past `limit`. `established`: no run
+    exceeds the last bounds. `unbounded` are the sorts for which the file says `any`. `rounds` are the
+    fragments, with growing bounds. `stopped` is what has ended it early, empty: nothing. `digest` is as in a
+    `Report`."""
+
+    deployment: str
+    digest: str
+    agent: str
+    agents: dict[str, AskedData]
+    unbounded: list[str]
+    limit: Count
+    seconds: Seconds
+    established: bool
+    rounds: list[RoundData]
+    specs: dict[str, VerdictData]
+    shown: dict[str, ShownData]
+    every_number: dict[str, EveryNumberData]
+    obstacles: dict[str, ObstacleData]
+    proposed: dict[str, ProposedData]
+    findings: list[FindingData]
+    hypotheses: HypothesesData
+    growth: dict[str, GrowthData]
+    remedy: RemedyData | None
+    stopped: str
+
+
+def print_deepening(
+    found: Deepening, console: Console, *, quiet: bool = False, hypotheses: bool = False
+) -> None:
+    """The whole report; with ``quiet`` a line for each specification, with ``hypotheses`` also what the
+    verdicts rest on."""
     if quiet:
         for one in found.found.values():
             console.print(str(one.verdict), soft_wrap=True)
         return
     console.print(Text.assemble((found.deployment.name, "bold"), " under ", (found.agent, "bold")))
     console.print(indented(_reached(found)))
+    if hypotheses:
+        console.print()
+        console.print(hypotheses_table(found.hypotheses))
     console.print()
     if found.found:
         rows = (verdict_row(one.verdict) for one in found.found.values())
@@ -40,6 +147,8 @@ def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) 
     for one in found.found.values():
         if one.decided:
             print_evidence(one.verdict, one.moves, console)
+        elif one.obstacle is not None:
+            print_obstacle(one.verdict.spec, one.obstacle, found.deployment, console)
     for sort, growth in found.growths.items():
         console.print()
         console.print(f"why {sort} exceeds every bound tried")
@@ -48,6 +157,14 @@ def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) 
         again = f"steps {first}-{growth.enters + growth.length}" if growth.length > 1 else f"step {first}"
         console.print(indented(Text(f"{again} of this run, {growth.rounds} times:")))
         print_trace(growth.run, console)
+    if found.findings:
+        console.print()
+        console.print("findings")
+        console.print(indented(findings_table(found.findings)))
+    for line, specs in _proposed(found).items():
+        console.print()
+        console.print(f"what would show {' and '.join(specs)} for every number of records")
+        console.print(indented(Text(line)))
     if found.remedy is not None:
         console.print()
         console.print("what would bound it")
@@ -57,15 +174,26 @@ def print_deepening(found: Deepening, console: Console, *, quiet: bool = False) 
         console.print("\n".join(found.lines), soft_wrap=True)
 
 
+def _proposed(found: Deepening) -> dict[str, list[str]]:
+    """The lines that are proposed for the file, each with the specifications that are shown with it."""
+    lines: dict[str, list[str]] = {}
+    for name, one in found.found.items():
+        if one.proposed is not None:
+            lines.setdefault(one.proposed.line, []).append(name)
+    return lines
+
+
 def _reached(found: Deepening) -> Table:
     """How far the bounds were raised."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim")
-    grid.add_column(overflow="fold")
+    grid = labelled()
+    if not found.rounds:
+        grid.add_row("starts", f"with {len(found.deployment.init):,} facts, too many to explore")
+        grid.add_row("looked", f"at parts of databases of every size, {found.seconds:.2f} s")
+        return grid
     last = found.rounds[-1]
     grid.add_row("raised", f"to {in_words(last.bounds)}, in {len(found.rounds)} steps, {found.seconds:.2f} s")
     grid.add_row("bounds", _kept(found))
-    states = f"{last.states:,} state{'s' * (last.states != 1)}"
+    states = plural(last.states, "state")
     grid.add_row("reached", f"{states} within them{'' if found.established else ', or one step past'}")
     return grid
 
@@ -88,7 +216,10 @@ def deepening_data(found: Deepening) -> dict[str, Json]:
     """The same as data: a `DeepeningReport`."""
     return DeepeningReport(
         deployment=found.deployment.name,
+        digest=text_digest(found.deployment),
         agent=found.agent,
+        agents=convert(agent_runs(found.wrappers, met=False), dict[str, AskedData], from_attributes=True),
+        unbounded=[sort for sort in found.deployment.bounds if sort in found.deployment.unbounded],
         limit=found.limit,
         seconds=found.seconds,
         established=found.established,
@@ -104,6 +235,16 @@ def deepening_data(found: Deepening) -> dict[str, Json]:
             for name, one in found.found.items()
             if one.every_number is not None
         },
+        obstacles={
+            name: obstacle_data(one.obstacle) for name, one in found.found.items() if one.obstacle is not None
+        },
+        proposed={
+            name: ProposedData(line=one.proposed.line, k=one.proposed.shown.k, views=one.proposed.shown.views)
+            for name, one in found.found.items()
+            if one.proposed is not None
+        },
+        findings=findings_data(found.findings),
+        hypotheses=hypotheses_data(found.hypotheses),
         growth={
             sort: GrowthData(
                 text=str(growth),

@@ -7,240 +7,277 @@ reported, and is never worse.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Iterator, Mapping
 
-from stead_sym.relational.canonical import isomorphic
-from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Relation, Schema, Sort
-from stead_sym.report.document import TraceStepData, VerdictData
-from stead_sym.report.recorded import COUNTS, Choice, Context, Recorded, RecordedFinding
+from msgspec import UNSET
+
+from stead_sym.evidence.document import Document
+from stead_sym.report.deepening import DeepeningReport
+from stead_sym.report.document import ErrorReport, Report
+from stead_sym.report.parting import PartingData, part
+from stead_sym.report.recorded import Recorded
 from stead_sym.verification.verdict import OF_NOTHING, Said
 
-Change = tuple[str | None, str | None]
-"""What something was before and is after; None: it was not there."""
+_COUNTS = ("initial", "states", "transitions", "contexts", "queries")
 
 
-@dataclass(frozen=True, slots=True)
-class Parting:
-    """Where two counterexamples part: at step ``step``, counted from 1, up to which they are the same but for
-    the names of values outside C; 0: at the databases with which they start. ``before`` and ``after`` are the
-    steps taken there, None where a run has ended. Where only the loops differ, ``step`` is the one after the
-    last."""
+class ComparedData(Document):
+    """One of two reports: its file, and the error in which the run ended."""
 
-    step: int
-    before: TraceStepData | None
-    after: TraceStepData | None
+    source: str
+    deployment: str | None
+    error: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictChange:
-    """One specification in two reports. ``before`` and ``after`` are verdicts, None where it is not asked
-    for.
+class FactChangeData(Document):
+    """A count, an agent, a size, a bound or a hypothesis that changed, as text; null: there was none."""
 
-    ``reworded``: its formula is another. ``run`` are the steps of the counterexample after, where there is
-    one; ``parting`` is where it leaves the one before, None where they are the same or there is only one.
-    ``scope`` is that of the verdict after, None where it is as before.
-    """
+    before: str | None
+    after: str | None
 
-    spec: str
+
+class VerdictChangeData(Document):
+    """A specification of either report. `reason` says why the verdict after is unknown, `scope` is that of
+    the verdict after, where it is another than before, and `every_number` the views that show it for every
+    number of records, where they are others. `reworded`: the formula is another. `run` has the steps of the
+    counterexample after; `parting` is null where the counterexamples are the same but for names, or there are
+    not two."""
+
     before: Said | None
     after: Said | None
+    worse: bool
     reason: str
+    scope: list[str] | None
+    every_number: FactChangeData | None
     reworded: bool
-    run: tuple[TraceStepData, ...] = ()
-    parting: Parting | None = None
-    scope: tuple[str, ...] | None = None
-    expects_failure: bool = False
-
-    @property
-    def worse(self) -> bool:
-        """Something that was known no longer is; of a specification that is expected to fail, that it
-        does."""
-        if self.expects_failure:
-            return self.after not in (None, "fails") and self.before != self.after
-        return (self.before == "holds" and self.after != "holds") or (
-            self.before in ("unknown", OF_NOTHING) and self.after == "fails"
-        )
+    run: list[str]
+    parting: PartingData | None
 
     @property
     def better(self) -> bool:
-        """The other way round."""
-        if self.expects_failure:
-            return self.after == "fails" and self.before not in (None, "fails")
-        return (self.after == "holds" and self.before in ("fails", "unknown", OF_NOTHING)) or (
-            self.before == "fails" and self.after in ("unknown", OF_NOTHING)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionChange:
-    """A decision context that both have, with another selection."""
-
-    context: Context
-    before: Choice
-    after: Choice
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What two reports differ in.
-
-    ``verdicts`` are all specifications of either, those of the report after first; ``facts`` are changed
-    counts, sizes, hypotheses and agents, by their names; ``errors`` the errors in which the runs ended.
-    """
-
-    before: Recorded
-    after: Recorded
-    errors: Change
-    facts: Mapping[str, Change]
-    verdicts: tuple[VerdictChange, ...]
-    decisions: tuple[DecisionChange, ...]
-    new_contexts: Mapping[Context, Choice]
-    gone_contexts: Mapping[Context, Choice]
-    new_findings: tuple[RecordedFinding, ...]
-    gone_findings: tuple[RecordedFinding, ...]
+        """Something is known, or no longer refuted; a failure that did not get worse is one that the file
+        expects."""
+        if self.worse or None in (self.before, self.after) or self.before == self.after:
+            return False
+        return self.after in ("holds", "fails") or self.before == "fails"
 
     @property
-    def worse(self) -> tuple[VerdictChange, ...]:
-        """The specifications that got worse."""
-        return tuple(change for change in self.verdicts if change.worse)
+    def changed(self) -> bool:
+        """Whether anything is said of the specification that was not said before."""
+        words = self.before != self.after or self.reworded
+        return words or self.parting is not None or self.scope is not None
 
-    @property
-    def got_worse(self) -> bool:
-        """A verdict got worse, or a run that had come to its end no longer does."""
-        before, after = self.errors
-        return bool(self.worse) or (before is None and after is not None)
+
+class ChoiceData(Document):
+    """What is selected, and its margin if it has one."""
+
+    selected: list[str]
+    margin: float | None
+
+
+class CanonicalContext(Document):
+    """A canonical decision context of one agent."""
+
+    agent: str
+    facts: list[str]
+    offered: list[str]
+
+    def __str__(self) -> str:
+        facts = f"{{ {', '.join(self.facts)} }}" if self.facts else "{ }"
+        who = f"{self.agent} in " if self.agent else ""
+        return f"{who}{facts} offering {', '.join(self.offered)}"
+
+
+class DecisionChangeData(CanonicalContext):
+    """A context in which something else is selected."""
+
+    before: ChoiceData
+    after: ChoiceData
+
+
+class ContextData(CanonicalContext):
+    """A context of one report only, and what is selected there."""
+
+    selected: list[str]
+    margin: float | None
+
+
+class ContextsData(Document):
+    """The contexts of one report only."""
+
+    new: list[ContextData]
+    gone: list[ContextData]
+
+
+class ComparedFinding(Document):
+    """A finding without its place, which moves with the lines of a file."""
+
+    kind: str
+    text: str
+    spec: str | None
+
+
+class FindingsData(Document):
+    """The findings of one report only."""
+
+    new: list[ComparedFinding]
+    gone: list[ComparedFinding]
+
+
+class DifferenceReport(Document):
+    """What `stead-sym diff` finds; `worse`: something got worse, and the exit status is 1."""
+
+    before: ComparedData
+    after: ComparedData
+    worse: bool
+    verdicts: dict[str, VerdictChangeData]
+    facts: dict[str, FactChangeData]
+    decisions: list[DecisionChangeData]
+    contexts: ContextsData
+    findings: FindingsData
 
     @property
     def is_none(self) -> bool:
         """The reports say the same."""
-        changed = any(
-            v.before != v.after or v.reworded or v.parting or v.scope is not None for v in self.verdicts
-        )
-        contexts = self.decisions or self.new_contexts or self.gone_contexts
-        findings = self.new_findings or self.gone_findings
-        before, after = self.errors
-        return not (changed or contexts or findings or self.facts or before != after)
+        contexts = self.decisions or self.contexts.new or self.contexts.gone
+        findings = self.findings.new or self.findings.gone
+        changed = any(change.changed for change in self.verdicts.values())
+        return not (changed or contexts or findings or self.facts or self.before.error != self.after.error)
 
 
-def compare(before: Recorded, after: Recorded) -> Difference:
-    """What differs in the second report from the first."""
-    both = before.choices.keys() & after.choices.keys()
-    return Difference(
-        before=before,
-        after=after,
-        errors=(before.error, after.error),
+def compare(before: Recorded, after: Recorded) -> DifferenceReport:
+    """What differs in the second report from the first. All specifications of either have a verdict there,
+    those of the report after first."""
+    specs = dict.fromkeys((*after.specs, *before.specs))
+    verdicts = {spec: _verdict(before, after, spec) for spec in specs}
+    ended = before.error is None and after.error is not None
+    was, now = _choices(before), _choices(after)
+    return DifferenceReport(
+        before=ComparedData(before.source, before.deployment, before.error),
+        after=ComparedData(after.source, after.deployment, after.error),
+        worse=ended or any(change.worse for change in verdicts.values()),
+        verdicts=verdicts,
         facts=dict(_facts(before, after)),
-        verdicts=tuple(
-            _verdict(before, after, spec) for spec in dict.fromkeys((*after.specs, *before.specs))
-        ),
-        decisions=tuple(
-            DecisionChange(context, before.choices[context], choice)
-            for context, choice in after.choices.items()
-            if context in both and before.choices[context].selected != choice.selected
-        ),
-        new_contexts={c: choice for c, choice in after.choices.items() if c not in both},
-        gone_contexts={c: choice for c, choice in before.choices.items() if c not in both},
-        new_findings=_sorted(after.findings - before.findings),
-        gone_findings=_sorted(before.findings - after.findings),
+        decisions=[
+            DecisionChangeData(agent, [*facts], [*offered], was[agent, facts, offered], choice)
+            for (agent, facts, offered), choice in now.items()
+            if was.get((agent, facts, offered), choice).selected != choice.selected
+        ],
+        contexts=ContextsData(new=[*_only(now, was)], gone=[*_only(was, now)]),
+        findings=FindingsData(new=_found_only(after, before), gone=_found_only(before, after)),
     )
 
 
-def _sorted(findings: Set[RecordedFinding]) -> tuple[RecordedFinding, ...]:
-    return tuple(sorted(findings, key=str))
+_Context = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""The agent, the facts, the offered calls."""
 
 
-def _facts(before: Recorded, after: Recorded) -> Iterator[tuple[str, Change]]:
-    """The changes of what each of the reports has one of. A report of an error does not have all of them."""
-    named: list[tuple[str, str | None, str | None]] = [
-        ("deployment", before.deployment, after.deployment),
-        *((f"agent {name}".strip(), *pair) for name, pair in _pairs(before.agents, after.agents)),
-        *((name, *pair) for name, pair in _pairs(before.counts, after.counts)),
-        ("least margin", before.least_margin, after.least_margin),
-        *((f"domain {sort}", *pair) for sort, pair in _pairs(before.domain, after.domain)),
-        *((f"bounded {sort}", *pair) for sort, pair in _pairs(before.active, after.active)),
-        *((name, *pair) for name, pair in _pairs(before.hypotheses, after.hypotheses)),
-    ]
-    ended = before.error is not None or after.error is not None
-    for name, was, now in named:
-        if was != now and not (ended and (was is None or now is None)):
-            yield name, (was, now)
+def _choices(recorded: Recorded) -> dict[_Context, ChoiceData]:
+    decisions = recorded.report.decisions if isinstance(recorded.report, Report) else []
+    return {
+        (d.agent, tuple(d.facts), tuple(d.offered)): ChoiceData(
+            d.selected, None if d.margin is UNSET else d.margin
+        )
+        for d in decisions
+    }
 
 
-def _pairs(
-    before: Mapping[str, object], after: Mapping[str, object]
-) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
-    """Per name what it is before and after, as text."""
-    order = {name: k for k, name in enumerate(COUNTS)}
-    for name in sorted({*before, *after}, key=lambda name: (order.get(name, 0), name)):
-        yield name, (_text(before.get(name)), _text(after.get(name)))
+def _only(these: Mapping[_Context, ChoiceData], others: Mapping[_Context, object]) -> Iterator[ContextData]:
+    for (agent, facts, offered), choice in these.items():
+        if (agent, facts, offered) not in others:
+            yield ContextData(agent, [*facts], [*offered], choice.selected, choice.margin)
 
 
-def _text(value: object) -> str | None:
-    return f"{value:,}" if isinstance(value, int) else None if value is None else str(value)
+def _found_only(these: Recorded, others: Recorded) -> list[ComparedFinding]:
+    own, other = ({(f.kind, f.text, f.spec) for f in one.findings} for one in (these, others))
+    found = sorted(own - other, key=lambda one: f"{one[0]}: {one[1]}")
+    return [ComparedFinding(kind, text, spec) for kind, text, spec in found]
 
 
-def _verdict(before: Recorded, after: Recorded, spec: str) -> VerdictChange:
+def _facts(before: Recorded, after: Recorded) -> Iterator[tuple[str, FactChangeData]]:
+    """The changes of what each of the reports has one of. A report of an error has none of it, and of a
+    verification and one without a bound what both have is compared."""
+    if not isinstance(before.report, ErrorReport) and not isinstance(after.report, ErrorReport):
+        was, now = dict(_told(before.report)), dict(_told(after.report))
+        is_one_kind = type(before.report) is type(after.report)
+        for key in sorted({*was, *now} if is_one_kind else was.keys() & now.keys()):
+            if was.get(key) != now.get(key):
+                yield key[1].strip(), FactChangeData(was.get(key), now.get(key))
+
+
+def _told(report: Report | DeepeningReport) -> Iterator[tuple[tuple[int, str], str]]:
+    """What a report has one of, by its place in the list and its name."""
+    yield (0, "deployment"), report.deployment
+    for name, asked in report.agents.items():
+        yield (1, f"agent {name}"), asked.agent
+    yield from _counted(report) if isinstance(report, Report) else _raised(report)
+    for hypothesis in report.hypotheses.all:
+        yield (13, hypothesis.name), hypothesis.status
+
+
+def _counted(report: Report) -> Iterator[tuple[tuple[int, str], str]]:
+    for place, name in enumerate(_COUNTS, 2):
+        if (count := getattr(report, name)) is not None:
+            yield (place, name), f"{count:,}"
+    margins = [d.margin for d in report.decisions if d.margin is not UNSET and d.margin is not None]
+    if margins:
+        yield (10, "least margin"), f"{min(margins):.4g}"
+    for sort, size in report.domain.items():
+        yield (11, f"domain {sort}"), f"{size:,}"
+    for sort, active in report.hypotheses.activity.items():
+        yield (12, f"bounded {sort}"), f"{active.most} of {active.bound}"
+
+
+def _raised(report: DeepeningReport) -> Iterator[tuple[tuple[int, str], str]]:
+    bounds = report.rounds[-1].bounds if report.rounds else {}
+    for sort, bound in bounds.items():
+        yield (11, f"raised {sort}"), f"{bound}"
+    if report.rounds:
+        yield (11, "states within these bounds"), f"{report.rounds[-1].states:,}"
+    for sort in report.unbounded or bounds:
+        yield (12, f"bounded {sort}"), "any number" if report.unbounded else "not by the file"
+    if report.stopped:
+        yield (14, "ended early"), report.stopped
+
+
+def _verdict(before: Recorded, after: Recorded, spec: str) -> VerdictChangeData:
     was, now = before.word(spec), after.word(spec)
     old, new = before.specs.get(spec), after.specs.get(spec)
     fails = new is not None and new.verdict == "fails"
     parting = None
-    if old is not None and new is not None and fails and old.verdict == "fails":
+    if old is not None and new is not None and old.verdict == "fails" and fails:
         parting = part(old, new, before.sorts | after.sorts)
-    return VerdictChange(
-        spec,
-        was,
-        now,
-        new.reason if new is not None else (after.error or "" if now is not None else ""),
-        old is not None and new is not None and old.formula != new.formula,
-        tuple(new.trace) if new is not None and fails else (),
-        parting,
-        tuple(new.scope) if new is not None and new.scope != (old.scope if old is not None else []) else None,
-        new is not None and new.expected == "fails",
+    return VerdictChangeData(
+        before=was,
+        after=now,
+        worse=_is_worse(was, now, expected=new is not None and new.expected == "fails"),
+        reason=new.reason if new is not None else (after.error or "" if now is not None else ""),
+        scope=new.scope if new is not None and new.scope != (old.scope if old is not None else []) else None,
+        every_number=_change(*(_shown_by(one, spec) for one in (before, after))),
+        reworded=old is not None and new is not None and old.formula != new.formula,
+        run=[step.label for step in new.trace] if new is not None and fails else [],
+        parting=parting,
     )
 
 
-def part(before: VerdictData, after: VerdictData, sorts: Set[str]) -> Parting | None:
-    """Where two runs part; None where they are the same up to a bijection between the values outside C, which
-    are named after one of ``sorts`` with a number."""
-    if not _alike(before, after, 0, sorts):
-        return Parting(0, None, None)
-    for k, (old, new) in enumerate(zip_longest(before.trace, after.trace), 1):
-        if old is None or new is None or not _alike(before, after, k, sorts):
-            return Parting(k, old, new)
-    if before.loop != after.loop:
-        return Parting(len(after.trace) + 1, None, None)
-    return None
+def _shown_by(report: Recorded, spec: str) -> str | None:
+    """The views that show a specification for every number of records; None where there are none."""
+    shown = report.every_number.get(spec)
+    if shown is None:
+        return None
+    about = f" of {', '.join(shown.relations)}" if shown.relations else ""
+    with_ = f" with {', '.join(shown.invariants)}" if shown.invariants else ""
+    return f"{shown.k}-views{about}: {shown.views} of them{with_}"
 
 
-def _alike(before: VerdictData, after: VerdictData, steps: int, sorts: Set[str]) -> bool:
-    """Whether the runs are isomorphic up to so many steps: each becomes an instance whose relations are what
-    happens at a step."""
-    first, second = (frozenset(_happening(run, steps)) for run in (before, after))
-    arities = {fact.relation: len(fact.args) for fact in first | second}
-    schema = Schema((Sort("value"),), tuple(Relation(r, ("value",) * n) for r, n in arities.items()))
-    names = {value for fact in first | second for value in fact.args}
-    prefixes = "|".join(re.escape(name) for sort in sorts for name in (sort, sort.lower()))
-    generated = re.compile(rf"(?:{prefixes})\d+")
-    fixed = {name for name in names if not (prefixes and generated.fullmatch(name))}
-    return isomorphic(Instance(schema, first), Instance(schema, second), fixed)
+def _change(before: str | None, after: str | None) -> FactChangeData | None:
+    return None if before == after else FactChangeData(before, after)
 
 
-def _happening(run: VerdictData, steps: int) -> Iterator[Fact]:
-    """What happens up to so many steps, each fact and call with the place where it stands."""
-    for fact in run.start:
-        yield _placed("start", fact)
-    for k, step in enumerate(run.trace[:steps], 1):
-        yield _placed(f"{k} by {'event' if step.agent is None else repr(step.agent)}", step.call)
-        for kind, facts in (("added", step.added), ("removed", step.removed)):
-            for fact in facts:
-                yield _placed(f"{k} {kind}", fact)
-
-
-def _placed(place: str, text: str) -> Fact:
-    name, _, inside = text.partition("(")
-    args = tuple(inside.removesuffix(")").split(", ")) if inside not in ("", ")") else ()
-    return Fact(f"{place} {name}/{len(args)}", args)
+def _is_worse(before: Said | None, after: Said | None, *, expected: bool) -> bool:
+    """Something that was known no longer is; of a specification that is expected to fail, that it does."""
+    if expected:
+        return after not in (None, "fails") and before != after
+    return (before == "holds" and after != "holds") or (
+        before in ("unknown", OF_NOTHING) and after == "fails"
+    )

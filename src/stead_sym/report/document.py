@@ -1,4 +1,5 @@
-"""The types of the reports as JSON, of which their schema is made.
+"""The types of the report of a verification as JSON; what other commands write has its types beside what
+writes it, and `schema` makes one schema of all.
 
 One decision: a field that is not there in every report is `UNSET`, and one of which nothing is known is null,
 so that a reader who knows the type knows what to expect.
@@ -9,19 +10,15 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType
-from msgspec.json import schema_components
 
 from stead_sym.deployment.parts import Expected
-from stead_sym.evidence.document import Count, Document, EvidenceData, Json, Weighed
+from stead_sym.evidence.document import Count, Document, EvidenceData, Weighed
 from stead_sym.verification.findings.finding import Kind
 from stead_sym.verification.verdict import OF_NOTHING, Said, Word
 
 Positive: TypeAlias = Annotated[int, Meta(ge=1)]
 Seconds: TypeAlias = Annotated[float, Meta(ge=0)]
 Mode: TypeAlias = Literal["normal", "theorem"]
-
-
-# a verification
 
 
 class TraceStepData(Document):
@@ -165,6 +162,14 @@ class TakenData(Weighed, kw_only=True):
     model: dict[str, str] | UnsetType = UNSET
 
 
+class GateData(Document):
+    """A gate in force."""
+
+    gate: str
+    enabled: Count | None = None
+    allowed: Count | None = None
+
+
 class Report(Document):
     """The report of a verification.
 
@@ -177,7 +182,9 @@ class Report(Document):
     it ended the exploration. `accepted` are findings that a comment of the file accepts. Of a long
     specification so many subformulas were `unexamined` for vacuity. `decisions` come in the order in which
     their contexts were met. The names in `statistics`, what the answer took, depend on the engine.
-    `gates` are those that the agents were behind, where there were any.
+    `gates` are those that the agents were behind, where there were any, with how many calls of agents the
+    reachable states enable without gates, and how many of these the gate allows; null where findings, and so
+    these numbers, were not looked for.
     """
 
     deployment: str
@@ -202,7 +209,7 @@ class Report(Document):
     hypotheses: HypothesesData
     decisions: list[TakenData]
     statistics: dict[str, int]
-    gates: list[str] | UnsetType = UNSET
+    gates: list[GateData] | UnsetType = UNSET
 
 
 class ProgressData(Document):
@@ -227,348 +234,3 @@ class ErrorReport(Document):
     progress: ProgressData | UnsetType = UNSET
     specs: dict[str, VerdictData] | UnsetType = UNSET
     findings: list[FindingData] | UnsetType = UNSET
-
-
-# the difference of two reports
-
-
-class ComparedData(Document):
-    """One of two reports: its file, and the error in which the run ended."""
-
-    source: str
-    deployment: str | None
-    error: str | None
-
-
-class PartingData(Document):
-    """Where two counterexamples part: the number of the step, from 1 (0: at their first databases), and the
-    steps taken there (null: the run has ended)."""
-
-    step: Count
-    before: str | None
-    after: str | None
-
-
-class VerdictChangeData(Document):
-    """A specification of either report. `reason` says why the verdict after is unknown, `scope` is that of
-    the verdict after, where it is another than before. `reworded`: the formula is another. `run` has the
-    steps of the counterexample after; `parting` is null where the counterexamples are the same but for names,
-    or there are not two."""
-
-    before: Said | None
-    after: Said | None
-    worse: bool
-    reason: str
-    scope: list[str] | None
-    reworded: bool
-    run: list[str]
-    parting: PartingData | None
-
-
-class FactChangeData(Document):
-    """A count, an agent, a size, a bound or a hypothesis that changed, as text; null: there was none."""
-
-    before: str | None
-    after: str | None
-
-
-class ChoiceData(Document):
-    """What is selected, and its margin if it has one."""
-
-    selected: list[str]
-    margin: float | None
-
-
-class DecisionChangeData(Document):
-    """A context in which something else is selected."""
-
-    agent: str
-    facts: list[str]
-    offered: list[str]
-    before: ChoiceData
-    after: ChoiceData
-
-
-class ContextData(Document):
-    """A context of one report only, and what is selected there."""
-
-    agent: str
-    facts: list[str]
-    offered: list[str]
-    selected: list[str]
-    margin: float | None
-
-
-class ContextsData(Document):
-    """The contexts of one report only."""
-
-    new: list[ContextData]
-    gone: list[ContextData]
-
-
-class ComparedFinding(Document):
-    """A finding without its place."""
-
-    kind: str
-    text: str
-    spec: str | None
-
-
-class FindingsData(Document):
-    """The findings of one report only."""
-
-    new: list[ComparedFinding]
-    gone: list[ComparedFinding]
-
-
-class DifferenceReport(Document):
-    """What `stead-sym diff` finds; `worse`: something got worse, and the exit status is 1."""
-
-    before: ComparedData
-    after: ComparedData
-    worse: bool
-    verdicts: dict[str, VerdictChangeData]
-    facts: dict[str, FactChangeData]
-    decisions: list[DecisionChangeData]
-    contexts: ContextsData
-    findings: FindingsData
-
-
-# least bounds, and what raising bounds finds
-
-
-class BoundData(Document):
-    """A bound: as the file has it (null: it has no line), the least one, established (null: not found), and
-    so many as were `seen` in some reachable state. `chosen`: `initially any` admits as many as it allows."""
-
-    written: Count | None
-    least: Count | None
-    seen: Count
-    chosen: bool
-
-
-class OutgrownData(Document):
-    """The sort that has more values than the limit, with a run to them and the tools that bring them in."""
-
-    sort: str
-    sources: dict[str, Count]
-    start: list[str]
-    trace: list[TraceStepData]
-
-
-class BoundsReport(Document):
-    """The least bounds of a deployment. `states` counts the reachable states, with representatives; null: not
-    all were reached."""
-
-    deployment: str
-    agent: str
-    limit: Count
-    states: Count | None
-    bounds: dict[str, BoundData]
-    outgrown: OutgrownData | None
-
-
-class RoundData(Document):
-    """A fragment with its bounds; `unseen` are the sorts of which an `ensure` may bring in more at once than
-    was looked at."""
-
-    bounds: dict[str, Count]
-    states: Count
-    exceeded: list[str]
-    unseen: list[str]
-
-
-class ShownData(Document):
-    """The bounds of the first fragment that shows that a specification is false, or true."""
-
-    within: dict[str, Count]
-    true: bool
-
-
-class EveryNumberData(Document):
-    """That a specification holds for every number of values of the `sorts`: by `views` parts on `k` of
-    them. The claims in `left_open` are not shown with it. Unless what the agents select is `followed`, it is
-    shown whatever that is."""
-
-    k: Count
-    views: Count
-    sorts: list[str]
-    left_open: list[str]
-    followed: bool
-
-
-class GrowthData(Document):
-    """A run that goes round a loop and gains values each time."""
-
-    text: str
-    loop: list[str]
-    enters: Count
-    rounds: Count
-    gained: Count
-    sources: dict[str, Count]
-    left: dict[str, Count]
-    start: list[str]
-    trace: list[TraceStepData]
-
-
-class RemedyData(Document):
-    """A change under which the bounds are established."""
-
-    changes: list[str]
-    bounds: list[str]
-    agent: str
-
-
-class DeepeningReport(Document):
-    """What raising the bounds step by step has found. No bound was raised past `limit`. `established`: no run
-    exceeds the last bounds. `rounds` are the fragments, with growing bounds. `stopped` is what has ended it
-    early, empty: nothing."""
-
-    deployment: str
-    agent: str
-    limit: Count
-    seconds: Seconds
-    established: bool
-    rounds: list[RoundData]
-    specs: dict[str, VerdictData]
-    shown: dict[str, ShownData]
-    every_number: dict[str, EveryNumberData]
-    growth: dict[str, GrowthData]
-    remedy: RemedyData | None
-    stopped: str
-
-
-# choices among records alike
-
-
-class SeparationData(Document):
-    """What would tell the possible calls apart, in how many of the states that show this."""
-
-    relation: str
-    states: Count
-    of: Count
-
-
-class SymmetricData(Document):
-    """A context that is not action-rigid: the values that its automorphism moves, with their images; the
-    offered calls that it moves; the values that automorphisms exchange, in classes; and of the possible calls
-    those that are alike, in orbits."""
-
-    agent: str
-    facts: list[str]
-    offered: list[str]
-    automorphism: dict[str, str]
-    moved: list[str]
-    alike: list[list[str]]
-    selected: list[str]
-    possible: list[str]
-    orbits: list[list[str]]
-    separations: list[SeparationData]
-    remedy: str
-
-
-class KeptData(Document):
-    """A verdict: why no choice of any kind changes it, and whether some single choice does."""
-
-    verdict: Word
-    kept: str | None
-    differs: bool
-
-
-class SingleChoiceData(Document):
-    """A choice that was verified, in the contexts with these numbers: the call at place `rank`, from 0, of
-    those alike. `holds` has the truth of the specifications, null where no run is fair."""
-
-    contexts: list[Count]
-    rank: Count
-    holds: dict[str, bool | None]
-
-
-class SymmetryReport(Document):
-    """The contexts that are not action-rigid, numbered from 0, and what choices among records alike change.
-    `states` are those of the literal domain, `met` the canonical contexts met, and `left` the single choices
-    that were not tried."""
-
-    deployment: str
-    agent: str
-    states: Count | None
-    met: Count | None
-    contexts: list[SymmetricData]
-    specs: dict[str, KeptData]
-    choices: list[SingleChoiceData]
-    left: Count
-
-
-# the plan of the symbolic engine
-
-
-class RelationData(Document):
-    """The facts of a relation: those that come and go, those that hold in every state, and the groups of the
-    former. One fact at most holds for each choice of values in the columns `key`, from 0; null: a bit for
-    each fact. `single`: no state holds two facts of the relation."""
-
-    sorts: list[str]
-    possible: Count
-    static: Count
-    fields: Count
-    bits: Count
-    key: list[Count] | None
-    single: bool
-
-
-class FreshData(Document):
-    """A fresh value, named after that of the variable `anchor`; null: it has an unused name."""
-
-    tool: str
-    alternative: Count
-    variable: str
-    sort: str
-    anchor: str | None
-    names: dict[str, str]
-
-
-class ToolData(Document):
-    """A tool with its actions; `called`: the agent may call it."""
-
-    alternatives: Count
-    actions: Count
-    called: bool
-    event: bool
-
-
-class ExplanationReport(Document):
-    """The plan of the symbolic engine: domains, bits, names, actions of the tools."""
-
-    deployment: str
-    agent: str
-    mode: Mode
-    domain: dict[str, Count]
-    derivation: dict[str, DerivationData]
-    bits: Count
-    actions: Count
-    relations: dict[str, RelationData]
-    fresh: list[FreshData]
-    tools: dict[str, ToolData]
-
-
-_COMMANDS = {
-    "verify": Report,
-    "explain": ExplanationReport,
-    "bounds": BoundsReport,
-    "verify --deepen": DeepeningReport,
-    "symmetry": SymmetryReport,
-    "diff": DifferenceReport,
-}
-
-
-def report_schema() -> dict[str, Json]:
-    """The JSON Schema of what these commands print with `--json`, one of an error among them."""
-    either, parts = schema_components([*_COMMANDS.values(), ErrorReport], ref_template="#/$defs/{name}")
-    commands = ", ".join(f"`stead-sym {command} --json`" for command in _COMMANDS)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "stead-sym report",
-        "description": f"What {commands} print, or the error that ended them.",
-        "oneOf": [*either],
-        "$defs": parts,
-    }

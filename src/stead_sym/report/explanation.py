@@ -12,11 +12,59 @@ from msgspec import convert
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.engines.symbolic.plan.explain import ExplainedFresh, ExplainedRelation, Explanation
-from stead_sym.evidence.document import Json
+from stead_sym.evidence.document import Count, Document, Json
 from stead_sym.report.data import derivation_data
-from stead_sym.report.document import ExplanationReport, FreshData, RelationData, ToolData
-from stead_sym.report.terminal import indented
-from stead_sym.support.wrapping import Table, Text
+from stead_sym.report.document import DerivationData, Mode
+from stead_sym.support.wrapping import Text, headed, indented
+
+
+class RelationData(Document):
+    """The facts of a relation: those that come and go, those that hold in every state, and the groups of the
+    former. One fact at most holds for each choice of values in the columns `key`, from 0; null: a bit for
+    each fact. `single`: no state holds two facts of the relation."""
+
+    sorts: list[str]
+    possible: Count
+    static: Count
+    fields: Count
+    bits: Count
+    key: list[Count] | None
+    single: bool
+
+
+class FreshData(Document):
+    """A fresh value, named after that of the variable `anchor`; null: it has an unused name."""
+
+    tool: str
+    alternative: Count
+    variable: str
+    sort: str
+    anchor: str | None
+    names: dict[str, str]
+
+
+class ToolData(Document):
+    """A tool with its actions; `called`: the agent may call it."""
+
+    alternatives: Count
+    actions: Count
+    called: bool
+    event: bool
+
+
+class ExplanationReport(Document):
+    """The plan of the symbolic engine: domains, bits, names, actions of the tools."""
+
+    deployment: str
+    agent: str
+    mode: Mode
+    domain: dict[str, Count]
+    derivation: dict[str, DerivationData]
+    bits: Count
+    actions: Count
+    relations: dict[str, RelationData]
+    fresh: list[FreshData]
+    tools: dict[str, ToolData]
 
 
 def print_explanation(
@@ -69,7 +117,8 @@ def explanation_data(explanation: Explanation, agent: str, never_called: Sequenc
 
 
 def _relations(explanation: Explanation) -> RenderableType:
-    table = _table(("relation", "possible", "static", "bits", "coded"))
+    numbers = ("possible", "static", "bits")
+    table = headed("relation", *numbers, "coded", folds=("relation", "coded"), right=numbers)
     for r in explanation.relations:
         signature = str(explanation.deployment.schema.relation(r.name)).removeprefix("relation ")
         table.add_row(Text(signature), f"{r.possible:,}", f"{r.static:,}", f"{r.bits:,}", Text(_coded(r)))
@@ -99,20 +148,12 @@ def _fresh(fresh: ExplainedFresh, literal: bool) -> str:
 
 
 def _tools(explanation: Explanation) -> RenderableType:
-    table = _table(("tool", "alternatives", "actions"))
+    numbers = ("alternatives", "actions")
+    table = headed("tool", *numbers, folds=("tool",), right=numbers)
     for tool in explanation.tools:
         event = explanation.deployment.tool(tool.name).event
         table.add_row(Text(tool.name + ", an event" * event), f"{tool.alternatives:,}", f"{tool.actions:,}")
     return Group(Text(f"transitions, by {explanation.actions:,} actions"), indented(table))
-
-
-def _table(columns: Sequence[str]) -> Table:
-    """Names on the left, numbers to the right of them, text last."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in columns:
-        number = column not in (columns[0], "coded")
-        table.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
-    return table
 
 
 def _section(title: str, lines: Sequence[str]) -> RenderableType:

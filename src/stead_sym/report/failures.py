@@ -15,8 +15,8 @@ from stead_sym.errors import DefinitionError, InputError, Span, SteadError, Unde
 from stead_sym.evidence.document import Json
 from stead_sym.report.data import bug_data, error_data
 from stead_sym.report.streams import console_on
-from stead_sym.report.terminal import print_trace
 from stead_sym.report.topics import topics
+from stead_sym.report.verdicts import print_trace
 
 _MAX_LINE_CHARACTERS = 160
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from stead_sym.agents.records.digest import digest
-from stead_sym.agents.roles import ANY, named
+from stead_sym.agents.roles import named_wrappers
 from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import evidence_data
@@ -71,10 +71,7 @@ def write_early(verdict: Verdict, moves: Moves, specs: Iterable[str], folder: Pa
     verdict may be about one of them, or about a claim of the file, which nobody asks for."""
     if verdict.evidence is not None:
         name = file_names(dict.fromkeys((*specs, verdict.spec)))[verdict.spec]
-        agent = named(
-            {name: ANY if made is None else made.agent.name for name, made in moves.wrappers.items()}
-        )
-        about = subject_of(verdict, moves.deployment, agent)
+        about = subject_of(verdict, moves.deployment, named_wrappers(moves.wrappers))
         for path, text in _files(verdict, about, moves, folder, name).items():
             write_file(path, text)
 

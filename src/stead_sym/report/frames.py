@@ -7,9 +7,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from stead_sym.agents.records.weight import is_same
+from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.errors import InputError
 from stead_sym.support.extras import install
-from stead_sym.verification.result import Verification
+from stead_sym.verification.result import Verification, as_verification
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +26,7 @@ def decisions_frame(result: Verification) -> pandas.DataFrame:
     pandas is not installed.
     """
     rows: list[dict[str, object]] = []
-    for name, run in result.agents.items():
+    for name, run in as_verification(result).agents.items():
         for number, (decision, answer) in enumerate(zip_longest(run.decisions, run.answers), 1):
             context, selected = decision
             rows.append(
@@ -45,7 +46,7 @@ def decisions_frame(result: Verification) -> pandas.DataFrame:
     return _frame(rows, columns)
 
 
-def verdicts_frame(result: Verification) -> pandas.DataFrame:
+def verdicts_frame(result: Verification | Deepening) -> pandas.DataFrame:
     """One row for each specification: its name, formula and verdict, the reason of one that is unknown, its
     scope as a list of texts, whether it holds of nothing, and the number of steps of the run that shows it,
     missing where none does. Raises as `decisions_frame`."""

@@ -7,14 +7,15 @@ from stead_sym.analyses.state_graph import state_graph
 from stead_sym.errors import InputError, Undecided
 from stead_sym.logic.names import check_known
 from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_diagram, decision_graph
-from stead_sym.report.diagram import Diagram, Drawing, diagram_svg
+from stead_sym.report.diagram import Diagram
+from stead_sym.report.drawing import Drawing, diagram_svg
 from stead_sym.report.state_diagram import MOST_STATES, state_diagram
-from stead_sym.verification.result import Verification
+from stead_sym.verification.result import Verification, as_verification
 
 
 def graph_of_states(result: Verification, most: int = MOST_STATES) -> Diagram:
     """Every reachable state and every step. Raises `Undecided` for more than ``most`` states."""
-    states = result.engine.states
+    states = as_verification(result).engine.states
     if states > most:
         raise Undecided(
             f"{states:,} states are reachable, and at most {most:,} are drawn;"
@@ -27,7 +28,7 @@ def graph_of_states(result: Verification, most: int = MOST_STATES) -> Diagram:
 def graph_of_decisions(result: Verification, agent: str | None = None) -> Diagram:
     """What an agent is shown and selects; it may be left out where there is one only. Raises `InputError`
     where it was asked nothing, and where its decisions are too many to be drawn even together."""
-    names = list(result.agents)
+    names = list(as_verification(result).agents)
     if agent is None:
         agent = the_only(names)
     check_known("agent", agent, names)

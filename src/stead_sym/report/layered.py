@@ -9,20 +9,20 @@ an isotonic regression (pool adjacent violators), so that no rule for priorities
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 from typing import TypeAlias
 
+from stead_sym.report.layers import BETWEEN, WIDEST, discovery, layer_of
+
 Point: TypeAlias = tuple[float, float]
 
 _SWEEPS = (4, 16)  # at least and at most
 _MOVES = 100_000  # as many sweeps as move so many nodes and joints
-_BETWEEN = 26.0  # boxes of one layer
 _BESIDE = 14.0  # joints
 _BELOW = 44.0  # layers
-_WIDEST = 1200.0  # a layer takes no further node past this, or past a square of the size of the drawing
 _STRAIGHT = 8.0  # how much more a joint weighs than a node
 
 
@@ -50,7 +50,7 @@ def placed(
 
 
 class _Layering:
-    """The layers with what stands in them: nodes, by their numbers, and after them joints."""
+    """The layers, each with the numbers of its nodes and joints; joints have the numbers after the nodes."""
 
     def __init__(
         self,
@@ -62,10 +62,10 @@ class _Layering:
         self.edges = edges
         self.beside = beside
         self.sizes = list(sizes)
-        rank = _discovery(len(sizes), edges, roots)
+        rank = discovery(len(sizes), edges, roots)
         widths = [w + beside.get(k, 0.0) for k, (w, _) in enumerate(sizes)]
-        square = sqrt(sum((w + _BETWEEN) * (h + _BELOW) for w, (_, h) in zip(widths, sizes, strict=True)))
-        layer = _layers(widths, edges, rank, max(_WIDEST, square))
+        square = sqrt(sum((w + BETWEEN) * (h + _BELOW) for w, (_, h) in zip(widths, sizes, strict=True)))
+        layer = layer_of(widths, edges, rank, max(WIDEST, square))
         self.nodes = len(sizes)
         self.layers: list[list[int]] = [[] for _ in range(max(layer, default=0) + 1)]
         for node in sorted(range(self.nodes), key=rank.__getitem__):
@@ -166,7 +166,7 @@ class _Layering:
         return x
 
     def _apart(self, a: int, b: int) -> float:
-        gap = _BESIDE if a >= self.nodes or b >= self.nodes else _BETWEEN
+        gap = _BESIDE if a >= self.nodes or b >= self.nodes else BETWEEN
         return self._right(a) + self.sizes[b][0] / 2 + gap
 
     def _right(self, node: int) -> float:
@@ -248,52 +248,3 @@ def spread(wished: Sequence[float], weights: Sequence[float], apart: Sequence[fl
 
 def _mean(numbers: Sequence[float], otherwise: float) -> float:
     return sum(numbers) / len(numbers) if numbers else otherwise
-
-
-def _discovery(nodes: int, edges: Sequence[tuple[int, int]], roots: Sequence[int]) -> list[int]:
-    """The place of each node in the order in which a search in breadth meets it, from the roots, and then
-    from those that none leads to."""
-    after: list[list[int]] = [[] for _ in range(nodes)]
-    for a, b in edges:
-        after[a].append(b)
-    rank: dict[int, int] = {}
-
-    def search(start: Sequence[int]) -> None:
-        queue = [node for node in start if node not in rank]
-        for node in queue:
-            rank[node] = len(rank)
-        for node in queue:  # grows on the way
-            for other in after[node]:
-                if other not in rank:
-                    rank[other] = len(rank)
-                    queue.append(other)
-
-    search(list(roots))
-    for node in range(nodes):
-        search([node])
-    return [rank[node] for node in range(nodes)]
-
-
-def _layers(
-    widths: Sequence[float], edges: Sequence[tuple[int, int]], rank: Sequence[int], widest: float
-) -> list[int]:
-    """The layer of each node: below all before it, every edge turned towards the later discovery, and the
-    first of these with room. In a square of n nodes an edge passes √n layers and not n, each with a joint."""
-    before: list[list[int]] = [[] for _ in widths]
-    for a, b in _turned(edges, rank):
-        before[b].append(a)
-    layer = [0] * len(widths)
-    taken: dict[int, float] = {}
-    for node in sorted(range(len(widths)), key=rank.__getitem__):
-        here = max((layer[other] + 1 for other in before[node]), default=0)
-        while taken.get(here, 0.0) and taken[here] + widths[node] > widest:
-            here += 1
-        layer[node] = here
-        taken[here] = taken.get(here, 0.0) + widths[node] + _BETWEEN
-    return layer
-
-
-def _turned(edges: Sequence[tuple[int, int]], rank: Sequence[int]) -> Iterator[tuple[int, int]]:
-    for a, b in edges:
-        if rank[a] != rank[b]:
-            yield (a, b) if rank[a] < rank[b] else (b, a)

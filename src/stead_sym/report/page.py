@@ -16,23 +16,23 @@ from pathlib import Path
 
 from rich.text import Text
 
+from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_graph
-from stead_sym.report.diagram import STYLE
+from stead_sym.report.drawing import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
+from stead_sym.report.page_numbers import domain_section, pairs, statistics_section
 from stead_sym.report.page_sections import (
     deployment_section,
-    domain_section,
     evidence_section,
     findings_section,
     hypotheses_section,
-    pairs,
-    statistics_section,
     verdicts_section,
 )
 from stead_sym.report.partial import KnownVerdict
-from stead_sym.report.terminal import domain_text, plural, reached
+from stead_sym.report.terminal import domain_text, reached
 from stead_sym.report.written import prepare_file, write_file
 from stead_sym.support.html import Content, Html, tag
+from stead_sym.support.printable import plural
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import OF_NOTHING, verdict_line
 
@@ -41,8 +41,12 @@ MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
 _WORST_FIRST = ("fails", "unknown", OF_NOTHING, "holds")
 
 
-def report_html(result: Verification) -> str:
+def report_html(result: Verification | Deepening) -> str:
     """The page."""
+    if isinstance(result, Deepening):
+        from stead_sym.report.page_deepening import deepening_html
+
+        return deepening_html(result)
     result = result.with_contexts(MOST_LOOKED_AT)
     budget = Budget()
     decisions = [
@@ -50,17 +54,17 @@ def report_html(result: Verification) -> str:
         for k, name in enumerate(result.agents)
     ]
     sections = [
-        _section("verdicts", "Verdicts", verdicts_section(result)),
-        _section("findings", "Findings", findings_section(result), count=len(result.findings)),
-        _section("hypotheses", "What the verdicts rest on", hypotheses_section(result)),
-        _section("evidence", "Evidence", evidence_section(result)),
-        _section("decisions", "Decisions", decisions, count=len(result.decisions)),
-        _section("domain", "Sizes of the domains", domain_section(result)),
-        _section("statistics", "Statistics", statistics_section(result)),
-        _section("deployment", "The deployment", deployment_section(result)),
+        section_of("verdicts", "Verdicts", verdicts_section(result)),
+        section_of("findings", "Findings", findings_section(result), count=len(result.findings)),
+        section_of("hypotheses", "What the verdicts rest on", hypotheses_section(result)),
+        section_of("evidence", "Evidence", evidence_section(result)),
+        section_of("decisions", "Decisions", decisions, count=len(result.decisions)),
+        section_of("domain", "Sizes of the domains", domain_section(result)),
+        section_of("statistics", "Statistics", statistics_section(result)),
+        section_of("deployment", "The deployment", deployment_section(result.deployment)),
     ]
     title = f"{result.deployment.name} under {result.agent}: {_answer(result)}"
-    return _page(title, _header(result), sections)
+    return page_of(title, _header(result), sections)
 
 
 def stopped_html(source: str, why: str, verdicts: Sequence[KnownVerdict]) -> str:
@@ -80,11 +84,12 @@ def stopped_html(source: str, why: str, verdicts: Sequence[KnownVerdict]) -> str
         tag("h1", source),
         tag("p", f"The run has ended before its report: {why}.", class_="answer unknown"),
     )
-    section = _section("verdicts", "What was known by then", tag("ol", rows, class_="verdicts"))
-    return _page(f"{source}: ended early", header, [section])
+    section = section_of("verdicts", "What was known by then", tag("ol", rows, class_="verdicts"))
+    return page_of(f"{source}: ended early", header, [section])
 
 
-def _page(title: str, header: Html, sections: Sequence[tuple[str, str, Html]]) -> str:
+def page_of(title: str, header: Html, sections: Sequence[tuple[str, str, Html]]) -> str:
+    """A page of sections, each with its anchor and name."""
     style, script = _packaged("page.css") + STYLE, _packaged("page.js")
     head = tag(
         "head",
@@ -117,7 +122,7 @@ def prepare_report(path: Path) -> None:
     prepare_file(path, MARKER, "report")
 
 
-def write_report(result: Verification, path: str | Path) -> Path:
+def write_report(result: Verification | Deepening, path: str | Path) -> Path:
     """Write the report to a file, and return its path. Only an earlier report is written over.
 
     Raises `InputError` where the file is something else, and where it cannot be written.
@@ -153,7 +158,8 @@ def _policy(style: str, script: str) -> str:
 # the frame
 
 
-def _section(anchor: str, name: str, *content: Content, count: int | None = None) -> tuple[str, str, Html]:
+def section_of(anchor: str, name: str, *content: Content, count: int | None = None) -> tuple[str, str, Html]:
+    """A section with its anchor and name."""
     heading = tag("h2", name, tag("span", f" {count:,}", class_="count") if count else None, id=f"{anchor}-h")
     return anchor, name, tag("section", heading, content, id=anchor, aria_labelledby=f"{anchor}-h")
 
@@ -164,11 +170,12 @@ def _answer(result: Verification) -> str:
     if claims:
         others = [verdict.said for verdict in result.verdicts.values() if not verdict.claim]
         said = f"{claims[0].spec} {claims[0].word if claims[0].holds is False else 'is unknown'}"
-        return f"{said}; {_answered(others)}" if others else said
-    return _answered([verdict.said for verdict in result.verdicts.values()])
+        return f"{said}; {answered(others)}" if others else said
+    return answered([verdict.said for verdict in result.verdicts.values()])
 
 
-def _answered(words: Sequence[str]) -> str:
+def answered(words: Sequence[str]) -> str:
+    """The verdicts in one sentence, as words."""
     if not words:
         return "no specification was checked"
     several = {"holds": "hold", OF_NOTHING: "hold, of nothing", "fails": "fail", "unknown": "are unknown"}
@@ -194,6 +201,8 @@ def _header(result: Verification) -> Html:
             f"{plural(result.contexts, 'context')} shown, {plural(result.queries, 'query', 'queries')} asked"
         )
     who = "any agent" if result.is_any else result.agent
+    if result.deployment.gated:
+        who += f", behind {' and '.join(result.deployment.gated)}"
     answer = _answer(result)
     worst = next((w for w in _WORST_FIRST if w in {v.said for v in result.verdicts.values()}), "none")
     return tag(
@@ -209,6 +218,7 @@ def _header(result: Verification) -> Html:
             [
                 ("reached", ", ".join(counts)),
                 ("agent", asked),
+                *(("gate", str(share)) for share in result.shares),
                 ("domain", domain_text(result.restriction, result.mode)),
                 ("engine", f"{result.options.engine}, {result.seconds:.2f} s"),
             ]

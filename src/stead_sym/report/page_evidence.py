@@ -13,13 +13,14 @@ from stead_sym.agents.records.weight import is_weighed, weight_words
 from stead_sym.deployment.folding import Folded, folded
 from stead_sym.deployment.trace import Change, as_changes
 from stead_sym.evidence.moves import MOST_OUTCOMES, Move
-from stead_sym.evidence.outline import Numbered, Outline, outline
+from stead_sym.evidence.outline import Numbered, Outline
+from stead_sym.evidence.outlining import outline
 from stead_sym.relational.instance import Fact
 from stead_sym.report.evidence import constraints_met, constraints_of
 from stead_sym.report.page_decisions import decision_anchor
 from stead_sym.report.steps import actor_word
-from stead_sym.report.terminal import plural
 from stead_sym.support.html import Content, Html, joined, tag
+from stead_sym.support.printable import plural
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
 
@@ -194,7 +195,7 @@ def _fact(fact: Fact) -> Html:
 
 
 def _who(result: Verification, actor: str | None, word: str, move: Move) -> Iterator[Content]:
-    """Who makes a step, and what else could have happened, in words."""
+    """Who makes a step, how many calls were offered and selected, and how many outcomes there were."""
     yield "an event" if actor is None else f"by {word}" if actor else "by the agent"
     if move.offered > 1:
         every = move.selected == move.offered
@@ -216,7 +217,7 @@ def _who(result: Verification, actor: str | None, word: str, move: Move) -> Iter
 
 
 def _claims(run: Numbered, steps: int, met: str | None) -> Content:
-    """What is claimed of a state."""
+    """The claims about the state after so many steps, and the fairness constraint that it meets."""
     remarks = run.remarks[steps]
     if not remarks and met is None:
         return None

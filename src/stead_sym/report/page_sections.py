@@ -6,17 +6,20 @@ along.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.printer import print_deployment
-from stead_sym.deployment.restriction import Derivation
 from stead_sym.evidence.data import text_digest
 from stead_sym.report.page_evidence import evidence_of, title_of
-from stead_sym.report.terminal import MARKS, plural, shown_by
+from stead_sym.report.page_numbers import table_of
+from stead_sym.report.terminal import nothing_checked
+from stead_sym.report.verdicts import MARKS, shown_by
 from stead_sym.support.html import Content, Html, joined, tag
+from stead_sym.support.printable import plural
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.hypotheses import Hypothesis
+from stead_sym.verification.hypotheses import Hypotheses, Hypothesis
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import OF_NOTHING, Verdict, expectation
 
@@ -30,7 +33,7 @@ _MEANING = {
 
 def verdicts_section(result: Verification) -> Iterator[Html]:
     if not result.verdicts:
-        yield tag("p", "No specification was checked: the deployment meets its definition and its bounds.")
+        yield tag("p", nothing_checked(result))
         return
     yield tag(
         "ol",
@@ -48,25 +51,34 @@ def _class(verdict: Verdict) -> str:
     return "empty" if verdict.empty else verdict.word
 
 
+def verdict_opening(verdict: Verdict, title: str) -> Html:
+    """What stands first about a verdict: its mark and word, the formula, and why it is unknown."""
+    return joined(
+        tag(
+            "h3",
+            tag("span", MARKS[verdict.said][0], class_="mark", aria_hidden="true"),
+            f" {title} ",
+            tag("span", verdict.said, class_="word"),
+        ),
+        tag("pre", tag("code", str(verdict.formula)), class_="formula"),
+        tag("p", verdict.reason) if verdict.reason else None,
+    )
+
+
+def verdict_scope(verdict: Verdict) -> Html:
+    """Whether it was expected, and what it is about."""
+    said = (expectation(verdict.word, verdict.expected), *verdict.scope)
+    return joined(tag("p", line, class_="scope") for line in said if line)
+
+
 def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
     about = [finding for finding in result.findings if finding.spec == verdict.spec]
     shown = shown_by(replace(verdict, reason="")).removesuffix(", below")
     link = tag("a", shown, href=f"#evidence-{number}") if verdict.trace else None
     return joined(
-        tag(
-            "h3",
-            tag("span", MARKS[verdict.said][0], class_="mark", aria_hidden="true"),
-            f" {title_of(number, verdict)} ",
-            tag("span", verdict.said, class_="word"),
-        ),
-        tag("pre", tag("code", str(verdict.formula)), class_="formula"),
-        tag("p", verdict.reason) if verdict.reason else None,
+        verdict_opening(verdict, title_of(number, verdict)),
         tag("p", "shown by ", link) if link else tag("p", shown) if shown and not verdict.reason else None,
-        (
-            tag("p", said, class_="scope")
-            for said in (expectation(verdict.word, verdict.expected), *verdict.scope)
-            if said
-        ),
+        verdict_scope(verdict),
         tag(
             "p",
             tag("a", f"{plural(len(about), 'finding')} about it", href="#findings"),
@@ -82,7 +94,9 @@ def findings_section(result: Verification) -> Iterator[Html]:
     yield tag("p", "What makes a verdict say less than it seems to, each with what to do about it.")
     if result.findings:
         titles = {v.spec: title_of(number, v) for number, v in enumerate(result.verdicts.values(), 1)}
-        items = (tag("li", _finding(finding, titles.get(finding.spec or ""))) for finding in result.findings)
+        items = (
+            tag("li", finding_of(finding, titles.get(finding.spec or ""))) for finding in result.findings
+        )
         yield tag("ul", items, class_="findings")
     else:
         yield tag("p", "None.", class_="none")
@@ -94,7 +108,8 @@ def findings_section(result: Verification) -> Iterator[Html]:
         yield tag("p", f"{parts} not tried for vacuity: a long specification is looked at in part.")
 
 
-def _finding(finding: Finding, about: str | None) -> Html:
+def finding_of(finding: Finding, about: str | None) -> Html:
+    """One finding, and what it is about."""
     return joined(
         tag(
             "h3",
@@ -108,7 +123,7 @@ def _finding(finding: Finding, about: str | None) -> Html:
 
 
 def _prose(text: str) -> Iterator[Content]:
-    """A sentence in which what stands between backticks is code."""
+    """A sentence; the parts of it between backticks are shown as code."""
     for number, part in enumerate(text.split("`")):
         yield tag("code", part) if number % 2 else part
 
@@ -124,13 +139,15 @@ def hypotheses_section(result: Verification) -> Iterator[Html]:
         else f"{plural(len(missing), 'hypothesis', 'hypotheses')} could not be established, so that the"
         " verdicts are unknown.",
     )
-    yield _table(
+    yield from hypotheses_table(result.hypotheses)
+
+
+def hypotheses_table(hypotheses: Hypotheses) -> Iterator[Html]:
+    """Each hypothesis, with how it was established or why not, and the choices that were widened."""
+    yield table_of(
         "Hypotheses",
         ("hypothesis", "status", "how"),
-        [
-            (h.name, _status(h), (tag("div", part) for part in h.how.split("; ")))
-            for h in result.hypotheses.all
-        ],
+        [(h.name, _status(h), (tag("div", part) for part in h.how.split("; "))) for h in hypotheses.all],
         stacks=True,
     )
     yield tag(
@@ -139,16 +156,14 @@ def hypotheses_section(result: Verification) -> Iterator[Html]:
         " deployment names. A bound is how many values outside C may be active at a time.",
         class_="gloss",
     )
-    if result.hypotheses.widened:
+    if hypotheses.widened:
         yield tag("h3", "Choices among records that nothing tells apart")
         yield tag(
             "p",
             "Where the agent's call could mean any of several records alike, each of them is taken to be"
             " possible.",
         )
-        yield tag(
-            "ul", (tag("li", f"{w.agent}: " if w.agent else None, str(w)) for w in result.hypotheses.widened)
-        )
+        yield tag("ul", (tag("li", f"{w.agent}: " if w.agent else None, str(w)) for w in hypotheses.widened))
 
 
 def _status(hypothesis: Hypothesis) -> Html:
@@ -183,96 +198,15 @@ def evidence_section(result: Verification) -> Iterator[Html]:
         yield evidence_of(result, number, verdict)
 
 
-def domain_section(result: Verification) -> Iterator[Html]:
-    literal = result.mode == "theorem"
-    yield tag(
-        "p",
-        "How many values of each sort are enough to answer for unboundedly many: "
-        + (
-            "twice the bound, the constants, and the variables of a specification (the literal domain of the"
-            " theorem)."
-            if literal
-            else "the constants, the bound, and the fresh values of one effect; a representative stands for"
-            " every value that is not in use, which changes no verdict."
-        ),
-    )
-    rows = [_derivation(derivation, literal) for derivation in result.restriction.derivation.values()]
-    named = "variables of a specification" if literal else "fresh values of one effect"
-    yield _table("Sizes", ("sort", "size", "bound", "constants", named, "sum"), rows)
-
-
-def _derivation(derived: Derivation, literal: bool) -> Sequence[Content]:
-    if derived.finite:
-        return derived.sort, derived.size, "–", derived.constants, "–", "finite: kept in full"
-    more: Content = derived.variables if literal else derived.fresh
-    if literal and derived.spec is not None:
-        more = f"{derived.variables} ({derived.spec})"
-    sum_ = str(derived).split(": ", 1)[1].partition(" (")[0].partition(",")[0]
-    if derived.size > derived.required:
-        sum_ += f"; {derived.size} are used"
-    elif derived.size < derived.required:
-        sum_ += f"; forced to {derived.size}, below what is needed"
-    return derived.sort, derived.size, derived.bound, derived.constants, more, sum_
-
-
-def statistics_section(result: Verification) -> Iterator[Html]:
-    numbers = [(name.replace("_", " "), f"{value:,}") for name, value in result.statistics.items()]
-    activity = [
-        (f"most {sort} in use", f"{activity.most:,} of {activity.bound:,}")
-        for sort, activity in result.hypotheses.activity.items()
-    ]
-    known = (
-        ("states", result.states),
-        ("transitions", result.transitions),
-        ("initial states", result.initial),
-    )
-    counts = [(name, "not known" if number is None else f"{number:,}") for name, number in known]
-    for name, run in result.agents.items():
-        if run.contexts is not None:
-            who = f"{name}: " if name else ""
-            counts += [(f"{who}contexts", f"{run.contexts:,}"), (f"{who}queries", f"{run.queries or 0:,}")]
-    yield tag("div", pairs([*counts, *activity, *numbers]), class_="numbers")
-
-
-def deployment_section(result: Verification) -> Iterator[Html]:
-    text = print_deployment(result.deployment)
+def deployment_section(deployment: Deployment) -> Iterator[Html]:
+    text = print_deployment(deployment)
     yield tag(
         "details",
         tag("summary", "The text that was verified, normalised"),
         tag("pre", tag("code", text), class_="source", tabindex=0),
     )
-    digest = tag("code", text_digest(result.deployment))
+    digest = tag("code", text_digest(deployment))
     yield tag("p", "Digest, without the specifications: ", digest, class_="quiet")
 
 
 # lists and tables
-
-
-def pairs(pairs: Sequence[tuple[str, Content]]) -> Html:
-    return tag("dl", (tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs))
-
-
-def _table(
-    caption: str, columns: Sequence[str], rows: Sequence[Sequence[Content]], *, stacks: bool = False
-) -> Html:
-    """A table that scrolls sideways where it does not fit, or with ``stacks`` becomes a list; the first cell
-    of a row heads it."""
-    return tag(
-        "div",
-        tag(
-            "table",
-            tag("caption", caption, class_="unseen"),
-            tag("thead", tag("tr", (tag("th", column, scope="col") for column in columns))),
-            tag(
-                "tbody",
-                (
-                    tag("tr", tag("th", first, scope="row"), (tag("td", cell) for cell in rest))
-                    for first, *rest in rows
-                ),
-            ),
-        ),
-        class_="scrolls stacks" if stacks else "scrolls",
-        tabindex=0,
-        role="region",
-        aria_label=caption,
-    )

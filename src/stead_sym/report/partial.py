@@ -14,7 +14,7 @@ from rich.console import Console
 from stead_sym.evidence.document import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import verdict_data
-from stead_sym.report.terminal import print_evidence, verdict_row, verdict_table
+from stead_sym.report.verdicts import print_evidence, verdict_row, verdict_table
 from stead_sym.verification.verdict import Verdict, expectation, verdict_line
 
 

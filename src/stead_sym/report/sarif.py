@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
+from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.errors import DefinitionError, InputError, Span, SteadError
 from stead_sym.evidence.document import Json
 from stead_sym.support.printable import printable
@@ -35,7 +36,7 @@ class _Result(NamedTuple):
     accepted: str | None = None
 
 
-def sarif_data(result: Verification, version: str) -> dict[str, Json]:
+def sarif_data(result: Verification | Deepening, version: str) -> dict[str, Json]:
     """The log of a verification by stead-sym of that ``version``."""
     results = [
         *(_verdict(verdict, result.agent, result.place(name)) for name, verdict in result.verdicts.items()),
@@ -114,7 +115,7 @@ def _described(rule: str) -> str:
         case "unexpected":
             return "A specification holds that the file expects to fail."
         case "scope":
-            return "A specification holds, of less than its word says."
+            return "A specification holds, of what is said with it."
         case _:
             return f"{rule.replace('-', ' ')} (`stead-sym explain {rule}`)"
 
@@ -149,7 +150,7 @@ def _physical(place: Span) -> dict[str, Json]:
     }
 
 
-def annotation_lines(result: Verification) -> Iterator[str]:
+def annotation_lines(result: Verification | Deepening) -> Iterator[str]:
     """Verdicts and findings as lines that a workflow of GitHub shows at their places."""
     for name, verdict in result.verdicts.items():
         if one := _verdict(verdict, result.agent, result.place(name)):

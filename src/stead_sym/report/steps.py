@@ -18,7 +18,7 @@ from stead_sym.deployment.trace import Step, as_changes
 from stead_sym.evidence.moves import Move
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.support.printable import printable, printable_lines
-from stead_sym.support.wrapping import Table, Text
+from stead_sym.support.wrapping import Table, Text, headed
 
 MovesOf = Callable[[Instance, Step], Move | None]
 """What is known of a step from a state, None where nothing is."""
@@ -26,7 +26,8 @@ MovesOf = Callable[[Instance, Step], Move | None]
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step: whether it repeats, what a check says of it, the facts that it added and removed."""
+    """One step of a run, with the facts that it added and removed. ``move`` is what else could have happened;
+    ``repeats``: the step is part of the loop; ``check`` is the mark that a replay gives it."""
 
     step: Step
     added: tuple[Fact, ...]
@@ -38,21 +39,13 @@ class StepRow:
 
 def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
     """The steps, numbered from 1, with a mark at those that repeat."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     checked = any(row.check for row in rows)
     by_whom = any(row.step.actor != "" for row in rows)
     branched = [_branched(row.move) for row in rows]
     own_column = any(branched) and not by_whom
-    table.add_column("", no_wrap=True)
-    if checked:
-        table.add_column("", no_wrap=True)
-    table.add_column("step", justify="right", no_wrap=True)
-    if by_whom:
-        table.add_column("by", overflow="fold")
-    table.add_column("call", overflow="fold")
-    if own_column:
-        table.add_column("branched", overflow="fold")
-    table.add_column("facts", overflow="fold")
+    more = ["by"] * by_whom, ["branched"] * own_column
+    columns = ("", *([""] * checked), "step", *more[0], "call", *more[1], "facts")
+    table = headed(*columns, folds=("by", "call", "branched", "facts"), right=("step",))
     for part in range(len(rows)) if checked else _folded(rows):
         if isinstance(part, Folded):
             repeats = rows[part.first].repeats
@@ -84,7 +77,7 @@ def actor_word(step: Step) -> str:
 
 
 def _branched(move: Move | None) -> str:
-    """Who branched, one per line, and by which margin a language model decided."""
+    """Who had a choice at the step, one per line, and the margin with which a language model decided."""
     if move is None:
         return ""
     words = move.branching.split(", ") if move.branching else []

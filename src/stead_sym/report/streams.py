@@ -50,8 +50,8 @@ class _Trimmed:
 
 class _Console(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of what is to be printed, in which only those that the console itself makes control
-        the terminal."""
+        """The segments to be printed. Control characters in texts are escaped, so that only the console
+        itself controls the terminal."""
         for segment in super().render(renderable, options):
             if segment.control or not _OBEYED.search(segment.text):
                 yield segment

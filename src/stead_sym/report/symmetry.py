@@ -9,19 +9,70 @@ from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.symmetry import SingleChoice, Symmetric, Symmetry
 from stead_sym.deployment.tool import Call
-from stead_sym.evidence.document import Json
+from stead_sym.evidence.document import Count, Document, Json
 from stead_sym.report.data import texts
-from stead_sym.report.document import (
-    KeptData,
-    SeparationData,
-    SingleChoiceData,
-    SymmetricData,
-    SymmetryReport,
-)
-from stead_sym.report.terminal import indented
-from stead_sym.support.wrapping import Table, Text
+from stead_sym.support.wrapping import Text, indented, labelled
+from stead_sym.verification.verdict import Word
 
 _MAX_LISTED = 12  # calls, facts or values of a long list
+
+
+class SeparationData(Document):
+    """What would tell the possible calls apart, in how many of the states that show this."""
+
+    relation: str
+    states: Count
+    of: Count
+
+
+class SymmetricData(Document):
+    """A context that is not action-rigid: the values that its automorphism moves, with their images; the
+    offered calls that it moves; the values that automorphisms exchange, in classes; and of the possible calls
+    those that are alike, in orbits."""
+
+    agent: str
+    facts: list[str]
+    offered: list[str]
+    automorphism: dict[str, str]
+    moved: list[str]
+    alike: list[list[str]]
+    selected: list[str]
+    possible: list[str]
+    orbits: list[list[str]]
+    separations: list[SeparationData]
+    remedy: str
+
+
+class KeptData(Document):
+    """A verdict: why no choice of any kind changes it, and whether some single choice does."""
+
+    verdict: Word
+    kept: str | None
+    differs: bool
+
+
+class SingleChoiceData(Document):
+    """A choice that was verified, in the contexts with these numbers: the call at place `rank`, from 0, of
+    those alike. `holds` has the truth of the specifications, null where no run is fair."""
+
+    contexts: list[Count]
+    rank: Count
+    holds: dict[str, bool | None]
+
+
+class SymmetryReport(Document):
+    """The contexts that are not action-rigid, numbered from 0, and what choices among records alike change.
+    `states` are those of the literal domain, `met` the canonical contexts met, and `left` the single choices
+    that were not tried."""
+
+    deployment: str
+    agent: str
+    states: Count | None
+    met: Count | None
+    contexts: list[SymmetricData]
+    specs: dict[str, KeptData]
+    choices: list[SingleChoiceData]
+    left: Count
 
 
 def print_symmetry(found: Symmetry, console: Console) -> None:
@@ -44,9 +95,7 @@ def print_symmetry(found: Symmetry, console: Console) -> None:
 
 
 def _context(context: Symmetric, number: int) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
+    table = labelled()
     table.add_row(f"context {number}", f"agent {context.agent}" if context.agent else "")
     table.add_row("shown", _listed(map(str, context.context.view)) or "no facts")
     table.add_row("offered", _calls(context.context.calls))

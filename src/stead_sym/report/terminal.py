@@ -8,33 +8,37 @@ layout say the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 
 from stead_sym.agents.records.answer import Answer
 from stead_sym.agents.records.repeated import Repeated, repeated
 from stead_sym.agents.records.weight import Weight, is_same, percent, weight, weight_words
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.trace import Trace
-from stead_sym.evidence.outline import outline
-from stead_sym.report.steps import MovesOf, StepRow, step_table
-from stead_sym.support.wrapping import Table, Text
+from stead_sym.report.verdicts import (
+    findings_table,
+    hypotheses_table,
+    print_evidence,
+    verdict_row,
+    verdict_table,
+)
+from stead_sym.support.printable import plural
+from stead_sym.support.wrapping import Table, Text, headed, indented, labelled
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import Domain
 from stead_sym.verification.result import AgentRun, Verification
-from stead_sym.verification.verdict import OF_NOTHING, Verdict
 
 _MAX_CLOSE_DECISIONS = 3
 """So many of the decisions with the least margin are listed."""
-MARKS: Mapping[str, tuple[str, str, str]] = {
-    "holds": ("✔", "+", "green"),
-    OF_NOTHING: ("○", "o", "yellow"),
-    "fails": ("✘", "x", "red"),
-    "unknown": ("?", "?", "yellow"),
-}
-"""A symbol for what is said of a specification, one in ASCII, and a colour."""
+
+
+def nothing_checked(result: Verification) -> str:
+    """What is said of a verification that asked for no specification."""
+    others = (
+        " (those of the file are for others; `--spec NAME` asks for one)" if result.deployment.specs else ""
+    )
+    return f"No specification was checked{others}: the deployment meets its definition and its bounds."
 
 
 def print_verification(result: Verification, console: Console, *, hypotheses: bool = False) -> None:
@@ -42,12 +46,12 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
     console.print(_heading(result))
     if hypotheses:
         console.print()
-        console.print(_hypotheses(result))
+        console.print(hypotheses_table(result.hypotheses))
     console.print()
     if result.verdicts:
         console.print(verdict_table(map(verdict_row, result.verdicts.values()), console))
     else:
-        console.print("No specification was checked: the deployment meets its definition and its bounds.")
+        console.print(nothing_checked(result))
     for verdict in result.verdicts.values():
         if not verdict.holds:
             print_evidence(verdict, result.moves, console)
@@ -83,27 +87,6 @@ def print_verdicts(result: Verification, console: Console) -> None:
         console.print(str(verdict), soft_wrap=True)
 
 
-def print_evidence(verdict: Verdict, moves: MovesOf | None, console: Console) -> None:
-    """What shows a verdict, below an empty line; nothing where nothing does."""
-    if verdict.trace is not None:
-        console.print()
-        console.print(_evidence(verdict, verdict.trace, moves, ascii_only=_is_ascii(console)))
-
-
-def print_trace(trace: Trace, console: Console) -> None:
-    """One run, such as the one that leads to an error."""
-    console.print(indented(_run(trace, ascii_only=_is_ascii(console))))
-
-
-def _is_ascii(console: Console) -> bool:
-    return console.options.ascii_only
-
-
-def indented(body: RenderableType) -> Padding:
-    """A part of a report, below the line that it belongs to."""
-    return Padding(body, (0, 0, 0, 2), expand=False)
-
-
 def _heading(result: Verification) -> RenderableType:
     counts = reached(result, "from ")
     if result.contexts is not None and result.queries is not None:
@@ -111,12 +94,12 @@ def _heading(result: Verification) -> RenderableType:
     title = Text.assemble((result.deployment.name, "bold"), " under ", (_agent(result), "bold"))
     if result.deployment.gated:
         title.append(f", behind {' and '.join(result.deployment.gated)}")
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim")
-    grid.add_column()
+    grid = labelled()
     grid.add_row("engine", f"{result.options.engine}, {result.seconds:.2f} s")
     grid.add_row("domain", domain_text(result.restriction, result.mode))
     grid.add_row("reached", ", ".join(counts))
+    for share in result.shares:
+        grid.add_row("gate", str(share))
     for label, text in _assumed(result.hypotheses):
         grid.add_row(label, text)
     for name, run in result.agents.items():
@@ -151,21 +134,6 @@ def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
     if hypotheses.missing:
         names = ", ".join(missing.name for missing in hypotheses.missing)
         yield "missing", f"not established: {names} (--hypotheses)"
-
-
-def _hypotheses(result: Verification) -> RenderableType:
-    """Every hypothesis with how it was established, and the contexts in which a choice was widened."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold")
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for hypothesis in result.hypotheses.all:
-        table.add_row(hypothesis.name, hypothesis.status, Text(hypothesis.how.replace("; ", "\n")))
-    parts: list[RenderableType] = [Text("hypotheses"), indented(table)]
-    for widened in result.hypotheses.widened:
-        who = f"{widened.agent} " if widened.agent else ""
-        parts.append(indented(Text(f"widened: {who}in {widened.context}: {widened}")))
-    return Group(*parts)
 
 
 def _asked(run: AgentRun) -> str:
@@ -224,51 +192,9 @@ def domain_text(restriction: Restriction, mode: Domain) -> str:
     return f"{sizes} ({'by the theorem' if by_theorem else 'above the theorem'})"
 
 
-def plural(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def verdict_row(verdict: Verdict) -> tuple[str, str, str]:
-    """The row of a verdict: what shows it, and beneath that what breaks a claim, and its scope."""
-    shown = shown_by(verdict)  # of an unknown one the reason
-    return verdict.spec, verdict.said, "\n".join(dict.fromkeys(filter(None, (shown, *verdict.remarks))))
-
-
-def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> RenderableType:
-    """Specifications with their verdicts and what is said of these, if that is anything."""
-    rows = [*rows]
-    ascii_only = _is_ascii(console)
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    columns = ["", "spec", "verdict", *(["what shows it"] if any(shown for *_, shown in rows) else [])]
-    for column in columns:
-        table.add_column(column, no_wrap=column in ("", "verdict"), overflow="fold")
-    for spec, word, shown in rows:
-        symbol, plain, colour = MARKS[word]
-        mark = Text(plain if ascii_only else symbol, colour)
-        table.add_row(*(mark, Text(spec, "bold"), Text(word, colour), Text(shown))[: len(columns)])
-    return indented(table)
-
-
-def shown_by(verdict: Verdict) -> str:
-    """What shows a verdict, in a few words; empty where no run does."""
-    if verdict.holds is None and verdict.reason:
-        return verdict.reason
-    if verdict.trace is None:
-        return ""
-    if not verdict.trace.steps:
-        return "the initial state, below"
-    steps = plural(len(verdict.trace.steps), "step")
-    return f"a run of {steps}, below" if verdict.trace.loop is None else f"an endless run of {steps}, below"
-
-
 def _findings(result: Verification) -> RenderableType:
     """What makes a verdict say less than it seems to, and how much was not looked at."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="yellow", no_wrap=True)
-    table.add_column(overflow="fold")
-    for finding in result.findings:
-        place = f"{finding.place}: " if finding.place else ""
-        table.add_row(finding.kind, Text(f"{place}{finding.text}; {finding.remedy}"))
+    table = findings_table(result.findings)
     for accepted in result.accepted:
         table.add_row(Text("accepted", "dim"), Text(str(accepted), "dim"))
     if result.unexamined:
@@ -292,13 +218,9 @@ def _divided(answers: Sequence[tuple[str, Answer]]) -> RenderableType:
 def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> RenderableType:
     """The decisions that language models took with the least margin; ``several``: with the agents whose they
     are."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("margin", justify="right", no_wrap=True)
-    table.add_column("on the offer", justify="right", no_wrap=True)
-    table.add_column("unforced", no_wrap=True)
-    for column in ("agent", "decision") if several else ("decision",):
-        table.add_column(column, no_wrap=True)
-    table.add_column("selected", overflow="fold")
+    numbers = ("margin", "on the offer")
+    columns = (*numbers, "unforced", *(["agent"] if several else []), "decision", "selected")
+    table = headed(*columns, folds=("selected",), right=numbers)
     for name, answer in answers:
         selected = ", ".join(map(str, sorted(answer.selected)))
         whose = (name,) if several else ()
@@ -307,34 +229,3 @@ def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> Rendera
             f"{answer.margin:.4g}", percent(answer.mass), free, *whose, answer.key[:12], Text(selected)
         )
     return Group(Text("closest decisions of the model"), indented(table))
-
-
-def _evidence(verdict: Verdict, trace: Trace, moves: MovesOf | None, *, ascii_only: bool) -> RenderableType:
-    title = Text.assemble((verdict.spec, "bold"), " ", (verdict.said, MARKS[verdict.said][2]))
-    body = [Text(str(verdict.formula), "dim"), _run(trace, moves, ascii_only=ascii_only)]
-    runs = outline(verdict.evidence).runs[1:] if verdict.evidence else ()
-    if more := sum(not run.is_only_fair for run in runs):
-        body.append(Text(f"{plural(more, 'more run')}: --evidence DIR has all", "dim"))
-    return Group(title, indented(Group(*body)))
-
-
-def _run(trace: Trace, moves: MovesOf | None = None, *, ascii_only: bool) -> RenderableType:
-    """The steps as a table, a mark at those that repeat, and the remarks below it."""
-    mark = "*" if ascii_only else "↺"
-    rows = [
-        StepRow(
-            step,
-            *trace.changes(index),
-            None if moves is None else moves(trace.states[index], step),
-            trace.loop is not None and index >= trace.loop,
-        )
-        for index, step in enumerate(trace.steps)
-    ]
-    steps = step_table(rows, ascii_only=ascii_only)
-    remarks = Table.grid(padding=(0, 2))
-    remarks.add_column(style="dim", no_wrap=True)
-    remarks.add_column(overflow="fold")
-    for label, text in trace.remarks:
-        remarks.add_row(label, Text(f"{mark} {text}" if label == "loop" else text))
-    start = [Text(f"from {trace.start}", "dim")] if trace.of_many else []
-    return Group(*start, steps, remarks) if trace.steps else Group(*start, remarks)

@@ -25,3 +25,8 @@ def _seen(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """A number of things in words: "1 state", "1,000 states"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -7,14 +7,14 @@ and a table takes what it lacks from its widest columns, from none so much that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich import table, text
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, JustifyMethod, OverflowMethod, RenderableType, RenderResult
 from rich.containers import Lines
 from rich.measure import Measurement
-from rich.padding import PaddingDimensions
+from rich.padding import Padding, PaddingDimensions
 from rich.style import StyleType
 
 _SIGN = r"(?:^[+-] )?"  # before what a step changes; no line ends in it
@@ -114,6 +114,39 @@ class Table(table.Table):
         yield from super().__rich_console__(console, options)
         for column in self.columns:
             column.width = None
+
+
+def labelled(rows: Iterable[tuple[str, RenderableType]] = ()) -> Table:
+    """Labels on the left, what is said of each to the right of them."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, said in rows:
+        grid.add_row(label, said)
+    return grid
+
+
+def headed(*columns: str, folds: Collection[str] = (), right: Collection[str] = ()) -> Table:
+    """Columns below dim headings; those named in ``folds`` may break their lines, those in ``right`` hold
+    numbers."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in columns:
+        justify: JustifyMethod = "right" if column in right else "left"
+        table.add_column(column, justify=justify, no_wrap=column not in folds, overflow="fold")
+    return table
+
+
+def spaced(parts: Iterable[RenderableType]) -> list[RenderableType]:
+    """The parts with an empty line between them."""
+    found: list[RenderableType] = []
+    for part in parts:
+        found += [Text(""), part] if found else [part]
+    return found
+
+
+def indented(body: RenderableType) -> Padding:
+    """A part of a report, below the line that it belongs to."""
+    return Padding(body, (0, 0, 0, 2), expand=False)
 
 
 def _fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:

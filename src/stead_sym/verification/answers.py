@@ -79,6 +79,6 @@ def refuted(deployment: Deployment, spec: Spec, evidence: Evidence) -> Verdict:
 def _found(
     deployment: Deployment, spec: Spec, holds: bool | None, evidence: Evidence | None = None
 ) -> Verdict:
-    """The answer to a specification, which stands in it as it was written."""
+    """The answer to a specification; the verdict has the formula as it was written in the file."""
     written = next(one.formula for one in deployment.written.specs if one.name == spec.name)
     return Verdict(spec.name, written, holds, evidence=evidence, expected=spec.expected)

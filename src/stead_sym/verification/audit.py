@@ -26,6 +26,20 @@ from stead_sym.verification.options import Options
 from stead_sym.verification.readings import left_out, no_fair_run
 from stead_sym.verification.widened import widened
 
+OF_THE_LANGUAGE = (
+    Hypothesis(
+        "offer and effects are equivariant",
+        "by construction",
+        "guards, views and effects are first-order formulas with constants in C",
+    ),
+    Hypothesis(
+        "constants of the specifications are in C",
+        "by construction",
+        "a name in a formula is a variable or a constant of the deployment",
+    ),
+)
+"""What is true of every deployment that can be written."""
+
 
 def audit(
     deployment: Deployment,
@@ -37,25 +51,16 @@ def audit(
     """The hypotheses of a verification. Those that the engines check on the way are established if the
     exploration has come to its end; ``explored`` is then the `Engine`. Otherwise it is the fault that ended
     the exploration, or None while it goes on."""
-    transfer = (_domain(restriction), *_agents(deployment, wrappers, options))
+    transfer = (_domain(restriction), *of_agents(deployment, wrappers, options))
     about_states = (*_explored(deployment, explored), *_fair(deployment, wrappers, explored))
     if any(one.status == "not established" for one in transfer):
         about_states = tuple(map(_as_explored, about_states))
     return Hypotheses(
         (
             *about_states,
-            Hypothesis(
-                "offer and effects are equivariant",
-                "by construction",
-                "guards, views and effects are first-order formulas with constants in C",
-            ),
-            Hypothesis(
-                "constants of the specifications are in C",
-                "by construction",
-                "a name in a formula is a variable or a constant of the deployment",
-            ),
+            *OF_THE_LANGUAGE,
             *transfer,
-            *_decisions(wrappers, options.min_mass),
+            *of_decisions(wrappers, options.min_mass),
         ),
         {} if isinstance(explored, DefinitionError | None) else _activity(deployment, explored),
         () if explored is None else tuple(widened(deployment, wrappers)),
@@ -73,7 +78,7 @@ def _activity(deployment: Deployment, engine: Engine) -> Mapping[str, Activity]:
 
 
 def _explored(deployment: Deployment, explored: Engine | DefinitionError | None) -> Iterator[Hypothesis]:
-    """What is checked in every reachable state."""
+    """The hypotheses that are checked in every reachable state."""
     if isinstance(explored, DefinitionError | None):
         how, doubt = _ended(explored)
         for name in ("bounded", "serial", "keys hold"):
@@ -98,6 +103,9 @@ def _explored(deployment: Deployment, explored: Engine | DefinitionError | None)
     keyed = [relation.name for relation in deployment.schema.relations if relation.keys]
     how = f"of {', '.join(keyed)}, in every reachable state" if keyed else "none is declared"
     yield Hypothesis("keys hold", "established", how, "exploration")
+    if named := [reference.name for reference in deployment.schema.references]:
+        how = f"{', '.join(named)}, in every reachable state"
+        yield Hypothesis("references hold", "established", how, "exploration")
 
 
 def _ended(explored: DefinitionError | None) -> tuple[str, str]:
@@ -143,7 +151,7 @@ def _domain(restriction: Restriction) -> Hypothesis:
     return Hypothesis(name, "not established", sizes, doubt=f"on the forced domain {small}")
 
 
-def _agents(deployment: Deployment, wrappers: Wrappers, options: Options) -> Iterator[Hypothesis]:
+def of_agents(deployment: Deployment, wrappers: Wrappers, options: Options) -> Iterator[Hypothesis]:
     """The hypothesis that every agent treats values outside of C alike: the values B that it tells apart
     satisfy B ⊆ C."""
     for role in deployment.agents:
@@ -178,7 +186,7 @@ def _who(agent: str) -> str:
     return f"agent {agent}" if agent else "the agent"
 
 
-def _decisions(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothesis]:
+def of_decisions(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothesis]:
     """What the decisions of the agents stand for, and what is asked of them, beyond the theorem."""
     for agent, wrapper in wrappers.items():
         if wrapper is not None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from stead_sym.errors import Undecided
 from stead_sym.support.html import Displayed, paragraph, table
 from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.widened import Widened
@@ -80,6 +81,12 @@ class Hypotheses(Displayed):
         idle = {"fairness": holds is not None, "exploration": by_run}
         needed = (one for one in self.missing if one.doubt and not idle.get(one.ground))
         return tuple(sorted(needed, key=lambda one: one.ground != "fairness"))
+
+    def require(self) -> None:
+        """Raise `Undecided` where a hypothesis is missing for what was found of all reachable states."""
+        if missing := self.missing_for(True):
+            [one, *_] = missing
+            raise Undecided(f"unknown: {one.how if one.ground == 'exploration' else one}")
 
     def concluded(self, found: Verdict, *, by_run: bool = False) -> Verdict:
         """The verdict that was found if no hypothesis is missing for it, and `unknown` otherwise. An unknown

@@ -21,8 +21,8 @@ from stead_sym.evidence.document import Json
 from stead_sym.models.catalogue import CATALOGUE
 
 _START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from stead_sym.cli import child, main;"
-    " child.die_with_parent(); sys.exit(main.main())"
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from stead_sym.cli import main, watcher;"
+    " watcher.die_with_parent(); sys.exit(main.main())"
 )
 
 

@@ -15,13 +15,14 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.protocol import Engine, StateSet
-from stead_sym.errors import DeclarationError, DefinitionError, Span
+from stead_sym.errors import DeclarationError, DefinitionError, InputError, Span
 from stead_sym.evidence.moves import Moves
 from stead_sym.logic.names import nearest
 from stead_sym.logic.syntax import Raw, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed, paragraph, table
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding
+from stead_sym.verification.findings.gates import Share
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import Domain, Options
 from stead_sym.verification.verdict import Verdict
@@ -83,6 +84,17 @@ class AgentRun:
         return cls(wrapper.agent.name, wrapper.contexts, wrapper.queries, decisions, answers, wrapper.known)
 
 
+def as_verification(result: object) -> Verification:
+    """The verification, if it is one; `InputError` for what `deepen` has found, which has no one finite space
+    of states, and for anything else."""
+    if not isinstance(result, Verification):
+        raise InputError(
+            f"this needs what `verify` returns, and was given a {type(result).__name__}; write bounds into"
+            " the file and verify within them"
+        )
+    return result
+
+
 def agent_runs(wrappers: Wrappers, *, met: bool) -> Mapping[str, AgentRun]:
     """`AgentRun.of` each agent."""
     return MappingProxyType({name: AgentRun.of(one, met=met) for name, one in wrappers.items()})
@@ -102,7 +114,8 @@ class Verification(Displayed):
     ``decisions`` and ``answers`` are those of all agents together. ``moves`` says of a step who could have
     done otherwise. ``hypotheses`` are what the verdicts rest on. ``findings`` are what makes a verdict say
     less than it seems to, and ``accepted`` those of them that a comment of the file accepts; ``unexamined``
-    is how many subformulas were not tried for vacuity, since of a long specification not all are.
+    is how many subformulas were not tried for vacuity, since of a long specification not all are. ``shares``
+    says of each gate in force how many of the enabled calls it allows, where findings were looked for.
     """
 
     deployment: Deployment
@@ -117,6 +130,7 @@ class Verification(Displayed):
     findings: tuple[Finding, ...] = ()
     accepted: tuple[AcceptedFinding, ...] = ()
     unexamined: int = 0
+    shares: tuple[Share, ...] = ()
     broken: DefinitionError | None = None
 
     def __getitem__(self, spec: str) -> Verdict:

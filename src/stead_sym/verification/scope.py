@@ -92,7 +92,7 @@ class Narrower:
 
 @dataclass(frozen=True, slots=True)
 class Leeway:
-    """All ways in which what was verified is wider or narrower than what will run."""
+    """How the agents that were verified differ from those that will run: they may do more, or less."""
 
     wider: tuple[Wider, ...] = ()
     narrower: tuple[Narrower, ...] = ()

@@ -68,7 +68,7 @@ class Verdict(Displayed):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is said beside the word: the reason, what was expected, the scope; not what is empty."""
+        """What is said beside the word, as far as there is any: the reason, what was expected, the scope."""
         return tuple(filter(None, (self.reason, expectation(self.word, self.expected), *self.scope)))
 
     def __str__(self) -> str:

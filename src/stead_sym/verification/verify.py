@@ -36,6 +36,7 @@ from stead_sym.verification.audit import audit
 from stead_sym.verification.early import watching
 from stead_sym.verification.explore import explored, telling_apart
 from stead_sym.verification.findings.accepted import without_accepted
+from stead_sym.verification.findings.gates import shares
 from stead_sym.verification.findings.reached import Examined, nowhere_fair, reached_findings
 from stead_sym.verification.findings.static import of_text
 from stead_sym.verification.hypotheses import Hypotheses
@@ -133,9 +134,12 @@ def verified(
     as_deployment(deployment)
     if progress is not None and not callable(progress):
         raise TypeError(f"{progress!r} is nothing to call with progress; give a function, or None")
-    deployment, chosen = deployment.asked(specs, deciding(deployment, agent))
+    running = deciding(deployment, agent)
+    deployment, asked = deployment.asked(specs, running)
+    deployment = deployment.following(asked, running)
+    chosen = deployment.chosen(spec.name for spec in asked)
     if options.mode == "theorem":
-        restriction = theorem_restriction(deployment, chosen, options.sizes, options.force)
+        restriction = theorem_restriction(deployment, asked, options.sizes, options.force)
     else:
         restriction = normal_restriction(deployment)
     wrappers = wrap_all(deployment, agent, canonical_timeout=options.canonical_timeout)
@@ -198,6 +202,7 @@ class _Verifying:
             findings=examined.findings,
             accepted=examined.accepted,
             unexamined=examined.left,
+            shares=() if engine is None or not self.options.findings else shares(self.deployment, engine),
             broken=broken,
         )
 

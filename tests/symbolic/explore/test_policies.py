@@ -13,6 +13,7 @@ from engine_pairs import both, examples
 from stead_sym.agents.roles import wrap
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.engines.symbolic.bdd.saturation import Saturation
 from stead_sym.engines.symbolic.explore import reach
 from stead_sym.errors import AgentError, Undecided
 
@@ -168,6 +169,27 @@ def test_a_policy_that_selects_nothing_somewhere_is_an_error(monkeypatch):
     monkeypatch.setattr("stead_sym.verification.verify.MOST_LOOKED_AT", 0)
     desk = stead_sym.parse_deployment(_TWO.format(when="true").replace("  call idle()\n", ""))
     with pytest.raises(AgentError, match=r"policy p selects nothing for .*Done"):
+        stead_sym.verify(desk, "p")
+
+
+def test_a_policy_that_selects_nothing_soon_is_told_before_everything_is_explored(monkeypatch):
+    """Three orders after the start nobody has a rule; all orders together have 3^40 states."""
+
+    def explored(*_):
+        raise AssertionError("more was explored than the first steps")
+
+    monkeypatch.setattr(Saturation, "closure", explored)
+    desk = stead_sym.parse_deployment(
+        "deployment d sort o sort s = { new, sent, paid } rigid sort n = 0..3"
+        " relation St(o key, s) relation N(n) init"
+        + "".join(f" St(o{k}, new)" for k in range(40))
+        + " N(0) tool send(x: o, i: n, j: n) guard St(x, new) & N(i) & succ(i, j)"
+        " effect set St(x, sent) delete N(i) insert N(j)"
+        " tool pay(x: o) guard St(x, sent) effect set St(x, paid)"
+        " tool again(x: o) guard St(x, paid) effect set St(x, new) tool stay()"
+        " policy p call send(x, i, j) when ~N(3) call pay(x) when ~N(3)"
+    )
+    with pytest.raises(AgentError, match=r"policy p selects nothing for .*N\(3\)"):
         stead_sym.verify(desk, "p")
 
 

@@ -97,7 +97,7 @@ def test_what_is_selected_in_two_goes_is_selected_in_one(pair, data):
     some = m.disj(map(model.singleton, sorted(states, key=str)))
     first = {name: calls & some for name, calls in whole.selected.items()}
     second = {name: calls & ~some for name, calls in whole.selected.items()}
-    empty = Transitions.empty(model.encoding, model.tools, model.report)
+    empty = Transitions.empty(model.encoding, model.tools, model.report, whole.actors)
     half = empty.selecting(first)
     before = (empty.parts, dict(empty.selected), half.parts, dict(half.selected))
     both_halves = half.selecting(second)

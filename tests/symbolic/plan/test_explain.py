@@ -4,10 +4,10 @@ import json
 from itertools import groupby
 from typing import Any
 
-import jsonschema
 import pytest
 
 import stead_sym as st
+from described import assert_described
 from stead_sym.cli.main import main
 
 DESKS = """
@@ -128,7 +128,7 @@ def test_the_command_says_it_in_tables_and_as_json(domain: str, capsys: pytest.C
     text = " ".join(capsys.readouterr().out.split())
     assert main([*words, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, st.report.report_schema())
+    assert_described(report)
     explanation = st.explain(DEPLOYMENTS["refund"], domain="normal" if domain == "normal" else "theorem")
     assert f"facts, in {explanation.bits} bits" in text
     assert f"transitions, by {explanation.actions} actions" in text
@@ -163,3 +163,18 @@ def test_wrong_input_is_one_line(arguments: list[str], says: str, capsys: pytest
     assert says in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_what_states_remember_is_explained_beside_the_relations() -> None:
+    """`once` in a guard and in a specification, and what one that is not asked remembers."""
+    text = f"{DESKS}tool ask() guard once did wait()\nspec seen AG previously Focus(_)\n"
+    deployment = st.parse_deployment(text)
+    kept = {relation.name for relation in deployment.schema.relations}
+
+    def remembered(*specs: str) -> set[str]:
+        explanation = st.explain(deployment, specs)
+        assert explanation.bits == sum(relation.bits for relation in explanation.relations)
+        return {relation.name for relation in explanation.relations} - kept
+
+    assert remembered("held") == {"did wait()", "once did wait()"}
+    assert remembered("seen") - remembered("held") == {"previously Focus(_)"}

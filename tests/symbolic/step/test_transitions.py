@@ -10,6 +10,7 @@ from engine_pairs import both, examples, some_by_name
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
 from stead_sym.engines.symbolic.bdd.manager import Manager
+from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.engines.symbolic.step.transitions import _chosen
 from stead_sym.errors import Undecided
 from stead_sym.logic.syntax import And, Future, Globally, Iff, Next, Not, Or, Until
@@ -133,7 +134,7 @@ def test_selectors_are_quantified_where_that_costs_little(apart):
     steps = m.disj(
         m.cube({**dict.fromkeys(selectors, False), s: True}) & m.var(x) & m.var(y) for s, x, y in records
     )
-    kept = _chosen(m, steps, selectors)
+    kept = _chosen(m, steps, [Vector("s", tuple(selectors), one_hot=True)])
     assert kept.dag_size <= 1.5 * steps.dag_size
     assert bool(m.support(kept) & set(selectors)) == apart
     assert m.exist(frozenset(selectors), kept) == m.exist(frozenset(selectors), steps)

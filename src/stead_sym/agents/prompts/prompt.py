@@ -30,17 +30,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.paper import is_paper, paper_prompt
 from stead_sym.agents.prompts.template import Template
+from stead_sym.agents.prompts.texts import call_templates, own_text, packaged, read_texts, tool_schemas
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call, Tool
-from stead_sym.errors import DeclarationError, InputError, Span
+from stead_sym.errors import DeclarationError, InputError
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Value
 
@@ -49,7 +49,6 @@ _STATE, _CALLS = "CURRENT RELATIONAL STATE", "OFFERED CALLS"
 _UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """What JSON leaves as it is, although it is not shown, ends a line or cannot be encoded."""
 _encode = json.JSONEncoder(ensure_ascii=False).encode
-_FILES = ("system.txt", "user.txt", "policy.txt", "tools.json", "calls.json")
 
 
 class Message(NamedTuple):
@@ -98,11 +97,11 @@ class Prompt:
             given = paper_prompt(directory, tools, name)
         elif directory is not None:
             own = Path(directory, agent.name)
-            given = _read(own if own.is_dir() else Path(directory))
+            given = read_texts(own if own.is_dir() else Path(directory))
         shown = {view.relation for view in agent.views}
-        system = given.get("system.txt", _own("system.txt", agent.system))
-        policy = given.get("policy.txt", _own("policy.txt", agent.instructions))
-        user = given.get("user.txt", Template(_packaged("user.txt"), "user.txt"))
+        system = given.get("system.txt", own_text("system.txt", agent.system))
+        policy = given.get("policy.txt", own_text("policy.txt", agent.instructions))
+        user = given.get("user.txt", Template(packaged("user.txt"), "user.txt"))
         schemas = given.get("tools.json", Template(tool_schemas(tools), name))
         return cls(
             schema=deployment.schema,
@@ -112,7 +111,7 @@ class Prompt:
             user=user,
             policy=policy.text,
             schemas=schemas.text,
-            calls=_call_templates(given["calls.json"], deployment) if "calls.json" in given else {},
+            calls=call_templates(given["calls.json"], deployment) if "calls.json" in given else {},
         )
 
     def messages(self, context: DecisionContext) -> tuple[Message, ...]:
@@ -234,63 +233,3 @@ def _names(values: tuple[Value, ...]) -> str:
 def _call(call: Call, params: tuple[str, ...]) -> str:
     """A call as JSON."""
     return _json({"name": call.tool, "arguments": dict(zip(params, call.args, strict=True))})
-
-
-def tool_schemas(tools: Sequence[Tool]) -> str:
-    """The tools as JSON, by name: description, and the sort of every argument."""
-    return json.dumps(
-        [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "arguments": {param.name: param.sort for param in tool.params},
-            }
-            for tool in sorted(tools, key=lambda tool: tool.name)
-        ],
-        indent=2,
-        sort_keys=True,
-        ensure_ascii=False,
-    )
-
-
-def _own(file: str, text: str | None) -> Template:
-    return Template(_packaged(file) if text is None else text, file)
-
-
-def _packaged(file: str) -> str:
-    text = files("stead_sym.agents.prompts").joinpath("templates", file).read_text(encoding="utf-8")
-    return text.removesuffix("\n")
-
-
-def _read(directory: Path) -> dict[str, Template]:
-    """The prompt files that there are."""
-    found: dict[str, Template] = {}
-    for name in _FILES:
-        path = directory / name
-        if path.is_file():
-            try:
-                text = path.read_bytes().decode()
-            except UnicodeDecodeError as error:
-                raise InputError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-            except OSError as error:
-                raise InputError(f"{path}: cannot be read ({error.strerror}); make it readable") from None
-            found[name] = Template(text.removesuffix("\n"), str(path))
-    if not found:
-        raise InputError(f"{directory}: no prompt texts there; put in one of {', '.join(_FILES)}")
-    return found
-
-
-def _call_templates(file: Template, deployment: Deployment) -> dict[str, Template]:
-    try:
-        data = json.loads(file.text)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{file.source}:{error.lineno}:{error.colno}: not JSON: {error.msg}; mend it"
-        ) from None
-    if not isinstance(data, dict) or not all(isinstance(text, str) for text in data.values()):
-        raise InputError(
-            f'{file.source}: should be {{"TOOL": "text of a call with [parameter]", …}}; write that'
-        )
-    for tool in data:
-        deployment.tool(tool, Span(file.source, 1, 1))  # raises where there is none
-    return {tool: Template(text, f"{file.source}, {tool}") for tool, text in data.items()}

@@ -1,4 +1,4 @@
-"""What an agent answers when it is asked the same again.
+"""Whether an agent answers the same when it is asked about the same context again.
 
 The decision: whether it answers differently is read off its records, each of which has all answers to one
 question. So it is found again whenever the records are, and not only by the run that asked.
@@ -31,12 +31,12 @@ class Repeated:
 
     @property
     def divided(self) -> tuple[Answer, ...]:
-        """Those in which its answers differ."""
+        """The records of contexts about which the agent gave different answers."""
         return tuple(answer for answer in self.again if divided(answer))
 
     @property
     def unsteady(self) -> tuple[Answer, ...]:
-        """Those records with different answers, of an agent that is meant to be asked once and so to give one
+        """The same, for an agent that is meant to be asked once about each context, and so to give one
         answer."""
         return self.divided if self.samples == 1 else ()
 

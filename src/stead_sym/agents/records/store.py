@@ -13,7 +13,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 from stead_sym.agents.records.answer import Answer, given_data, given_from_data
@@ -51,9 +50,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -215,7 +212,7 @@ class Store:
 
 
 def _are_logprobs(body: object) -> TypeGuard[list[float]]:
-    """Whether contents are those of a node: log-probabilities, of which some may be of what is impossible."""
+    """Whether contents are those of a node: log-probabilities, minus infinity among them."""
     return isinstance(body, list) and all(one == -math.inf or is_logprob(one) for one in body)
 
 

@@ -79,7 +79,7 @@ class Decoder:
 
     @property
     def branchings(self) -> tuple[Branching, ...]:
-        """What was told, shallow nodes first."""
+        """The branching nodes that were told, those with the shortest path first."""
         return tuple(sorted(self._branchings, key=lambda b: (len(b.path), b.path)))
 
     @property

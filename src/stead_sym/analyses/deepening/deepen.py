@@ -20,24 +20,28 @@ from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.bounds import LIMIT, in_words
 from stead_sym.analyses.deepening.fragment import Bounds, Fragment, Leaping, fragment, initial_bounds, leaping
 from stead_sym.analyses.deepening.growth import Growth, growth
+from stead_sym.analyses.deepening.hypotheses import rests_on
 from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.within import evidence_within
-from stead_sym.analyses.views.every_number import EveryNumber, Shown
-from stead_sym.deployment.claims import active_outside, claims
+from stead_sym.analyses.views.every_number import EveryNumber, Shown, always
+from stead_sym.analyses.views.obstacle import Obstacle
+from stead_sym.analyses.views.proposing import Proposed, proposed
+from stead_sym.deployment.claims import active_outside, claim_named, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
-from stead_sym.errors import BoundExceeded, InputError, Undecided
+from stead_sym.errors import BoundExceeded, InputError, Span, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import Future, conjunction
+from stead_sym.logic.syntax import Forall, Future, Globally, Implies, conjunction
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
-from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.accepted import without_accepted
+from stead_sym.verification.findings.finding import AcceptedFinding, Finding
 from stead_sym.verification.findings.reached import nowhere_fair
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import EngineName, Options
@@ -46,6 +50,9 @@ from stead_sym.verification.result import Verification
 from stead_sym.verification.scope import leeway
 from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
+
+MOST_FACTS = 1_000
+"""An initial database with more facts is not explored within bounds, but looked at for every number only."""
 
 _ROUNDS_BEFORE_LOOP = 3
 """When the bound of a sort has been raised so often, the loop along which it grows is looked for; and once
@@ -69,6 +76,8 @@ class Found:
     shown: bool = False
     moves: Moves | None = None
     every_number: Shown | None = None
+    obstacle: Obstacle | None = None
+    proposed: Proposed | None = None
 
     @property
     def decided(self) -> bool:
@@ -98,11 +107,14 @@ class Round:
 
 @dataclass(frozen=True)
 class Deepening:
-    """What raising the bounds has found. ``rounds`` are the fragments, with growing bounds.
+    """What raising the bounds has found. ``rounds`` are the fragments, with growing bounds; none where the
+    initial database is too large to be explored.
 
     ``found`` is by specification. ``growths`` are the loops along which sorts grow past every bound that was
     tried, by sort; ``remedy`` is a change that bounds them all, if one was found. ``limit`` is how far bounds
     are raised, and ``stopped`` the limit that ended it before, such as one on states, where one did.
+    ``findings`` is what makes verdicts for every number say less than they seem to, ``accepted`` are those of
+    them that a comment of the file accepts, and ``hypotheses`` is what the verdicts rest on.
     """
 
     deployment: Deployment
@@ -113,8 +125,12 @@ class Deepening:
     seconds: float
     growths: Mapping[str, Growth]
     runs: Mapping[str, Trace]
+    hypotheses: Hypotheses
     remedy: Remedy | None = None
     stopped: str = ""
+    findings: tuple[Finding, ...] = ()
+    accepted: tuple[AcceptedFinding, ...] = ()
+    wrappers: Wrappers = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
 
     def __getitem__(self, spec: str) -> Verdict:
         return self.found[spec].verdict
@@ -124,15 +140,20 @@ class Deepening:
         """The verdicts by specification."""
         return {name: one.verdict for name, one in self.found.items()}
 
+    def place(self, name: str) -> Span | None:
+        """Where the specification, or the claim of the file, stands; None for one that was asked beside."""
+        claim = claim_named(self.deployment, name)
+        return self.deployment.spec(name).span if claim is None else claim.span
+
     @property
     def bounds(self) -> Bounds:
         """The bounds of the last fragment."""
-        return self.rounds[-1].bounds
+        return self.rounds[-1].bounds if self.rounds else MappingProxyType({})
 
     @property
     def established(self) -> bool:
         """Whether the last fragment is the whole deployment: no run exceeds its bounds."""
-        return not self.rounds[-1].growing
+        return bool(self.rounds) and not self.rounds[-1].growing
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -151,7 +172,12 @@ class Deepening:
         return (*bounds, kept)
 
     def __str__(self) -> str:
-        said = [f"{self.deployment.name} under {self.agent}, bounds raised to {in_words(self.bounds)}"]
+        raised = (
+            f"bounds raised to {in_words(self.bounds)}"
+            if self.rounds
+            else f"not explored from an initial database with {len(self.deployment.init):,} facts"
+        )
+        said = [f"{self.deployment.name} under {self.agent}, {raised}"]
         return "\n".join([*said, *(f"  {one.verdict}" for one in self.found.values())])
 
 
@@ -166,6 +192,7 @@ def deepen(
     limit: int = LIMIT,
     canonical_timeout: float = CANONICAL_SECONDS,
     progress: Progress | None = None,
+    findings: bool = True,
     told: Callable[[Deepening], None] | None = None,
 ) -> Deepening:
     """What the fragments of a deployment with bounds up to ``limit`` show of its specifications, which are
@@ -180,9 +207,9 @@ def deepen(
     specification is shown to be false or true, where no run exceeds the bounds any more, and at the limit;
     ``told`` is called with what is known after each fragment.
 
-    Raises what `verify` raises, `BoundExceeded` aside, and `InputError` where every sort is finite, and under
-    fairness of actions. A limit
-    that is reached once a fragment has been seen ends it there: what was found is found.
+    With ``findings`` False there are none. Raises what `verify` raises, `BoundExceeded` aside, and
+    `InputError` where every sort is finite, and under fairness of actions. A limit that is reached once a
+    fragment has been seen ends it there: what was found is found.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -197,14 +224,20 @@ def deepen(
             " runs is not known for fairness of actions; leave the line out",
             deployment.fair_actions[0].span,
         )
-    asking, chosen = deployment.asked(specs, deciding(deployment, agent))
+    running = deciding(deployment, agent)
+    asking, chosen = deployment.asked(specs, running)
+    asking = asking.following(chosen, running)
+    chosen = asking.chosen(spec.name for spec in chosen)
     leaps = leaping(asking)
     wrappers = wrap_all(asking, agent, canonical_timeout=canonical_timeout)
     wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}
-    options = Options(engine, backend=backend, max_states=max_states, findings=False)
+    options = Options(engine, backend=backend, max_states=max_states, findings=findings)
     run = _Run(asking, leaps, {s.name: s for s in chosen}, wrappers, options, limit, told, progress)
     stopped = ""
-    for bounds in run.tried():
+    if run.starts_large and asking.unbounded:
+        while run.further():
+            pass
+    for bounds in run.tried() if run.is_explored else ():
         try:
             run.see(bounds)
         except Undecided as error:
@@ -214,6 +247,8 @@ def deepen(
             break
     while asking.unbounded and run.further():
         pass
+    if asking.unbounded and not stopped and not run.starts_large and not asking.history:
+        run.propose()
     return replace(run.result(final=True), stopped=stopped)
 
 
@@ -228,12 +263,11 @@ def _claimed(deployment: Deployment) -> dict[str, Spec]:
 
 def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrapper:
     """The wrapper for contexts over the schema of a deployment, which has a relation more."""
-    if wrapper.schema == deployment.schema:
+    schema = deployment.schema.revealing(wrapper.told)
+    if wrapper.schema == schema:
         return wrapper
     seconds = wrapper.canonical_timeout
-    return CanonicalWrapper(
-        wrapper.agent, deployment.schema, wrapper.tools, wrapper.known, canonical_timeout=seconds
-    )
+    return CanonicalWrapper(wrapper.agent, schema, wrapper.tools, wrapper.known, canonical_timeout=seconds)
 
 
 @dataclass
@@ -266,7 +300,20 @@ class _Run:
         }
         self._found = {name: Found(self._verdict(name, None)) for name in self._specs}
         formulas = {name: spec.formula for name, spec in self._specs.items()}
-        self._every_number = EveryNumber(self._deployment, formulas, self._wrappers)
+        self._every_number = EveryNumber(self._deployment, formulas, self._wrappers, progress=self._progress)
+
+    @property
+    def starts_large(self) -> bool:
+        """Whether the identifiers of the initial database are values as any others (`views.records`)."""
+        return self._every_number.records is not None
+
+    @property
+    def is_explored(self) -> bool:
+        """Whether there is something left to look for within bounds, and not too many facts for that."""
+        if not (self.starts_large and self._deployment.unbounded):
+            return True
+        left = any(found.verdict.holds is None for found in self._found.values())
+        return left and len(self._deployment.init) <= MOST_FACTS
 
     def tried(self) -> Iterator[Bounds]:
         """The bounds to try, each after the fragment with the last has been seen."""
@@ -340,14 +387,37 @@ class _Run:
         one."""
         undecided = [name for name, found in self._found.items() if found.verdict.holds is None]
         for name, shown in self._every_number.further(undecided).items():
-            holds = self._verdict(name, True, scope=shown.scope)
+            holds = replace(self._verdict(name, True, scope=shown.scope), empty=self._is_empty(name))
             self._found[name] = Found(holds, every_number=shown)
         return self._every_number.is_open
+
+    def _is_empty(self, name: str) -> bool:
+        """Whether what a specification speaks of never happens: it is one implication."""
+        said = self._specs[name].formula
+        while isinstance(said, Forall | Globally):
+            said = said.body
+        return isinstance(said, Implies) and any(one.spec == name for one in self._every_number.findings)
+
+    def propose(self) -> None:
+        """Look for invariants with which specifications are shown that are not yet."""
+        search = self._every_number
+        open_ = {
+            name: search.obstacles.get(name)
+            for name in search.reasons
+            if name in self._specs.keys() - _claimed(self._deployment).keys()
+            and self._found[name].verdict.holds is None
+            and (name in search.obstacles or always(self._specs[name].formula) is not None)
+            and not (name in search.obstacles and search.obstacles[name].is_run)
+        }
+        formulas = {name: self._specs[name].formula for name in open_}
+        found = proposed(self._deployment, formulas, self._wrappers, open_, progress=self._progress)
+        self._found.update({name: replace(self._found[name], proposed=one) for name, one in found.items()})
 
     def _verified(self, part: Fragment, deployment: Deployment, asked: Iterable[str]) -> Verification:
         given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
         progress = saying(self._progress, f"within {in_words(part.bounds)}")
-        return verified(deployment, given, asked, self._options, progress=progress)
+        options = replace(self._options, findings=False)
+        return verified(deployment, given, asked, options, progress=progress)
 
     def _leapt(self, part: Fragment) -> tuple[str, ...]:
         """The sorts whose bounds a formula in the place of an effect exceeds, in one step from the states of
@@ -402,11 +472,16 @@ class _Run:
 
     def result(self, *, final: bool = False) -> Deepening:
         """What is known by now; ``final``: no other fragment follows."""
-        last = self.rounds[-1]
-        if final:
+        last = self.rounds[-1] if self.rounds else None
+        if final and last is not None:
             self._explain(self._part(last.bounds), final=True)
-        by_spec = {name: self._said(one, last) for name, one in self._found.items()}
+        by_spec = {
+            name: self._unexplored(one) if last is None else self._said(one, last)
+            for name, one in self._found.items()
+        }
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
+        seen = self._every_number.findings if self._options.findings else ()
+        findings, accepted = without_accepted(self._deployment, seen)
         return Deepening(
             self._deployment,
             named(names),
@@ -416,8 +491,38 @@ class _Run:
             time.perf_counter() - self._started,
             MappingProxyType(dict(self._growths)),
             MappingProxyType(dict(self._runs)),
-            self._remedy if last.exceeded else None,
+            self._rests_on(),
+            self._remedy if last is not None and last.exceeded else None,
+            findings=findings,
+            accepted=accepted,
+            wrappers=self._wrappers,
         )
+
+    def _rests_on(self) -> Hypotheses:
+        found = self._found.items()
+        return rests_on(
+            self._deployment,
+            self._wrappers,
+            {name: one.every_number for name, one in found if one.every_number is not None},
+            {
+                name: one.within
+                for name, one in found
+                if one.verdict.holds is False and one.within is not None
+            },
+            self._options,
+            () if self._hypotheses is None else self._hypotheses.widened,
+        )
+
+    def _unexplored(self, found: Found) -> Found:
+        """What was found without looking within bounds."""
+        if found.verdict.holds is not None:
+            return found
+        name = found.verdict.spec
+        reason = f"the initial database has {len(self._deployment.init):,} facts and is not explored"
+        if why := self._every_number.reasons.get(name):
+            reason = f"{reason}; for every number: {why}"
+        obstacle = self._every_number.obstacles.get(name)
+        return replace(found, verdict=replace(found.verdict, reason=reason), obstacle=obstacle)
 
     def _said(self, found: Found, last: Round) -> Found:
         """What was found, with the reason for what is unknown."""
@@ -442,4 +547,10 @@ class _Run:
             reason = f"{said}; a formula of `ensure` may bring in more of {' and '.join(last.unseen)} at once"
         if last.growing and (why := self._every_number.reasons.get(verdict.spec)):
             reason = f"{reason}; for every number: {why}"
-        return replace(found, verdict=replace(verdict, reason=reason))
+        if found.proposed is not None:
+            reason = f"{reason}; with `{found.proposed.line}` in the file it is shown"
+        return replace(
+            found,
+            verdict=replace(verdict, reason=reason),
+            obstacle=self._every_number.obstacles.get(verdict.spec) if last.growing else None,
+        )

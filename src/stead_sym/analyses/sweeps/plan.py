@@ -30,7 +30,7 @@ from stead_sym.deployment.language import read_text
 from stead_sym.errors import InputError, SteadError
 from stead_sym.logic.names import nearest
 
-_AXES = ("deployment", "size", "agent", "prompts", "engine", "domain")
+_AXES = ("deployment", "size", "agent", "gates", "prompts", "engine", "domain")
 _LISTS = ("specs", "options")
 _LIMITS: Mapping[str, tuple[type, ...]] = {"timeout": (int, float), "memory": (int,), "max_states": (int,)}
 _RUN = (*_AXES, *_LISTS, "bounds", *_LIMITS)

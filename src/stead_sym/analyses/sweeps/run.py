@@ -20,6 +20,7 @@ from types import MappingProxyType
 from stead_sym.agents.roles import ANY
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load
+from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
@@ -50,7 +51,8 @@ class Run:
 
     ``deployment`` is one, or a file or an example's name. ``agent`` is a policy, ``"any"``, a model such as
     ``"hf:MODEL"`` or ``"python:MODULE:NAME"``, or a mapping from agents to these. ``bounds`` take the place
-    of the deployment's own, ``prompts`` is a folder, ``options`` are further words of `stead-sym verify`.
+    of the deployment's own, ``gates`` has the names of gates that the agents are behind, with spaces between
+    them, ``prompts`` is a folder, ``options`` are further words of `stead-sym verify`.
     ``timeout`` (seconds), ``memory`` (MiB) and ``max_states`` (explicit engine) limit the run. ``size`` is
     for the table only. Files are relative to ``folder``, where also modules of agents are looked for.
     """
@@ -58,6 +60,7 @@ class Run:
     deployment: Deployment | str
     agent: str | Mapping[str, str] = ANY
     specs: tuple[str, ...] = ()
+    gates: str | None = None
     prompts: str | None = None
     engine: str | None = None
     domain: str | None = None
@@ -101,6 +104,8 @@ class Run:
         given: list[str] = [*agent_words(self.agent)]
         for spec in self.specs:
             given += ["--spec" if spec.isidentifier() else "--formula", spec]
+        for gate in self._gates:
+            given += ["--gate", gate]
         for flag, value in (
             ("--prompts", self.prompts),
             ("--engine", self.engine),
@@ -121,6 +126,7 @@ class Run:
             "size": self.size,
             "bounds": ", ".join(f"{sort} {number}" for sort, number in self.bounds.items()) or None,
             "agent": self.agent if isinstance(self.agent, str) else _listed(self.agent),
+            "gates": None if self.gates is None else " ".join(self._gates) or "none",
             "prompts": self.prompts,
             "engine": self.engine,
             "domain": self.domain,
@@ -143,10 +149,14 @@ class Run:
             tuple(words),
             "" if reads else print_deployment(self.built),
             os.path.abspath(self.folder),
-            text_digest(self.built),
+            text_digest(under_gates(self.built, self._gates)),
             environment,
             None if self.timeout is None else self.timeout + _KILL_SECONDS,
         )
+
+    @property
+    def _gates(self) -> tuple[str, ...]:
+        return tuple((self.gates or "").split())
 
     @property
     def _agents(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from stead_sym.analyses.sweeps.work import Result, carry_out
 from stead_sym.errors import InputError
 from stead_sym.support.html import paragraph, table
 
-ABOUT = ("deployment", "size", "bounds", "agent", "prompts", "engine", "domain")
+ABOUT = ("deployment", "size", "bounds", "agent", "gates", "prompts", "engine", "domain")
 """What a run is about: the parts of `Run.about`."""
 COUNTS = ("states", "transitions", "contexts", "queries")
 TRIES = 2

@@ -15,7 +15,9 @@ Then more can be reached, and what is shown is still true.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from itertools import combinations_with_replacement
 
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent
@@ -53,8 +55,11 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int) -> Deployment:
 
 
 def _can_be_followed(needs: Needs, tool: Tool, k: int) -> bool:
+    sorts = [sort.name for sort in needs.schema.sorts if needs.is_open(sort.name)]
+    parts = tuple(map(Counter, combinations_with_replacement(sorts, k)))
     try:
-        return all(values(needs, tool, effect, k) <= MOST_RECORDS for effect in tool.effects)
+        found = (n for effect in tool.effects for n in values(needs, tool, effect, parts))
+        return all(number.total() <= MOST_RECORDS for number in found)
     except Outside:
         return False
 

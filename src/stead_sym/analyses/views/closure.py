@@ -8,32 +8,40 @@ for one. If every step from each D ∈ γ(V) with D ⊨ I over at most n values 
 every D0 ⊨ I, then every reachable instance, of every size, is in γ(V) and satisfies I. The proof is in
 `docs/theory.md`.
 
-One decision: the steps are those of `deployment.semantics`, of one instance at a time.
+One decision: a set of instances over a few names is a diagram (`views.diagrams`), and the steps of a tool are
+taken from all of γ(V) at once (`views.image`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import count
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count, product
+from typing import TypeAlias
 
+from stead_sym.analyses.views.diagrams import Diagrams
 from stead_sym.analyses.views.gluing import Gluing
-from stead_sym.analyses.views.needs import Needs, Outside
-from stead_sym.analyses.views.parts import Facts, Parts, refuse_many
+from stead_sym.analyses.views.image import Images, Step
+from stead_sym.analyses.views.needs import Needs, Number, Outside
+from stead_sym.analyses.views.parts import MOST_RECORDS, Facts, Parts, Sizes, refuse_many
+from stead_sym.analyses.views.records import Records
 from stead_sym.analyses.views.steps import values
-from stead_sym.deployment.claims import active_outside, claim_named
+from stead_sym.deployment.claims import active_outside, claim_named, written_integers
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.initial import initial_states
-from stead_sym.deployment.restriction import around, normal_restriction
-from stead_sym.deployment.semantics import outcomes, possible
-from stead_sym.deployment.tool import Tool
-from stead_sym.errors import Undecided
-from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Expanded, conjunction, conjuncts
-from stead_sym.relational.instance import Fact, Instance, broken_keys
+from stead_sym.deployment.initial import no_initial_state
+from stead_sym.deployment.tool import Call, Effect, Tool
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.logic.kernel import core
+from stead_sym.logic.syntax import Binder, Expanded, Forall, conjuncts
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Progress, Pulse
 
-MOST_INSTANCES = 5_000
-"""So many instances over the values that decide a step are looked at."""
+_Work: TypeAlias = tuple[Tool, Effect, Sizes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +54,6 @@ class Assumed:
     sentence: Expanded
     relation: str | None = None
     starting: bool = False
-
-    def broken(self, state: Instance) -> bool:
-        """D ⊭ the sentence."""
-        if self.relation is None:
-            return not holds(self.sentence, state)
-        facts = (Fact(self.relation, args) for args in state.by_relation.get(self.relation, ()))
-        return any(True for _ in broken_keys(state.schema, facts))
 
 
 def keys_and_bounds(deployment: Deployment, open_sorts: Collection[str]) -> Iterator[Assumed]:
@@ -68,117 +69,296 @@ def keys_and_bounds(deployment: Deployment, open_sorts: Collection[str]) -> Iter
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a view comes from. It is a part of ``after``, which a step by ``call`` from ``before`` in γ(V)
+    leads to; where there is no call, of an initial instance."""
+
+    after: Facts
+    before: Facts | None = None
+    call: Call | None = None
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """Steps that found new views: by ``work``, None for initial instances, from γ of the views ``before``;
+    with these there are those ``after`` it."""
+
+    work: _Work | None
+    before: Mapping[Sizes, Bdd]
+    after: Mapping[Sizes, Bdd]
+
+
+@dataclass(frozen=True)
 class Closure:
     """The least set V of ``views`` over at most k values that is invariant by the theorem of this module.
 
-    ``broken`` is what is assumed and a step from γ(V) breaks, if it does: then V says nothing. ``rounds`` is
-    how often γ(V) was made, ``glued`` how many instances of it a step was taken from.
+    ``broken`` is what is assumed and a step from γ(V) breaks, if it does: then V says nothing, and
+    ``breaking`` is that step. ``rounds`` is how often all steps were taken, and ``gluing`` has V as diagrams.
+    ``taken`` are the steps that found something, one after the other.
     """
 
-    k: int
-    views: frozenset[Facts]
+    closing: Closing
     rounds: int
-    glued: int
+    taken: Sequence[_Taken]
     broken: str = ""
+    breaking: Origin | None = None
+
+    @property
+    def k(self) -> int:
+        """So many values the views have at most."""
+        return self.closing.k
+
+    @property
+    def gluing(self) -> Gluing:
+        """V as diagrams, and γ(V)."""
+        return self.closing.gluing
+
+    @cached_property
+    def views(self) -> frozenset[Facts]:
+        """V, as forms."""
+        return self.gluing.forms()
+
+    def age(self, view: Facts) -> int:
+        """After how many of the steps the view, a form, was found."""
+        size, bits = self.gluing.coded(view)
+        found = self.closing.diagrams.manager.satisfies
+        return next(n for n, one in enumerate(self.taken) if found(one.after[size], bits))
+
+    def origin(self, view: Facts) -> Origin:
+        """Where the view, a form, comes from."""
+        return self.closing.origin(view, self.taken[self.age(view)])
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A condition of initial instances, for the values of some variables that are active, and how many values
+    keep it true."""
+
+    formula: Expanded
+    needed: Number
+    binders: tuple[Binder, ...] = ()
+    sigma: Mapping[str, Value] = field(default_factory=dict)
 
 
 class Closing:
-    """The views of one deployment under all that can be selected in it."""
+    """The views of one deployment under all that can be selected in it; looked for ``until`` a time of the
+    monotonic clock, with so many operations on diagrams at ``most``. ``records`` is D0 where it has many
+    (`views.records`)."""
 
-    def __init__(self, deployment: Deployment, k: int, assumed: Iterable[Assumed]) -> None:
-        self.deployment, self.k = deployment, k
+    def __init__(
+        self,
+        deployment: Deployment,
+        k: int,
+        assumed: Iterable[Assumed],
+        *,
+        until: float = math.inf,
+        most: float = math.inf,
+        progress: Progress | None = None,
+        records: Records | None = None,
+    ) -> None:
+        self.deployment, self.k, self._records = deployment, k, records
+        self._pulse = Pulse(progress)
+        for relation in sorted(written_integers(deployment)):
+            raise Outside(
+                f"an effect writes a sum into {relation}, and parts of a database do not show what that is",
+                deployment.schema.relation(relation).span,
+            )
         self.needs, self.parts = Needs(deployment), Parts(deployment)
         self.assumed = tuple(assumed)
-        self._admitted: dict[Facts, bool] = {}
-        self.restriction = normal_restriction(deployment.within(dict.fromkeys(deployment.bounds, 0)))
-        self.within = {tool.name: self._values(tool) for tool in deployment.tools_and_events}
+        of_records = () if records is None else records.relations
+        self.diagrams = Diagrams(deployment, self.parts, until, most, of_records)
+        self.images = Images(self.diagrams, records is not None)
+        self.gluing = Gluing(self.diagrams, k, [core(one.sentence) for one in self.assumed])
+        self.work = tuple(self._work(map(self.gluing.number, self.gluing.views)))
+        self._breaking = [
+            (one, tuple(self._work([self.needs.refuted(one.sentence)], one.relation))) for one in self.assumed
+        ]
+
+    def _work(self, parts: Iterable[Number], relation: str | None = None) -> Iterator[_Work]:
+        """The alternatives that change parts on so many values, each with over how many names they do."""
+        numbers = tuple(parts)
+        for tool in self.deployment.tools_and_events:
+            for effect in tool.effects:
+                found = values(self.needs, tool, effect, numbers, relation)
+                sizes = set(map(self.gluing.sizes, found))
+                yield from ((tool, effect, one) for one in sorted(sizes) if not _is_within(one, sizes))
 
     @property
-    def most(self) -> int:
-        """n of the step that needs the most."""
-        return max(self.within.values(), default=0)
-
-    def _values(self, tool: Tool) -> int:
-        """n for all alternatives of a tool, and for all that is assumed."""
-        asked = [(self.k, None), *((self.needs.refuted(a.sentence), a.relation) for a in self.assumed)]
-        return max(
-            values(self.needs, tool, effect, k, relation) for effect in tool.effects for k, relation in asked
-        )
-
-    def admitted(self, facts: Facts) -> bool:
-        """Whether what is assumed is true."""
-        if facts not in self._admitted:
-            self._admitted[facts] = not self.broken(Instance(self.deployment.schema, facts))
-        return self._admitted[facts]
-
-    def broken(self, state: Instance) -> str:
-        """The first of what is assumed that is false, if one is."""
-        return next((one.name for one in self.assumed if one.broken(state)), "")
-
-    def gluing(self, views: Iterable[Facts]) -> Gluing:
-        """γ(V), those instances that satisfy what is assumed."""
-        return Gluing(self.parts, frozenset(views), self.k, self.admitted)
+    def within(self) -> dict[str, int]:
+        """The most names over which the steps of each tool are looked at."""
+        every = [*self.work, *(work for _, own in self._breaking for work in own)]
+        return {
+            tool.name: max((sum(sizes) for other, _, sizes in every if other is tool), default=0)
+            for tool in self.deployment.tools_and_events
+        }
 
     def closed(self) -> Closure:
-        """The least V. Raises `Undecided` past `MOST_INSTANCES`."""
-        refuse_many(self.most)
-        views: set[Facts] = set()
-        for start in self._initial():
-            if broken := self.broken(start):
-                return Closure(self.k, frozenset(), 0, 0, broken)
-            views.update(self.parts.alpha(start.facts, self.k))
-        stepped: set[Facts] = set()
+        """The least V. Raises `Undecided` where that takes too many names or nodes, or too long."""
+        refuse_many(max(self.within.values(), default=0))
+        taken: list[_Taken] = []
+        broken, breaking = self._initial()
+        taken.append(_Taken(None, {}, dict(self.gluing.views)))
+        if broken:
+            return Closure(self, 0, taken, broken, breaking)
         for rounds in count(1):
-            new: set[Facts] = set()
-            for facts in self.gluing(views).instances(self.most):
-                if facts in stepped:
-                    continue
-                stepped.add(facts)
-                if len(stepped) > MOST_INSTANCES:
-                    raise Undecided(f"unknown: more than {MOST_INSTANCES:,} databases of {self.most} records")
-                for after in self.after(facts):
-                    if broken := self.broken(after):
-                        return Closure(self.k, frozenset(views), rounds, len(stepped), broken)
-                    new.update(self.parts.alpha(after.facts, self.k))
-            if new <= views:
-                return Closure(self.k, frozenset(views), rounds, len(stepped))
-            views |= new
-        raise AssertionError("the rounds are counted without end")
+            found = len(taken)
+            for work in self.work:
+                self._pulse(f"{self.k}-views", round=rounds, nodes=self.diagrams.manager.nodes)
+                before = dict(self.gluing.views)
+                self._step(*work)
+                if before != self.gluing.views:
+                    taken.append(_Taken(work, before, dict(self.gluing.views)))
+            if found == len(taken):
+                break
+        for one, works in self._breaking:
+            for tool, effect, sizes in works:
+                for step in self.images.steps(tool, effect, sizes, self.gluing.over(sizes)):
+                    case = self.images.breaking(step, one.sentence)
+                    if case != self.diagrams.manager.false:
+                        return Closure(self, rounds, taken, one.name, self._origin(step, case))
+        return Closure(self, rounds, taken)
 
-    def _initial(self) -> tuple[Instance, ...]:
-        """Initial instances that have among them all parts on k values of initial instances of every size;
-        and of one in which something assumed is false, a part in which it is."""
-        lines = self.deployment.initially
-        if lines is None:
-            return (self.deployment.init,)
-        parts, needed = [], 0
-        for part in conjuncts(lines.where):
-            try:
-                needed += self.needs.kept(part)
-            except Outside:
-                continue  # without it there are more initial instances
-            parts.append(part)
-        n = max([self.k, *(self.needs.refuted(a.sentence) for a in self.assumed if a.starting)]) + needed
-        refuse_many(n)
-        open_sorts = self.deployment.unbounded or self.deployment.bounds
-        within = self.deployment.within(dict.fromkeys(open_sorts, n))
-        weaker = replace(
-            within,
-            written=replace(
-                self.deployment.written, initially=(replace(lines, where=conjunction(tuple(parts))),)
-            ),
+    def _step(self, tool: Tool, effect: Effect, sizes: Sizes) -> None:
+        """Add the parts of what the alternative leads to."""
+        for step in self.images.steps(tool, effect, sizes, self.gluing.over(sizes)):
+            for size in self.gluing.views:
+                for found in self.images.parts(step, size):
+                    self.gluing.add(size, found)
+        self.gluing.close()
+
+    def origin(self, view: Facts, taken: _Taken) -> Origin:
+        """What a view is a part of, given the steps by which it was found."""
+        if taken.work is None and self._records is not None:
+            return Origin(view)
+        if taken.work is None:
+            size, bits = self.gluing.coded(view)
+            wide, found = self._starting(size, self.gluing.number(size))
+            return Origin(self.diagrams.fewest(found & self.diagrams.manager.cube(bits), wide))
+        tool, effect, sizes = taken.work
+        start = Gluing(self.diagrams, self.k, self.gluing.assumed, taken.before).over(sizes)
+        for step in self.images.steps(tool, effect, sizes, start):
+            for case in self.images.leading(step, view):
+                return self._origin(step, case)
+        raise AssertionError(f"no step leads to {sorted(view)}")
+
+    def _origin(self, step: Step, case: Bdd) -> Origin:
+        """One of the steps."""
+        before = self.diagrams.fewest(case, step.sizes)
+        return Origin(self.images.after(step, before), before, step.call)
+
+    def against(self, sentences: Iterable[Expanded]) -> Iterator[Instance]:
+        """For each sentence that is false in some instance of γ(V) one with as few facts as any. Raises
+        `Outside` and `Undecided`."""
+        for sentence in sentences:
+            sizes = self.gluing.sizes(self.needs.refuted(sentence))
+            refuted = self.gluing.over(sizes) & ~self.diagrams.grounded(sizes).formula(core(sentence), {})
+            if refuted != self.diagrams.manager.false:
+                facts = self.parts.form(self.diagrams.fewest(refuted, sizes))
+                yield Instance(self.deployment.schema, facts)
+
+    def shows(self, sentences: Iterable[Expanded]) -> bool:
+        """Whether the sentences are true in all of γ(V). Raises `Outside` and `Undecided`."""
+        return next(self.against(sentences), None) is None
+
+    @property
+    def invariants(self) -> tuple[str, ...]:
+        """Those of the file that are assumed, by name."""
+        return tuple(dict.fromkeys(one.name for one in self.assumed if one.starting))
+
+    def initial(self) -> Iterator[Instance]:
+        """Initial instances over k values and those that keep their condition true, or parts of some."""
+        for sizes in self.gluing.views:
+            if self._records is not None:
+                wide, found = sizes, self._records.views(self.diagrams, self.k)[sizes]
+            else:
+                wide, found = self._starting(sizes, self.gluing.number(sizes))
+            for facts in self.diagrams.models(found, wide):
+                yield Instance(self.deployment.schema, facts)
+
+    def _initial(self) -> tuple[str, Origin | None]:
+        """Add the parts of the initial instances of every size. What is assumed and false in one of them, if
+        something is, and this one."""
+        if self._records is not None:
+            views = self._records.views(self.diagrams, self.k)
+            self.gluing.views.update(views)
+            known = [core(one.sentence) for one in self.assumed if not one.starting]
+            start = Gluing(self.diagrams, self.k, known, views)
+            return self._false_initially(lambda sizes, _: (sizes, start.over(sizes)))
+        for sizes in self.gluing.views:
+            wide, found = self._starting(sizes, self.gluing.number(sizes))
+            beyond = self.diagrams.facts(wide) - self.diagrams.facts(sizes)
+            self.gluing.add(sizes, self.diagrams.manager.exist(self.diagrams.bits(beyond), found))
+        self.gluing.close()
+        return self._false_initially(self._starting)
+
+    def _false_initially(
+        self, starting: Callable[[Sizes, Number], tuple[Sizes, Bdd]]
+    ) -> tuple[str, Origin | None]:
+        for one in self.assumed:
+            if one.starting:
+                number = self.needs.refuted(one.sentence)
+                wide, found = starting(self.gluing.sizes(number), number)
+                found &= ~self.diagrams.grounded(wide).formula(core(one.sentence), {})
+                if found != self.diagrams.manager.false:
+                    return one.name, Origin(self.diagrams.fewest(found, wide))
+        return "", None
+
+    def _starting(self, sizes: Sizes, number: Number) -> tuple[Sizes, Bdd]:
+        """Instances over so many names and further ones, among which are all parts of initial instances on
+        the former together with what keeps the condition of these true in them.
+
+        A conjunct that no number of values keeps true, as ∀x. g(x) with an ∃ in g, is kept true for the x of
+        the part, by what keeps g(x) true for each of them, or left out.
+        """
+        init, lines = self.deployment.init.facts, self.deployment.initially
+        names = self.diagrams.values(sizes)
+        asked = [_Asked(one.sentence, Counter()) for one in self.assumed if not one.starting]
+        for part in self._conditions():
+            kept = tuple(self._kept_true(part, names))
+            wider = sum((one.needed for one in kept), number)
+            if wider.total() <= MOST_RECORDS:
+                number, asked = wider, [*asked, *kept]
+        wide = self.gluing.sizes(number)
+        refuse_many(sum(wide))
+        ground, m = self.diagrams.grounded(wide), self.diagrams.manager
+        any_of = () if lines is None else lines.relations
+        facts = self.diagrams.facts(wide)
+        found = m.cube(
+            {self.diagrams.bit(f): f in init for f in facts if f in init or f.relation not in any_of}
         )
-        domain = {s: (*c, *self.parts.names.get(s, ())[:n]) for s, c in self.deployment.constants.items()}
-        found = initial_states(weaker, domain, MOST_INSTANCES + 1)
-        if len(found) > MOST_INSTANCES:
-            raise Undecided(f"unknown: more than {MOST_INSTANCES:,} initial databases of {n} records")
-        return found
+        for one in asked if lines is not None else ():
+            some = [~active for b in one.binders for u, active in ground.ranging(b) if u == one.sigma[b.name]]
+            for condition in ground.conjuncts(core(one.formula), one.sigma):
+                found = self.diagrams.limited(found & m.disj((*some, condition)))
+        if found == m.false:
+            raise no_initial_state(self.deployment)
+        return wide, found
 
-    def after(self, facts: Facts) -> Iterator[Instance]:
-        """What the steps that need so many values lead to, up to renaming of fresh values."""
-        state = Instance(self.deployment.schema, facts)
-        size = len(self.parts.sort_of(facts))
-        near = around(self.deployment, self.restriction, state)
-        for call in possible(self.deployment, state):
-            if size <= self.within[call.tool]:
-                yield from outcomes(self.deployment, call, state, near)
+    def _conditions(self) -> Iterator[Expanded]:
+        """What every initial instance satisfies where these may be any."""
+        if self.deployment.initially is not None:
+            yield from conjuncts(self.deployment.initially.where)
+            for reference in self.deployment.schema.references:
+                claim = claim_named(self.deployment, reference.name)
+                assert claim is not None
+                yield claim.invariant
+
+    def _kept_true(self, part: Expanded, names: Mapping[str, Sequence[Value]]) -> Iterator[_Asked]:
+        """What of a conjunct can be kept true, and of which values."""
+        binders: list[Binder] = []
+        while True:
+            with suppress(Outside):
+                needed = self.needs.kept(part)
+                break
+            if not isinstance(part, Forall):
+                return
+            binders.append(part.binder)
+            part = part.body
+        for chosen in product(*(names[binder.sort] for binder in binders)):
+            sigma = dict(zip((binder.name for binder in binders), chosen, strict=True))
+            yield _Asked(part, needed, tuple(binders), sigma)
+
+
+def _is_within(sizes: Sizes, others: Iterable[Sizes]) -> bool:
+    """Whether there are others with no fewer names of any sort."""
+    return any(sizes != other and all(a <= b for a, b in zip(sizes, other, strict=True)) for other in others)

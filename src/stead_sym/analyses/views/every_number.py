@@ -13,25 +13,47 @@ Proof. A reachable D is in γ(V). If f were false in it, it would be so in a par
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
-from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.roles import Wrappers, known_values
+from stead_sym.analyses.views.asking import Answers, Asking
 from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.closure import Assumed, Closing, Closure, keys_and_bounds
-from stead_sym.analyses.views.gluing import Gluing
+from stead_sym.analyses.views.growing_slices import slices
 from stead_sym.analyses.views.needs import Needs, Outside
+from stead_sym.analyses.views.obstacle import Obstacle, breaking, obstacle
+from stead_sym.analyses.views.parts import Facts
+from stead_sym.analyses.views.plan import How, Sought, ViewsPlan, looks, needed
+from stead_sym.analyses.views.records import Records, forgetting
+from stead_sym.analyses.views.slicing import Slice
+from stead_sym.analyses.views.vacuity import empty_premises, idle_tools
 from stead_sym.analyses.views.watching import watched
 from stead_sym.deployment.claims import claims
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.errors import Undecided
-from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import And, Expanded, Future, Globally, Not, is_temporal
-from stead_sym.relational.instance import Instance
+from stead_sym.errors import AgentError, Undecided
+from stead_sym.logic.syntax import TRUE, And, Expanded, Forall, Future, Globally, Implies, Not, is_temporal
+from stead_sym.relational.schema import Value
+from stead_sym.support.progress import Progress, saying
+from stead_sym.verification.findings.finding import Finding
 
 STEPS = 3
 """So many values of k are tried, from the number of columns of unbounded sorts on."""
 
+
+_MANY_RELATIONS = 12
+"""A deployment with more relations than these is looked at in slices before it is as a whole."""
+
+_MOST_OPERATIONS = 5_000
+"""So many operations on diagrams a slice may take."""
+
+_LACKING = (
+    "it asks that there is a record, which a part of a database may lack: keep what it asks for in a fact"
+    " about the records that it names"
+)
 
 _NOT_ALWAYS = (
     "only `AG` of a first-order sentence, and some of `A[… W …]`, `AX` and `AG` below it, are shown so;"
@@ -39,12 +61,39 @@ _NOT_ALWAYS = (
 )
 
 
+_OF_STEPS = (
+    "nothing is shown so where states keep the last step or the past; write a bound to ask this within it"
+)
+"""What a step makes of `f since g` is about D', and whether the values of σ are active there. A part of D' on
+these values need not show that: the facts that keep them active may hold other values. So a part of D and of
+what is kept does not say what the same part is after the step, and the update is not in the fragment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What shows specifications: the ``views``, of a deployment whose tools ``followed`` are guarded by what
+    their agents select. Where it is watched for one specification, ``watched`` are the relations that
+    remember, in the order of its parts. Where constants were made values (`views.records`), ``constants`` are
+    those of open sorts that are left. ``answers`` are those of agents that were asked. Of a
+    slice (`views.slicing`) ``kept`` are the relations, and ``using`` those of values in use, by their
+    sorts."""
+
+    views: frozenset[Facts]
+    followed: tuple[str, ...]
+    watched: tuple[str, ...] = ()
+    constants: tuple[Value, ...] | None = None
+    answers: tuple[Answers, ...] = ()
+    kept: tuple[str, ...] | None = None
+    using: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """That a specification holds for every number of values of the ``sorts``, by ``views`` parts on ``k``
     of them; the claims ``left_open``, that there is always a step, are not shown with it. Unless what the
     agents select is ``followed``, it is shown whatever that is. The ``invariants`` of the file were shown
-    with it."""
+    with it. ``proof`` is what shows it. Where it was shown of a slice (`views.slicing`), that has these
+    ``relations``."""
 
     k: int
     views: int
@@ -52,16 +101,23 @@ class Shown:
     left_open: tuple[str, ...] = ()
     followed: bool = False
     invariants: tuple[str, ...] = ()
+    proof: Proof | None = field(default=None, compare=False, repr=False)
+    relations: tuple[str, ...] = ()
 
     @property
     def scope(self) -> tuple[str, ...]:
         """What a reader has to know beside `holds`."""
         whoever = "" if self.followed else ", whatever an agent selects"
-        every = f"for every number of {' and '.join(self.sorts)}{whoever}"
-        shown_with = f", shown with {' and '.join(self.invariants)}" if self.invariants else ""
-        said = f"{every} ({self.k}-views: {self.views} of them{shown_with})"
+        said = f"for every number of {' and '.join(self.sorts)}{whoever} ({self.by_views})"
         left = f"not shown for every number: {', '.join(self.left_open)}"
         return (said, left) if self.left_open else (said,)
+
+    @property
+    def by_views(self) -> str:
+        """The views, in a few words."""
+        shown_with = f", shown with {' and '.join(self.invariants)}" if self.invariants else ""
+        about = f" of {', '.join(self.relations)}" if self.relations else ""
+        return f"{self.k}-views{about}: {self.views} of them{shown_with}"
 
 
 def always(formula: Expanded) -> tuple[Expanded, ...] | None:
@@ -90,6 +146,8 @@ class _Group:
 
     deployment: Deployment
     open: dict[str, tuple[Expanded, ...]]
+    has_whole: bool = True
+    sliced: set[str] = field(default_factory=set)
 
 
 def _columns(deployment: Deployment) -> int:
@@ -102,15 +160,42 @@ def _columns(deployment: Deployment) -> int:
 class EveryNumber:
     """Some specifications of one deployment, looked at with parts on more and more values."""
 
-    def __init__(self, deployment: Deployment, specs: Mapping[str, Expanded], wrappers: Wrappers) -> None:
+    def __init__(
+        self,
+        deployment: Deployment,
+        specs: Mapping[str, Expanded],
+        wrappers: Wrappers,
+        *,
+        until: float = math.inf,
+        progress: Progress | None = None,
+    ) -> None:
+        """``until``: the time of the monotonic clock up to which views are looked for."""
         open_sorts = deployment.unbounded or deployment.bounds
         self.sorts = tuple(sort for sort in deployment.bounds if sort in open_sorts)
         self.reasons: dict[str, str] = {}
+        self.obstacles: dict[str, Obstacle] = {}
+        self.findings: dict[Finding, None] = {}
         self._left_out: dict[str, str] = {}
-        self._left, self._more = STEPS, 0
-        guarded = followed(deployment, wrappers, _columns(deployment))
-        self._follows = guarded.tools != deployment.tools
+        self._agents = " and ".join(w.agent.name for w in wrappers.values() if w is not None)
+        self._deployment, self._formulas, self._wrappers = deployment, specs, wrappers
+        self._left, self._more, self._until = STEPS, 0, until
+        self._progress = saying(progress, "for every number")
         self._groups: list[_Group] = []
+        self.records: Records | None = None
+        if deployment.history:
+            self.reasons = dict.fromkeys(specs, _OF_STEPS)
+            return
+        deployment, self.records = forgetting(deployment, specs.values(), known_values(wrappers))
+        self.guarded = guarded = followed(deployment, wrappers, _columns(deployment))
+        self._follows = guarded.tools != deployment.tools
+        self._asked = [
+            partial(Asking, deployment, role, made)
+            for role in deployment.agents
+            if (made := wrappers[role.name]) is not None
+            and all(guarded.tool(name) == deployment.tool(name) for name in role.tools)
+        ]
+        pairs = zip(guarded.tools_and_events, deployment.tools_and_events, strict=True)
+        self._followed = tuple(one.name for one, other in pairs if one != other)
         plain: dict[str, tuple[Expanded, ...]] = {}
         for name, formula in specs.items():
             if (sentences := always(formula)) is not None:
@@ -123,49 +208,202 @@ class EveryNumber:
             self._groups.insert(0, _Group(guarded, plain))
 
     def further(self, asked: Collection[str]) -> Mapping[str, Shown]:
-        """The specifications that parts on the next number of values show; of the others ``reasons`` says
-        why not. Of those not ``asked`` nothing more is to be found out."""
+        """The specifications that parts on the next number of values show; of those not ``asked`` nothing
+        more is to be found out. Of the others ``reasons`` says why not, and ``obstacles`` what stands in the
+        way, where views were found; ``findings`` is what makes a verdict say less than it seems to."""
         for group in self._groups:
             group.open = {name: sentences for name, sentences in group.open.items() if name in asked}
         found: dict[str, Shown] = {}
         if self.is_open:
             for group in self._groups:
                 if group.open:
-                    found |= self._shown(group, _columns(group.deployment) + self._more)
+                    k = _columns(group.deployment) + self._more
+                    found |= self._of_group(group, k)
+                    if group.open and self._asked:
+                        found |= self._shown_of_asked(group, k)
             self._left, self._more = self._left - 1, self._more + 1
         return found
 
+    def plan(self) -> ViewsPlan:
+        """What will be looked at, if nothing has been yet."""
+        specs: dict[str, Sought] = {name: Sought("not shown", 0, why) for name, why in self.reasons.items()}
+        for group in self._groups:
+            how: How = "views" if group.deployment is self.guarded else "watched"
+            for name, sentences in group.open.items():
+                try:
+                    specs[name] = Sought(how, needed(group.deployment, sentences).total())
+                except Outside as error:
+                    specs[name] = Sought("not shown", 0, str(error))
+        helping = tuple(one.name for one in self._helping(self.guarded))
+        declared = tuple(one.name for one in keys_and_bounds(self.guarded, self.sorts))
+        least = _columns(self.guarded)
+        return ViewsPlan(
+            self._deployment,
+            self.sorts,
+            tuple(range(least, least + STEPS)),
+            tuple(looks(self.guarded, least)),
+            {spec.name: specs[spec.name] for spec in self._deployment.specs if spec.name in specs},
+            (*declared, *helping),
+            dict(self._left_out),
+            self._choices,
+        )
+
+    @property
+    def _choices(self) -> Mapping[str, str]:
+        """What of the choices of each agent is looked at."""
+        said: dict[str, str] = {}
+        for role in self._deployment.agents:
+            guarded = [name for name in role.tools if name in self._followed]
+            if self._wrappers[role.name] is None:
+                said[role.name] = "whatever is offered"
+            elif guarded:
+                said[role.name] = f"what its rules select, as guards of {', '.join(guarded)}"
+            else:
+                said[role.name] = (
+                    "what it selects where it can be asked about contexts, else whatever is offered"
+                )
+        return said
+
+    def _of_group(self, group: _Group, k: int) -> Mapping[str, Shown]:
+        """What the whole shows, and slices where the whole is not decided. Where it has many relations they
+        come first."""
+        wide = len(group.deployment.schema.relations) > _MANY_RELATIONS
+        found = dict(self._by_slices(group)) if wide or not group.has_whole else {}
+        if group.has_whole and group.open:
+            try:
+                return {**found, **self._shown(group, k)}
+            except (Outside, Undecided) as error:
+                group.has_whole = False
+                found |= {} if wide else self._by_slices(group)
+                for name in group.open:
+                    self.reasons.setdefault(name, str(error).removeprefix("unknown: "))
+        group.open = {name: group.open[name] for name in group.open if name in group.sliced}
+        return found
+
+    def _by_slices(self, group: _Group) -> Mapping[str, Shown]:
+        """What slices show, the smallest that does. ``sliced`` are then the specifications of which some
+        slice has been closed: more values may show them."""
+        found: dict[str, Shown] = {}
+        group.sliced.clear()
+        for name, sentences in list(group.open.items()):
+            with suppress(Outside, Undecided):
+                for part in slices(group.deployment, sentences):
+                    closure = self._closed_slice(part, self._more)
+                    group.sliced.add(name)
+                    if not closure.broken and closure.closing.shows(sentences):
+                        self._examine(closure.closing, group, name, part)
+                        known = tuple(filter(self.guarded.schema.has_relation, part.kept))
+                        proof = self._proof(closure, group, ())
+                        proof = replace(proof, kept=part.kept, using=tuple(part.using.items()))
+                        found |= self._shown_by(
+                            closure, group, [name], self._claims_left, proof=proof, relations=known
+                        )
+                        break
+        return found
+
+    def _closed_slice(self, part: Slice, more: int) -> Closure:
+        """The views of a slice. Raises `Outside` and `Undecided`."""
+        k, records = _columns(part.deployment) + more, self.records
+        return self._closed(part.deployment, k, records and records.within(part), _MOST_OPERATIONS)
+
     def _shown(self, group: _Group, k: int) -> Mapping[str, Shown]:
-        try:
-            closing, closure = self._closed(group.deployment, k)
-        except (Outside, Undecided) as error:
-            for name in group.open:
-                self.reasons.setdefault(name, str(error).removeprefix("unknown: "))
-            group.open.clear()
-            return {}
+        """What the whole shows by views on k values. Raises `Outside` and `Undecided`."""
+        closure = self._closed(group.deployment, k, self.records)
         if closure.broken:
             self.reasons.update(dict.fromkeys(group.open, f"{closure.broken} is not shown by {k}-views"))
+            assert closure.breaking is not None
+            with suppress(Undecided):
+                self.obstacles.update(dict.fromkeys(group.open, breaking(closure, closure.breaking)))
             return {}
-        invariants = tuple(dict.fromkeys(a.name for a in closing.assumed if a.starting))
-        gluing = closing.gluing(closure.views)
-        shown = [
-            name for name, sentences in group.open.items() if self._always(closing, gluing, name, sentences)
-        ]
-        left_open = tuple(_not_shown(closing, gluing)) if shown else ()
+        shown = [name for name, sentences in group.open.items() if self._always(closure, name, sentences)]
         for name in shown:
+            self._examine(closure.closing, group, name)
+        proof = self._proof(closure, group, ()) if shown else None
+        left_open = tuple(_not_shown(closure.closing)) if shown else ()
+        return self._shown_by(closure, group, shown, left_open, proof=proof)
+
+    def _proof(self, closure: Closure, group: _Group, answers: tuple[Answers, ...]) -> Proof:
+        known = self.guarded.schema.has_relation
+        watched = tuple(r.name for r in group.deployment.schema.relations if not known(r.name))
+        constants = None
+        if self.records is not None:
+            constants = tuple(u for sort in self.sorts for u in group.deployment.constants[sort])
+        return Proof(closure.views, self._followed, watched, constants, answers)
+
+    def _shown_of_asked(self, group: _Group, k: int) -> Mapping[str, Shown]:
+        """What is shown where agents that have to be asked select what they select (`views.asking`)."""
+        asked = [made() for made in self._asked]
+        try:
+            while True:
+                deployment = group.deployment
+                for one in asked:
+                    deployment = one.guarded(deployment)
+                closure = self._closed(deployment, k, self.records)
+                if closure.broken:
+                    return {}
+                raised = [one.raised(closure) for one in asked]
+                if not any(raised) and not any(one.ask(closure) for one in asked):
+                    break
+        except (AgentError, Outside, Undecided) as error:
+            why = f"what {self._agents} selects is not followed: {str(error).removeprefix('unknown: ')}"
+            for name in group.open:
+                self.reasons[name] = "; ".join(filter(None, (self.reasons.get(name), why)))
+            return {}
+        shown = [name for name, sentences in group.open.items() if self._always(closure, name, sentences)]
+        for name in shown:
+            self._examine(closure.closing, group, name)
+        left_open = tuple(_not_shown(closure.closing)) if shown else ()
+        proof = self._proof(closure, group, tuple(one.answers for one in asked)) if shown else None
+        return self._shown_by(closure, group, shown, left_open, followed=True, proof=proof)
+
+    def _shown_by(
+        self,
+        closure: Closure,
+        group: _Group,
+        names: Collection[str],
+        left_open: tuple[str, ...],
+        *,
+        followed: bool | None = None,
+        proof: Proof | None = None,
+        relations: tuple[str, ...] = (),
+    ) -> Mapping[str, Shown]:
+        """What is said of specifications that are shown, and are open no more."""
+        for name in names:
             del group.open[name]
             self.reasons.pop(name, None)
-        found = Shown(k, len(closure.views), self.sorts, left_open, self._follows, invariants)
-        return dict.fromkeys(shown, found)
+            self.obstacles.pop(name, None)
+        if not names:
+            return {}
+        found = Shown(
+            closure.k,
+            closure.gluing.count(),
+            self.sorts,
+            left_open,
+            self._follows if followed is None else followed,
+            closure.closing.invariants,
+            proof,
+            relations,
+        )
+        return dict.fromkeys(names, found)
 
-    def _closed(self, deployment: Deployment, k: int) -> tuple[Closing, Closure]:
+    def _closed(
+        self, deployment: Deployment, k: int, records: Records | None, most: float = math.inf
+    ) -> Closure:
         """Views on k values that are invariant together with as many of the invariants of the file as can be
         shown. Raises `Outside` and `Undecided`."""
         declared = tuple(keys_and_bounds(deployment, self.sorts))
         helping = list(self._helping(deployment))
         while True:
             try:
-                closing = Closing(deployment, k, (*declared, *helping))
+                closing = Closing(
+                    deployment,
+                    k,
+                    (*declared, *helping),
+                    until=self._until,
+                    most=most,
+                    progress=self._progress,
+                    records=records,
+                )
                 closure = closing.closed()
             except Undecided as error:
                 if not helping:
@@ -176,7 +414,7 @@ class EveryNumber:
                 continue
             broken = {one.name for one in helping} & {closure.broken}
             if not broken:
-                return closing, closure
+                return closure
             self._left_out.update((name, f"invariant {name} is not shown by {k}-views") for name in broken)
             helping = [one for one in helping if one.name not in broken]
 
@@ -189,7 +427,7 @@ class EveryNumber:
             for sentence in always(spec.formula) or () if spec.helps else ():
                 try:
                     needs.refuted(sentence)
-                    if needs.kept(sentence):
+                    if needs.kept(sentence).total():
                         raise Outside(
                             f"invariant {spec.name} says that there is a record; write a spec", spec.span
                         )
@@ -198,41 +436,85 @@ class EveryNumber:
                 else:
                     yield Assumed(spec.name, sentence, starting=True)
 
+    @cached_property
+    def _claims_left(self) -> tuple[str, ...]:
+        """The claims that no slice shows: a slice has keys, references and other bounds only of its own."""
+        raised = {
+            f"bound {sort} {bound}" for sort, bound in self.guarded.bounds.items() if sort in self.sorts
+        }
+        return tuple(
+            claim.name
+            for claim in claims(self.guarded)
+            if not (claim.name in raised or _says_nothing(claim.invariant) or self._is_shown(claim.invariant))
+        )
+
+    def _is_shown(self, sentence: Expanded) -> bool:
+        with suppress(Outside, Undecided):
+            for part in slices(self.guarded, [sentence]):
+                closure = self._closed_slice(part, 0)
+                if not closure.broken and closure.closing.shows([sentence]):
+                    return True
+        return False
+
     @property
     def is_open(self) -> bool:
         """Whether there is something left to look at with parts on more values."""
         return self._left > 0 and any(group.open for group in self._groups)
 
-    def _always(self, closing: Closing, gluing: Gluing, name: str, sentences: tuple[Expanded, ...]) -> bool:
+    def _always(self, closure: Closure, name: str, sentences: tuple[Expanded, ...]) -> bool:
         """Whether the sentences of a specification are true in all of γ(V)."""
         try:
-            against = next(_against(closing, gluing, sentences), None)
+            found = next(closure.closing.against(sentences), None)
         except (Outside, Undecided) as error:
             self.reasons[name] = str(error).removeprefix("unknown: ")
             return False
-        if against is not None:
+        if found is not None:
             without = [why for other, why in self._left_out.items() if other != name]
-            self.reasons[name] = "; ".join([f"{closing.k}-views do not exclude {against}", *without])
-        return against is None
+            lacking = [_LACKING] if _asks_for_a_record(closure.closing.needs, sentences) else []
+            self.reasons[name] = "; ".join([f"{closure.k}-views do not exclude {found}", *lacking, *without])
+            with suppress(Undecided):
+                self.obstacles[name] = obstacle(closure, found)
+        return found is None
+
+    def _examine(self, closing: Closing, group: _Group, name: str, part: Slice | None = None) -> None:
+        """Find what makes the verdict say less than it seems to, in γ(V) of the whole or of a slice. One that
+        is watched or guarded can reach what the deployment can, as far as its agents let it."""
+
+        def never(sentence: Expanded) -> bool:
+            if part is not None and not part.asks(group.deployment, sentence):
+                return False
+            try:
+                return closing.shows([Not(sentence)])
+            except (Outside, Undecided):
+                return False
+
+        self.findings |= dict.fromkeys(empty_premises(name, self._formulas[name], never))
+        if part is None:
+            idle = idle_tools(self._deployment, closing.deployment, self._agents, never)
+            self.findings |= dict.fromkeys(idle)
 
 
-def _against(closing: Closing, gluing: Gluing, sentences: Iterable[Expanded]) -> Iterator[Instance]:
-    """The instances of γ(V), over as many values as that takes, in which one of the sentences is false, those
-    over few values first. Raises `Outside` and `Undecided`."""
-    for sentence in sentences:
-        r = closing.needs.refuted(sentence)
-        for facts in sorted(gluing.instances(r), key=lambda facts: (len(facts), sorted(facts))):
-            state = Instance(closing.deployment.schema, facts)
-            if not holds(sentence, state):
-                yield state
+def _asks_for_a_record(needs: Needs, sentences: Iterable[Expanded]) -> bool:
+    """Whether some part of an instance in which the sentences are true may lack what one of them asks for."""
+    try:
+        return any(needs.kept(sentence).total() for sentence in sentences)
+    except Outside:
+        return True
 
 
-def _not_shown(closing: Closing, gluing: Gluing) -> Iterator[str]:
+def _not_shown(closing: Closing) -> Iterator[str]:
     """The claims that there is always a step, and that it has an effect, which are not shown."""
     for claim in claims(closing.deployment):
-        if not claim.name.startswith(("bound ", "key of ")):
+        if not (claim.name.startswith(("bound ", "key of ")) or _says_nothing(claim.invariant)):
             try:
-                if next(_against(closing, gluing, [claim.invariant]), None) is not None:
+                if not closing.shows([claim.invariant]):
                     yield claim.name
             except (Outside, Undecided):
                 yield claim.name
+
+
+def _says_nothing(sentence: Expanded) -> bool:
+    """Whether a claim is true whatever its guard says, as for a tool whose effect has no condition."""
+    while isinstance(sentence, Forall):
+        sentence = sentence.body
+    return isinstance(sentence, Implies) and sentence.right == TRUE

@@ -1,157 +1,164 @@
-"""The instances all of whose parts are given.
+"""The instances all of whose parts are given, as diagrams.
 
-An instance over n + 1 values is one over n, with facts about the last value such that with every k - 1 of the
-others they make a part that is given: so γ(V) is made from the values up, and never by trying all facts.
+A set V of instances over at most k values is kept for each size of k values: by those instances over so many
+names, each active or not, that are in V up to renaming. So V is closed under permutations of the names, and
+with a view it has its parts. Over more names γ(V) is the conjunction of V for all choices of k names:
+
+    γ(V)(x_1, …, x_n) = ⋀ { V(y_1, …, y_k) : {y_1, …, y_k} ⊆ {x_1, …, x_n} }.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, permutations, product
 
-from stead_sym.analyses.views.parts import Facts, Parts, Sizes, refuse_many, renamed_facts
-from stead_sym.errors import Undecided
-from stead_sym.relational.instance import Fact
+from stead_sym.analyses.views.diagrams import Diagrams
+from stead_sym.analyses.views.needs import Number
+from stead_sym.analyses.views.parts import Facts, Sizes, refuse_many
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.logic.kernel import Core
 from stead_sym.relational.schema import Value
-
-MOST_JOINED = 100_000
-"""So many times facts are put together."""
 
 
 class Gluing:
-    """γ(V) for one set V of forms over at most k values, closed under parts; of its instances those that are
-    ``admitted``, which parts of admitted ones are."""
-
-    def __init__(
-        self, parts: Parts, views: frozenset[Facts], k: int, admitted: Callable[[Facts], bool]
-    ) -> None:
-        self.parts, self.k, self.admitted = parts, k, admitted
-        self.views = [(view, parts.sizes(view)) for view in views if admitted(view)]
-        self._tables: dict[tuple[Sizes, int], dict[Facts, set[Facts]]] = {}
-        self._levels: dict[Sizes, frozenset[Facts]] = {}
-        self._tried = 0
-
-    def instances(self, n: int) -> Iterator[Facts]:
-        """γ(V) over n values outside C or fewer, as forms, each once. Raises `Undecided` past the limits."""
-        refuse_many(n)
-        seen: set[Facts] = set()
-        for sizes in product(range(n + 1), repeat=len(self.parts.sorts)):
-            if sum(sizes) == n:
-                seen |= self.level(sizes)
-        yield from seen
-
-    def level(self, sizes: Sizes) -> frozenset[Facts]:
-        """γ(V) over at most so many values of each sort, as forms."""
-        if sizes not in self._levels:
-            self._levels[sizes] = frozenset(
-                (view for view, own in self.views if _within(own, sizes))
-                if sum(sizes) <= self.k
-                else self._extended(sizes)
-            )
-        return self._levels[sizes]
-
-    def _extended(self, sizes: Sizes) -> Iterator[Facts]:
-        """Instances with one value less, and all ways to put in the last value of the last sort."""
-        last = max(place for place, number in enumerate(sizes) if number)
-        fewer = tuple(number - (place == last) for place, number in enumerate(sizes))
-        new = self.parts.names[self.parts.sorts[last]][fewer[last]]
-        sides: list[_Side] = []
-        for others in combinations(self.of_names(fewer), self.k - 1):
-            sides.append(_Side(self, others, new, last, tuple(side.values for side in sides)))
-        for facts in self.level(fewer):
-            for joined in self._joined(facts, sides, frozenset()):
-                whole = self.parts.form(facts | joined)
-                if self.admitted(whole):
-                    yield whole
-
-    def _joined(self, facts: Facts, sides: Sequence[_Side], joined: Facts) -> Iterator[Facts]:
-        """The sets of facts with the new value that make a given part with the values of each side."""
-        self._tried += 1
-        if self._tried > MOST_JOINED:
-            raise Undecided(f"unknown: parts on {self.k} values fit together in too many ways")
-        if not sides:
-            yield joined
-            return
-        first, *rest = sides
-        for option in first.options(facts, joined):
-            yield from self._joined(facts, rest, joined | option)
-
-    def of_names(self, sizes: Sizes) -> tuple[tuple[int, Value], ...]:
-        """The first names of each sort, each with the place of its sort."""
-        return tuple(
-            (place, name)
-            for place, number in enumerate(sizes)
-            for name in self.parts.names[self.parts.sorts[place]][:number]
-        )
-
-    def table(self, sizes: Sizes, last: int) -> dict[Facts, set[Facts]]:
-        """By instances over so many names, the sets of facts that a value of the last sort may be in."""
-        if (sizes, last) not in self._tables:
-            table: dict[Facts, set[Facts]] = {}
-            names: dict[int, list[Value]] = {place: [] for place in range(len(sizes))}
-            for place, name in self.of_names(sizes):
-                names[place].append(name)
-            names[last].append(_NEW)
-            for view, own in self.views:
-                if not _within(own, tuple(len(names[place]) for place in range(len(sizes)))):
-                    continue
-                given = [[name for p, name in self.of_names(own) if p == place] for place in range(len(own))]
-                for targets in product(*(permutations(names[p], len(given[p])) for p in range(len(own)))):
-                    renaming = {
-                        v: u
-                        for vs, us in zip(given, targets, strict=True)
-                        for v, u in zip(vs, us, strict=True)
-                    }
-                    placed = renamed_facts(view, renaming)
-                    with_new = frozenset(fact for fact in placed if _NEW in fact.args)
-                    table.setdefault(placed - with_new, set()).add(with_new)
-            self._tables[sizes, last] = table
-        return self._tables[sizes, last]
-
-
-class _Side:
-    """Some values, ``others``, that stand beside a new one; the facts that these may be in.
-
-    Of the facts on the side those that lie within an ``earlier`` one are settled: they were chosen there.
-    """
+    """A set V of views on k values, which grows, and γ(V); of its instances those that satisfy the sentences
+    ``assumed``, which are true in each part of an instance in which they are."""
 
     def __init__(
         self,
-        gluing: Gluing,
-        others: tuple[tuple[int, Value], ...],
-        new: Value,
-        last: int,
-        earlier: tuple[frozenset[Value], ...],
+        diagrams: Diagrams,
+        k: int,
+        assumed: Iterable[Core] = (),
+        views: Mapping[Sizes, Bdd] | None = None,
     ) -> None:
-        self._parts, self._earlier = gluing.parts, earlier
-        self._mine = [name for _, name in others]
-        self.values = frozenset((new, *self._mine))
-        counted = Counter(place for place, _ in others)
-        sizes = tuple(counted[place] for place in range(len(gluing.parts.sorts)))
-        first = [name for _, name in gluing.of_names(sizes)]
-        self._there = dict(zip(self._mine, first, strict=True))
-        self._back = {**dict(zip(first, self._mine, strict=True)), _NEW: new}
-        self._table = gluing.table(sizes, last)
-        self._known: dict[Facts, dict[Facts, list[Facts]]] = {}
+        self.diagrams, self.manager, self.k = diagrams, diagrams.manager, k
+        self.assumed = tuple(assumed)
+        sorts = len(diagrams.parts.sorts)
+        every = (sizes for sizes in product(range(k + 1), repeat=sorts) if sum(sizes) == k)
+        self.views = dict.fromkeys(every, self.manager.false) if views is None else dict(views)
+        self._glued: dict[Sizes, tuple[tuple[Bdd, ...], Bdd]] = {}
 
-    def options(self, facts: Facts, joined: Facts) -> Sequence[Facts]:
-        """The sets of facts with the new value that make a given part with those of ``facts`` on this side,
-        and agree with what is settled."""
-        old = self._parts.part(facts, self._mine)
-        if old not in self._known:
-            by_settled: dict[Facts, list[Facts]] = {}
-            for option in self._table.get(renamed_facts(old, self._there), ()):
-                mine = renamed_facts(option, self._back)
-                settled = frozenset[Fact]().union(*(self._parts.part(mine, side) for side in self._earlier))
-                by_settled.setdefault(settled, []).append(mine)
-            self._known[old] = by_settled
-        return self._known[old].get(self._parts.part(joined, self.values), ())
+    def sizes(self, number: Number) -> Sizes:
+        """So many values of each sort, in the order of the schema."""
+        return tuple(number[sort] for sort in self.diagrams.parts.sorts)
+
+    def number(self, sizes: Sizes) -> Number:
+        """The numbers of a size, by sort."""
+        return Counter(dict(zip(self.diagrams.parts.sorts, sizes, strict=True)))
+
+    def coded(self, view: Facts) -> tuple[Sizes, dict[str, bool]]:
+        """A view over the first names, as one over a size of k values and the bits of that."""
+        own = self.diagrams.parts.sizes(view)
+        size = next(one for one in self.views if all(a <= b for a, b in zip(own, one, strict=True)))
+        return size, {self.diagrams.bit(fact): fact in view for fact in self.diagrams.facts(size)}
+
+    def add(self, sizes: Sizes, found: Bdd) -> None:
+        """New views: instances over so many names, and what is isomorphic to these."""
+        if not found <= self.views[sizes]:
+            self.views[sizes] |= self.diagrams.symmetric(found, sizes)
+
+    def close(self) -> None:
+        """Parts of views are views: without one value, beside whatever other one that is not active."""
+        m, changed = self.manager, True
+        while changed:
+            changed = False
+            for sizes, views in list(self.views.items()):
+                for sort, number in enumerate(sizes):
+                    if not number:
+                        continue
+                    fewer = _plus(sizes, sort, -1)
+                    part = m.exist(self._bits_beyond(fewer, sizes), views)
+                    for other in range(len(sizes)):
+                        wider = _plus(fewer, other, 1)
+                        beside = part & m.cube(dict.fromkeys(self._bits_beyond(fewer, wider), False))
+                        if not beside <= self.views[wider]:
+                            changed = True
+                            self.add(wider, beside)
+
+    def _bits_beyond(self, fewer: Sizes, sizes: Sizes) -> frozenset[str]:
+        return self.diagrams.bits(self.diagrams.facts(sizes) - self.diagrams.facts(fewer))
+
+    def over(self, sizes: Sizes) -> Bdd:
+        """γ(V) over so many names. Raises `Undecided` where they are too many."""
+        refuse_many(sum(sizes))
+        lacking = self.k - sum(sizes)
+        if lacking > 0:
+            wider = _plus(sizes, 0, lacking)
+            return self.manager.cofactor(
+                self.over(wider), dict.fromkeys(self._bits_beyond(sizes, wider), False)
+            )
+        given = tuple(self.views.values())
+        if sizes not in self._glued or self._glued[sizes][0] != given:
+            self._glued[sizes] = given, self._joined(sizes)
+        return self._glued[sizes][1]
+
+    def _joined(self, sizes: Sizes) -> Bdd:
+        """All instances over one name less, and the parts with that name."""
+        sentences = (p for f in self.assumed for p in self.diagrams.grounded(sizes).conjuncts(f, {}))
+        if sum(sizes) == self.k:
+            glued = self.views[sizes]
+        else:
+            last = max(range(len(sizes)), key=lambda sort: (sizes[sort], sort))
+            glued = self.over(_plus(sizes, last, -1))
+            for part, names in self._parts(sizes, last):
+                facts = self.diagrams.facts(part)
+                first = dict(zip(_flat(self.diagrams.names(part)), names, strict=True))
+                glued &= self.diagrams.renamed(self.views[part], facts, first)
+                self.diagrams.limited(glued)
+        for sentence in sentences:
+            glued &= sentence
+        return self.diagrams.limited(glued)
+
+    def _parts(self, sizes: Sizes, last: int) -> Iterator[tuple[Sizes, tuple[Value, ...]]]:
+        """The sizes of k names with the last name of one sort, and which names these may be."""
+        names = self.diagrams.names(sizes)
+        new = names[last][-1]
+        rest = [*names[:last], names[last][:-1], *names[last + 1 :]]
+        for part in self.views:
+            if part[last] and all(a <= b for a, b in zip(part, sizes, strict=True)):
+                chosen = (
+                    combinations(own, number - (sort == last))
+                    for sort, (own, number) in enumerate(zip(rest, part, strict=True))
+                )
+                for each in product(*chosen):
+                    yield part, _flat((*own, new) if sort == last else own for sort, own in enumerate(each))
+
+    def count(self) -> int:
+        """|V|, up to isomorphism, without its members: of those in which so many names are active there are
+        as many as orbits, (1 / |G|) Σ_g |{ D : g(D) = D }| for the group G of permutations of the names
+        (Burnside)."""
+        found = 0
+        for own in product(range(self.k + 1), repeat=len(self.diagrams.parts.sorts)):
+            if sum(own) <= self.k:
+                size = next(s for s in self.views if all(a <= b for a, b in zip(own, s, strict=True)))
+                absent = dict.fromkeys(self._bits_beyond(own, size), False)
+                found += self._orbits(self.manager.cofactor(self.views[size], absent), own)
+        return found
+
+    def _orbits(self, views: Bdd, own: Sizes) -> int:
+        m, facts, ground = self.manager, self.diagrams.facts(own), self.diagrams.grounded(own)
+        names = dict(zip(self.diagrams.parts.sorts, self.diagrams.names(own), strict=True))
+        views = m.conj([views, *(ground.active(sort, u) for sort, each in names.items() for u in each)])
+        fixed = orders = 0
+        for order in product(*(permutations(each) for each in names.values())):
+            to = dict(zip(_flat(names.values()), _flat(order), strict=True))
+            same = (self.diagrams.atom(f).equiv(self.diagrams.atom(f.rename(to))) for f in sorted(facts))
+            fixed += m.count(m.conj([views, *same]), self.diagrams.bits(facts))
+            orders += 1
+        return fixed // orders
+
+    def forms(self) -> frozenset[Facts]:
+        """V, as forms."""
+        form = self.diagrams.parts.form
+        return frozenset(
+            form(facts) for s, views in self.views.items() for facts in self.diagrams.instances(views, s)
+        )
 
 
-_NEW = "·"
-"""The name of the value that is put in, in the tables: none of the language."""
+def _flat(groups: Iterable[Iterable[Value]]) -> tuple[Value, ...]:
+    return tuple(value for group in groups for value in group)
 
 
-def _within(own: Sizes, sizes: Sizes) -> bool:
-    return all(a <= b for a, b in zip(own, sizes, strict=True))
+def _plus(sizes: Sizes, sort: int, number: int) -> Sizes:
+    return (*sizes[:sort], sizes[sort] + number, *sizes[sort + 1 :])

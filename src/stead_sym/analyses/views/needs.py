@@ -11,7 +11,7 @@ Lemma. In negation normal form (`logic.kernel`), of formulas without temporal op
 
     an atom, `=`, `<`, and their negations    need none: they are about values of σ and C;
     f ∧ g                                     what both need;
-    f ∨ g                                     the larger number; below a ∀ what both need;
+    f ∨ g                                     the larger number of each sort; below a ∀ what both need;
     ∃x. f                                     what f needs; one value, unless its sort is finite; and, unless
                                               f says in a fact that x is active, the others of such a fact;
     at least n x. f                           n times as many;
@@ -19,8 +19,8 @@ Lemma. In negation normal form (`logic.kernel`), of formulas without temporal op
     ∀x. f, x of an open sort                  what f needs, if none of it depends on x;
     at most n x. f                            as ∀x. ¬f.
 
-Any other formula is `Outside`, as ∀x ∃y. R(x, y): no number of values keeps it true for every number of x.
-The proof is in `docs/theory.md`."""
+Numbers are by sort. Any other formula is `Outside`, as ∀x ∃y. R(x, y): no number of values keeps it true for
+every number of x. The proof is in `docs/theory.md`."""
 
 from __future__ import annotations
 
@@ -45,11 +45,15 @@ from stead_sym.logic.syntax import (
     Iff,
     Not,
     Truth,
+    children,
     free_variables,
 )
 
-Need: TypeAlias = Counter[frozenset[str]]
-"""How many values are needed, by the variables that the choice of these values depends on."""
+Number: TypeAlias = Counter[str]
+"""How many values of each open sort."""
+
+Need: TypeAlias = Counter[tuple[frozenset[str], str]]
+"""How many values of a sort are needed, by the variables that the choice of these values depends on."""
 
 
 class Outside(Exception):
@@ -84,22 +88,22 @@ class Needs:
         """Whether the sort has no bound."""
         return self.schema.sort(sort).values is None
 
-    def columns(self, relation: str) -> int:
+    def columns(self, relation: str) -> Number:
         """The number of columns of open sorts."""
-        return sum(map(self.is_open, self.schema.relation(relation).sorts))
+        return Counter(filter(self.is_open, self.schema.relation(relation).sorts))
 
-    def active(self, sort: str) -> int:
+    def active(self, sort: str) -> Number:
         """How many further values one fact may hold that makes a value of the sort active."""
-        holding = (r.name for r in self.schema.relations if sort in r.sorts)
-        return max(0, max(map(self.columns, holding), default=0) - self.is_open(sort))
+        holding = (self.columns(r.name) for r in self.schema.relations if sort in r.sorts)
+        return reduce(or_, (columns - Counter([sort]) for columns in holding), Counter())
 
-    def kept(self, formula: Expanded) -> int:
+    def kept(self, formula: Expanded) -> Number:
         """What a formula needs, its free variables having values. Raises `Outside`."""
-        return self.of(formula, True).total()
+        return _total(self.of(formula, True))
 
-    def refuted(self, formula: Expanded) -> int:
+    def refuted(self, formula: Expanded) -> Number:
         """What its negation needs. Raises `Outside`."""
-        return self.of(formula, False).total()
+        return _total(self.of(formula, False))
 
     def of(self, formula: Expanded, positive: bool, *, every: bool = False) -> Need:
         """What a formula needs, or its negation; with ``every`` for many values of free variables at a
@@ -116,6 +120,12 @@ class Needs:
 
     def _of(self, f: Core, positive: bool, every: bool) -> Need:
         match f:
+            case Equal() | Compare() if children(f):
+                raise Outside(
+                    "`count` and `sum` are about all records at once, and parts of a database do not show"
+                    " what they come to",
+                    f.span,
+                )
             case Truth() | Equal() | Compare() | Atom():
                 return Counter()
             case Not(body):
@@ -141,27 +151,36 @@ class Needs:
     def _some(self, f: Core, number: int, binder: Binder, body: Core, every: bool) -> Need:
         """So many values satisfy the body."""
         free = free_variables(f)
-        need: Need = Counter({free: number * self.witness(binder, body)})
-        for names, each in self._of(body, True, every).items():
-            need[(names - {binder.name}) | free if binder.name in names else names] += number * each
-        return +need
+        need: Need = Counter(
+            {(free, sort): number * each for sort, each in self.witness(binder, body).items()}
+        )
+        for (names, sort), each in self._of(body, True, every).items():
+            need[(names - {binder.name}) | free if binder.name in names else names, sort] += number * each
+        return need
 
-    def witness(self, binder: Binder, body: Core) -> int:
+    def witness(self, binder: Binder, body: Core) -> Number:
         """The values that a value needs which satisfies the body: itself, and those beside it in a fact."""
         if binder.declared:
-            return 0
-        is_said = is_old(body, binder.name, frozenset())
-        return self.is_open(binder.sort) + (0 if is_said else self.active(binder.sort))
+            return Counter()
+        own = Counter([binder.sort] if self.is_open(binder.sort) else [])
+        return own if is_old(body, binder.name, frozenset()) else own + self.active(binder.sort)
 
     def _every(self, f: Core, binder: Binder, body: Core) -> Need:
         """No value satisfies the body, or none but so many."""
         values = self.schema.sort(binder.sort).values
         need: Need = Counter()
-        for names, each in self._of(body, False, True).items():
+        for (names, sort), each in self._of(body, False, True).items():
             if binder.name not in names:
-                need[names] += each
+                need[names, sort] += each
             elif values is not None:
-                need[names - {binder.name}] += len(values) * each
+                need[names - {binder.name}, sort] += len(values) * each
             else:
                 raise _Each(f)
         return need
+
+
+def _total(need: Need) -> Number:
+    total: Number = Counter()
+    for (_, sort), each in need.items():
+        total[sort] += each
+    return total

@@ -1,48 +1,69 @@
 """Over how many values a step has to be looked at.
 
-Theorem. Let D → D' by an alternative of a call or an event, and X be a set of at most k values outside C
-such that D'↾X ≠ D↾X. There is Y ⊇ X ∩ ad(D) of at most n values such that D↾Y → E by the same call, with
-the same choices and fresh values, and E↾X = D'↾X. Here n is the largest number, over the statements s, of
+Theorem. Let D → D' by an alternative of a call or an event, and X be a set of x values outside C such that
+D'↾X ≠ D↾X. There is Y ⊇ X ∩ ad(D) such that D↾Y → E by the same call, with the same choices and fresh
+values, and E↾X = D'↾X, and for one of the statements s Y has at most
 
-    k + m − v_s + g,
+    x + m − v_s + g
 
-where m is the number of parameters and chosen variables of open sorts, v_s the number of parameters, chosen
-and fresh variables of open sorts in the fact that s inserts or deletes, and g what is kept: what the guard
-and `when` need (`views.needs`), each `where` of a `choose`, the values that make parameters and chosen
-values active, and what each statement needs, to insert or delete the same facts over X ∪ C: what keeps its
-condition true, and what keeps it false, for each assignment of such values to the binders in its atom, and
-for an insertion what makes these active. Where only the facts of one relation are asked for in D'↾X, the
-same goes for the statements about this relation. The proof is in `docs/theory.md`."""
+values. All of these are numbers of values by sort. m is the number of parameters and chosen variables of open
+sorts, v_s the number of parameters, chosen and fresh variables of open sorts in the fact that s inserts or
+deletes, and g what is kept: what the guard and `when` need (`views.needs`), each `where` of a `choose`, the
+values that make parameters and chosen values active, and what each statement needs, to insert or delete the
+same facts over X ∪ C: what keeps its condition true, and what keeps it false, for each assignment of such
+values to the binders in its atom, and for an insertion what makes these active. Where only the facts of one
+relation are asked for in D'↾X, the same goes for the statements about this relation. The proof is in
+`docs/theory.md`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import reduce
 from math import prod
+from operator import or_
 from typing import assert_never
 
-from stead_sym.analyses.views.needs import Needs, Outside
+from stead_sym.analyses.views.needs import Needs, Number, Outside
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.deployment.witnesses import is_old
 from stead_sym.logic.kernel import core
 from stead_sym.logic.syntax import Binder, Exists, Expanded, Formula, Var
 
 
-def values(needs: Needs, tool: Tool, effect: Effect, k: int, relation: str | None = None) -> int:
-    """n for parts on k values, or for the facts of one relation in such parts; 0 where the alternative
-    changes nothing there. Raises `Outside`, as for an `ensure`."""
+def values(
+    needs: Needs, tool: Tool, effect: Effect, parts: Iterable[Number], relation: str | None = None
+) -> Iterator[Number]:
+    """How many values of each sort a step is to be looked at over, for parts on so many values, or for the
+    facts of one relation in such parts; none where the alternative changes nothing there. Raises `Outside`,
+    as for an `ensure`."""
+    for x in parts:
+        named, kept, beside = read(needs, tool, effect, x, relation)
+        for written in beside:
+            y = Counter(x)
+            y.update(named)
+            y.subtract(written)
+            if min(y.values(), default=0) >= 0:  # else X has not all fresh values of the fact
+                yield y + kept
+
+
+def read(
+    needs: Needs, tool: Tool, effect: Effect, x: Number, relation: str | None = None
+) -> tuple[Number, Number, list[Number]]:
+    """m, g, and v_s for each statement that may change a part on x values. Raises `Outside`."""
     if not effect.statements:
-        return 0
-    named = sum(needs.is_open(param.sort) for param in tool.params)
+        return Counter(), Counter(), []
+    named: Number = Counter(param.sort for param in tool.params if needs.is_open(param.sort))
     said: list[Formula] = [tool.guard, effect.when]
     kept = needs.kept(tool.guard) + needs.kept(effect.when)
-    beside: list[int] = []
+    beside: list[Number] = []
     for statement in effect.statements:
         match statement:
             case Choose(binder, where):
                 kept += needs.kept(where)
                 if needs.is_open(binder.sort):
-                    named += 1
-                    kept += 0 if _says(binder.name, [where]) else needs.active(binder.sort)
+                    named[binder.sort] += 1
+                    kept += Counter() if _says(binder.name, [where]) else needs.active(binder.sort)
             case Fresh():
                 pass
             case Insert(atom) | Delete(atom) if relation not in (None, atom.relation):
@@ -51,15 +72,15 @@ def values(needs: Needs, tool: Tool, effect: Effect, k: int, relation: str | Non
                 sorts = needs.schema.relation(statement.atom.relation).sorts
                 bound = {b.name for b in statement.binders}
                 variables = {
-                    term.name
+                    (term.name, sort)
                     for term, sort in zip(statement.atom.args, sorts, strict=True)
                     if isinstance(term, Var) and term.name not in bound and needs.is_open(sort)
                 }
-                beside.append(len(variables))
-                kept += _changes(needs, statement, k)
+                beside.append(Counter(sort for _, sort in variables))
+                kept += _changes(needs, statement, x)
             case Clear(relations):
                 if relation is None or relation in relations:
-                    beside.append(0)
+                    beside.append(Counter())
             case Ensure():
                 raise Outside(
                     f"the effect of {tool.name} is an `ensure`; write `insert` and `delete` statements",
@@ -72,7 +93,7 @@ def values(needs: Needs, tool: Tool, effect: Effect, k: int, relation: str | Non
     for param in tool.params:
         if needs.is_open(param.sort) and not _says(param.name, said):
             kept += needs.active(param.sort)
-    return k + named + kept - min(beside) if beside else 0
+    return named, kept, beside
 
 
 def _says(name: str, formulas: Iterable[Expanded]) -> bool:
@@ -80,31 +101,31 @@ def _says(name: str, formulas: Iterable[Expanded]) -> bool:
     return any(is_old(f, name, frozenset()) for f in formulas)
 
 
-def _changes(needs: Needs, statement: Insert | Delete, k: int) -> int:
-    """What an insertion or deletion needs, to do the same to all facts over k values and C."""
+def _changes(needs: Needs, statement: Insert | Delete, x: Number) -> Number:
+    """What an insertion or deletion needs, to do the same to all facts over x values and C."""
     args = statement.atom.args
     sizes: dict[str, int] = {}
     condition: Expanded = statement.where
     for binder in statement.binders:
         if Var(binder.name) in args:
-            sizes[binder.name] = _range(needs, binder, k)
+            sizes[binder.name] = _range(needs, binder, x)
         else:
             condition = Exists(binder, condition)
-    true, false = (
-        sum(
-            each * prod(sizes[name] for name in names & sizes.keys())
-            for names, each in needs.of(condition, positive, every=bool(sizes)).items()
-        )
-        for positive in (True, False)
-    )
-    total = true + false if sizes else max(true, false)
+    sides: list[Number] = []
+    for positive in (True, False):
+        side: Number = Counter()
+        for (names, sort), each in needs.of(condition, positive, every=bool(sizes)).items():
+            side[sort] += each * prod(sizes[name] for name in names & sizes.keys())
+        sides.append(side)
+    total = sides[0] + sides[1] if sizes else reduce(or_, sides)
     if isinstance(statement, Insert):
         for binder in statement.binders:
             if binder.name in sizes and not is_old(core(condition), binder.name, frozenset()):
-                total += sizes[binder.name] * needs.active(binder.sort)
+                for sort, each in needs.active(binder.sort).items():
+                    total[sort] += each * sizes[binder.name]
     return total
 
 
-def _range(needs: Needs, binder: Binder, k: int) -> int:
-    """How many values a binder of a fact over k values and C may have."""
-    return len(needs.deployment.constants[binder.sort]) + k * needs.is_open(binder.sort)
+def _range(needs: Needs, binder: Binder, x: Number) -> int:
+    """How many values a binder of a fact over x values and C may have."""
+    return len(needs.deployment.constants[binder.sort]) + x[binder.sort]

@@ -39,6 +39,7 @@ from stead_sym.logic.syntax import (
     Atom,
     Binder,
     Count,
+    Each,
     Exists,
     Expanded,
     Forall,
@@ -181,6 +182,8 @@ def _is_about_facts(formula: Formula) -> bool:
             case Exists(binder, body) | Count(_, _, binder, body):
                 if not binder.declared and not is_old(body, binder.name, frozenset()):
                     return False
+            case Each():
+                return False
             case _:
                 pass
         return all(map(check, children(f)))

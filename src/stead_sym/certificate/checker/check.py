@@ -3,7 +3,8 @@
     1  The domains are C and names, as many of them as the theorem (or mode `normal`) asks for.
     2  Every D0 is in R. From each state of R: some call is offered or event enabled, each of these has a
        successor, what is selected is what the decision tables say, and every step leads into R. In R the
-       bounds and the declared keys are kept. So R holds all reachable states, and the definition of a
+       bounds and the declared keys are kept. What a state keeps of the last step and of the past is what its
+       definition makes of the step (`checker.past`). So R holds all reachable states, and the definition of a
        deployment is met.
     3  The sets F⁻ ⊆ F ⊆ F⁺ bound the states from which a fair run starts, and one starts in each state of R.
     4  Each verdict follows from the sets for the core of its formula (`checker.bounds`).
@@ -21,15 +22,17 @@ from itertools import pairwise
 from pathlib import Path
 
 from stead_sym.certificate.checker.bounds import Address, Bounding, Fairness, written
-from stead_sym.certificate.checker.decisions import Decisions, known_values
+from stead_sym.certificate.checker.decisions import Decisions, by_rules, known_values
 from stead_sym.certificate.checker.ensured import Ensuring, Leaping
+from stead_sym.certificate.checker.every_number import check_views
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.grounding import Grounding, Leaf
 from stead_sym.certificate.checker.held import Steps
 from stead_sym.certificate.checker.layout import declared, rearranged
 from stead_sym.certificate.checker.ledger import Ledger
+from stead_sym.certificate.checker.past import Past, of_steps
 from stead_sym.certificate.checker.space import Space, copy_of
-from stead_sym.certificate.checker.start import broken_keys, initial_states
+from stead_sym.certificate.checker.start import broken_keys, broken_references, initial_states
 from stead_sym.certificate.checker.statement import Statement, stated
 from stead_sym.certificate.diagrams import read_diagrams
 from stead_sym.certificate.document import (
@@ -45,11 +48,12 @@ from stead_sym.certificate.document import (
     Run,
     Set,
     Staying,
+    ViewsCertificate,
     cut,
 )
 from stead_sym.certificate.files import read_diagram_data, read_document
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate, ProvedClaim
-from stead_sym.deployment.tool import Call
+from stead_sym.deployment.tool import Call, Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 from stead_sym.errors import InputError
 from stead_sym.logic.kernel import Core, core
@@ -67,6 +71,8 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
     started = time.perf_counter()
     path = Path(directory)
     certificate = read_document(path)
+    if isinstance(certificate, ViewsCertificate):
+        return check_views(certificate, str(path), backend)
     statement = stated(certificate, str(path))
     manager = Manager(backend)
     space = declared(manager, certificate, statement)
@@ -96,7 +102,7 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
 def _decided_by(table: AgentTable) -> str:
     """Who decides for an agent, in a few words."""
     if table.entries is None:
-        return "any (everything offered)"
+        return "any (everything offered)" if table.policy is None else f"policy {table.policy} by its rules"
     number = f"{len(table.entries)} context{'s' * (len(table.entries) != 1)}"
     return f"a table of {number}" if table.policy is None else f"policy {table.policy} in {number}"
 
@@ -126,7 +132,9 @@ class Checker:
         )
         self.formulas = Formulas(space, schema, self.facts, within=within)
         constants = dict(self.deployment.constants)
-        self.steps = Steps(space, schema, self.formulas, constants, self.reached)
+        told = of_steps(space, self.deployment)
+        self.steps = Steps(space, schema, self.formulas, constants, self.reached, told)
+        self.past = Past(space, self.deployment, self.formulas, self.steps.later, self.reached, self.ledger)
 
     def set(self, number: Set) -> Bdd:
         """A set of the certificate."""
@@ -138,7 +146,8 @@ class Checker:
 
     def check(self) -> None:
         """All obligations; `CertificateRejected` for the first that does not hold."""
-        self.initial = initial_states(self.space, self.deployment, self.ledger, literal=self.literal)
+        databases = initial_states(self.space, self.deployment, self.ledger, literal=self.literal)
+        self.initial = self.past.begun(databases)
         self.ledger.within(self.initial, self.reached, "every D0 is in R", "initial states")
         self._check_claims_of_the_deployment()
         self.steps.parts = tuple(self._steps())
@@ -152,7 +161,7 @@ class Checker:
     # R
 
     def _check_claims_of_the_deployment(self) -> None:
-        """Definition "C-boundedness" and the declared keys, in all of R."""
+        """Definition "C-boundedness", the declared keys and the references, in all of R."""
         m, reached = self.manager, self.reached
         for sort, bound in self.deployment.bounds.items():
             outside = self.deployment.outside(sort, self.space.domain[sort])
@@ -160,6 +169,8 @@ class Checker:
             self.ledger.empty(over, f"the bound of {sort} is kept", "reached states")
         for broken in broken_keys(self.space, self.deployment, self.facts.holding):
             self.ledger.empty(reached & broken, "the keys are kept", "reached states")
+        for broken in broken_references(self.space, self.deployment, self.facts.holding):
+            self.ledger.empty(reached & broken, "the references are kept", "reached states")
 
     def _steps(self) -> Iterator[Bdd]:
         """The relation of each tool, by the calls that are selected."""
@@ -187,48 +198,57 @@ class Checker:
         for tool in self.deployment.tools_and_events:
             parts: list[Bdd] = []
             for call, where in offered[tool.name].items():
-                taken = where & selected[call]
+                makers = self._makers(tool, selected[call])
+                taken = where & m.disj(makers.values())
                 leaves = list(grounding.leaves(tool, call, where))
                 dead = self.reached & where
                 for leaf in leaves:
                     dead = dead & ~leaf.where
-                parts += self._written(grounding, leaves, taken, idle)
+                made = [*self._written(grounding, leaves, taken, idle)]
                 if ensuring is not None:
                     for number, effect in enumerate(tool.effects):
                         if effect.is_ensure:
-                            made = ensuring.relation(tool, effect, call, where)
-                            dead = dead & ~m.exist(ensuring.all_bits, made)
+                            led = ensuring.relation(tool, effect, call, where)
+                            dead = dead & ~m.exist(ensuring.all_bits, led)
                             dead = leaping.check(tool, number, call, taken, dead)
-                            parts.append(ensuring.inside(made & taken, f"steps of {tool.name}"))
+                            made.append(ensuring.inside(led & taken, f"steps of {tool.name}"))
+                for actor, chosen in makers.items():
+                    parts += (self.past.recorded(part & chosen, tool, call, actor) for part in made)
                 self.ledger.empty(dead, f"{call} has a successor", f"steps of {tool.name}")
             yield m.disj(parts)
 
+    def _makers(self, tool: Tool, selected: Mapping[str | None, Bdd]) -> Mapping[str | None, Bdd]:
+        """The same, by each agent where that is kept of the tool's last call, and otherwise by anybody."""
+        if tool.name in self.deployment.history.agents:
+            return selected
+        return {None: self.manager.disj(selected.values())}
+
     def _selected(
         self, grounding: Grounding, offered: Mapping[str, Mapping[Call, Bdd]]
-    ) -> Mapping[Call, Bdd]:
-        """Where each call is selected by some agent, and each event may happen."""
-        m = self.manager
-        result = {call: m.false for calls in offered.values() for call in calls}
+    ) -> Mapping[Call, Mapping[str | None, Bdd]]:
+        """Where each call is selected by each agent, and, by None, each event may happen."""
+        result: dict[Call, dict[str | None, Bdd]] = {call: {} for calls in offered.values() for call in calls}
         for event in self.deployment.events:
-            result.update(offered[event.name])
+            for call, where in offered[event.name].items():
+                result[call][None] = where
         tables = {table.name: table for table in self.certificate.agents}
         for role in self.deployment.agents:
             table = tables[role.name]
             own = {call: where for name in role.tools for call, where in offered[name].items()}
+            policy = None if table.policy is None else self.deployment.policy(table.policy, role)
             if table.entries is None:
-                chosen: Mapping[Call, Bdd] = own
+                chosen = own if policy is None else by_rules(grounding, role, policy, own)
             else:
-                policy = None if table.policy is None else self.deployment.policy(table.policy, role)
                 rigid = known_values(grounding, role, table)
                 chosen = Decisions(grounding, role, rigid, own).selected(table.entries, policy)
             for call, where in chosen.items():
-                result[call] = result[call] | where
+                result[call][role.name] = where
         return result
 
     def _idle(self) -> Bdd:
-        """Every fact stays as it is."""
+        """Every fact of the database stays as it is."""
         m, space = self.manager, self.space
-        deepest = sorted(space.atoms, key=lambda fact: m.level(space.atoms[fact]), reverse=True)
+        deepest = sorted(space.database, key=lambda fact: m.level(space.atoms[fact]), reverse=True)
         result = m.true
         for fact in deepest:
             result = space.now(fact).equiv(space.after(fact)) & result

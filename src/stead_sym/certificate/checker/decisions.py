@@ -26,6 +26,7 @@ from stead_sym.certificate.checker.space import Leaf, Vector
 from stead_sym.certificate.document import AgentTable, Entry
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.parts import AgentRole, Policy
+from stead_sym.deployment.selecting import Selecting, own_args
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import holds, value_of
@@ -53,6 +54,29 @@ def known_values(grounding: Grounding, role: AgentRole, table: AgentTable) -> fr
 
 def _place(role: AgentRole) -> str:
     return f"decisions of {role.name}" if role.name else "decisions"
+
+
+def by_rules(
+    grounding: Grounding, role: AgentRole, policy: Policy, offered: Mapping[Call, Bdd]
+) -> Mapping[Call, Bdd]:
+    """Where a policy selects each call, by its rules as formulas over the state (`deployment.selecting`): by
+    the first one that matches some offered call. So it is for policies that are told of the past, without a
+    table. An obligation: some rule matches wherever something is offered."""
+    m, formulas, reading = grounding.space.manager, grounding.formulas, Selecting(grounding.deployment, role)
+    result = dict.fromkeys(offered, m.false)
+    left = grounding.reached & m.disj(offered.values())
+    for rule in policy.rules:
+        tool = grounding.deployment.tool(rule.tool)
+        condition, matched = reading.matched(rule, own_args(tool)), m.false
+        for call, where in offered.items():
+            if call.tool == rule.tool:
+                scope = {param.name: value for param, value in zip(tool.params, call.args, strict=True)}
+                there = left & where & formulas(condition, scope)
+                result[call] = result[call] | there
+                matched = matched | there
+        left = left & ~matched
+    grounding.ledger.empty(left, f"policy {policy.name} selects something", _place(role))
+    return result
 
 
 @dataclass(frozen=True, slots=True)

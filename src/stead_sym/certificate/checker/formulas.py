@@ -16,6 +16,7 @@ from stead_sym.certificate.checker.space import Leaf, Space, Vector
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.candidates import Pattern, candidates
 from stead_sym.logic.evaluate import compares, declared, value_of
+from stead_sym.logic.integers import decided, grounded, linear_in
 from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
@@ -37,7 +38,7 @@ from stead_sym.logic.syntax import (
     free_variables,
 )  # fmt: skip
 from stead_sym.relational.instance import Fact
-from stead_sym.relational.schema import Schema, Value
+from stead_sym.relational.schema import Schema, Value, tells_history
 
 Scope: TypeAlias = Mapping[str, "Vector | Value"]
 
@@ -50,11 +51,13 @@ class Facts:
         self._of: dict[str, list[Fact]] = {}
         self._at: dict[tuple[str, int, Value], list[Fact]] = {}
         self.with_value: dict[tuple[str, Value], list[Fact]] = {}
-        sorts = {relation.name: relation.sorts for relation in schema.relations}
+        sorts = {relation.name: relation.sorts for relation in (*schema.relations, *schema.history)}
         for fact in holding:
             self._of.setdefault(fact.relation, []).append(fact)
             for place, value in enumerate(fact.args):
                 self._at.setdefault((fact.relation, place, value), []).append(fact)
+            if tells_history(fact.relation):  # which makes no value active
+                continue
             for pair in set(zip(sorts[fact.relation], fact.args, strict=True)):
                 self.with_value.setdefault(pair, []).append(fact)
 
@@ -134,6 +137,9 @@ class Formulas:
         match formula:
             case Truth(value):
                 return m.true if value else m.false
+            case Equal() | Compare() if (form := linear_in(formula, scope, self.schema)) is not None:
+                items, constant = grounded(form, scope, self._ranging, self, _both, self._spread)
+                return decided(form.ordering, constant, items, m.ite, m.true, m.false)
             case Equal(left, right):
                 return self.space.equal(value_of(left, scope), value_of(right, scope))
             case Compare(_, left, right):
@@ -180,6 +186,18 @@ class Formulas:
         leaves: list[Leaf] = [(f.args, facts.holding[f]) for f in facts.matching(relation, pattern)]
         return self.space.choice(terms, leaves)
 
+    def _ranging(self, binder: Binder, body: Formula, scope: Scope) -> Iterator[tuple[Bdd, Value]]:
+        """The values of a variable of a tally, each with where it ranges over it."""
+        domain = declared(self.schema, binder) if binder.declared else self.space.domain[binder.sort]
+        for value in domain:
+            there = self.manager.true if binder.declared else self.active(binder.sort, value)
+            yield self.within & there, value
+
+    def _spread(self, vector: Vector) -> list[tuple[Bdd, int]]:
+        """The integers that a vector may name."""
+        values = self.schema.sort(vector.sort).values or ()
+        return [(self.space.is_value(vector, value), int(value)) for value in values]
+
     def _compare(self, formula: Compare, left: Vector | Value, right: Vector | Value) -> Bdd:
         m = self.manager
         values = self.schema.sort(formula.sort).values or ()
@@ -212,3 +230,7 @@ class Formulas:
     def _matching(self, atom: Atom, pattern: Pattern) -> Iterator[tuple[Value, ...]]:
         facts = self._after if atom.primed else self.facts
         return (fact.args for fact in facts.matching(atom.relation, pattern))
+
+
+def _both(left: Bdd, right: Bdd) -> Bdd:
+    return left & right

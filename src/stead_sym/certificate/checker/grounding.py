@@ -25,6 +25,7 @@ from stead_sym.certificate.checker.ledger import Ledger
 from stead_sym.certificate.checker.space import Space
 from stead_sym.certificate.document import Named
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.integer_terms import out_of_range, without_integer_terms
 from stead_sym.deployment.tool import Assign, Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import value_of
@@ -55,7 +56,8 @@ class Leaf:
 
 @dataclass
 class Grounding:
-    """The tools of a deployment over the states of ``reached`` (R)."""
+    """The tools of a deployment over the states of ``reached`` (R). With ``any_value`` a value that is chosen
+    need not be active (`checker.records`)."""
 
     space: Space
     deployment: Deployment
@@ -65,6 +67,7 @@ class Grounding:
     ledger: Ledger
     literal: bool
     named: Mapping[tuple[str, int, str], Named]
+    any_value: bool = False
     _few: dict[tuple[str, int], Bdd] = field(default_factory=dict)
 
     @property
@@ -103,9 +106,10 @@ class Grounding:
             return
         first, rest = binders[0], binders[1:]
         hidden = {name: value for name, value in sigma.items() if name not in {b.name for b in binders}}
-        finite = offered and self.deployment.schema.sort(first.sort).values is not None
+        finite = self.deployment.schema.sort(first.sort).values is not None
+        every = first.declared or (offered and finite)
         for value in self.formulas.candidates(first, condition, hidden):
-            here = where if finite else where & self.formulas.active(first.sort, value)
+            here = where if every else where & self.formulas.active(first.sort, value)
             if here != self._none:
                 chosen = {**sigma, first.name: value}
                 yield from self._assigned(rest, condition, chosen, here, offered=offered)
@@ -137,7 +141,7 @@ class Grounding:
                 for value in self.formulas.candidates(binder, condition, sigma):
                     chosen = {**sigma, binder.name: value}
                     here = where & self.formulas(condition, chosen)
-                    if value not in constants:
+                    if value not in constants and not self.any_value:
                         here = here & self.formulas.active(binder.sort, value)
                     yield from self._values(tool, number, at + 1, chosen, here, drawn)
             case Fresh(binder):
@@ -192,7 +196,9 @@ class Grounding:
         m, effect, place = self.space.manager, leaf.tool.effects[leaf.number], f"steps of {leaf.tool.name}"
         inserted: dict[Fact, Bdd] = {}
         deleted: dict[Fact, Bdd] = {}
-        for statement in effect.statements:
+        beyond_sorts = self.formulas(out_of_range(effect, self.deployment.schema), leaf.sigma)
+        self.ledger.empty(self.reached & where & beyond_sorts, "no step leaves a sort of integers", place)
+        for statement in without_integer_terms(effect, self.deployment.schema).statements:
             match statement:
                 case Clear(relations):
                     for relation in relations:

@@ -10,19 +10,24 @@ of ad(D) ∪ C or dead, and x ∼ y for dead x and y with ν(x) = ν(y). For D �
     x is dead                           ⟹  x is dead in ν̂', or ν̂'(x) ∈ ad(D') \ (ad(D) ∪ C)
     x, y hold the same value before     ⟺  they do afterwards
 
-The fourth line is a value that comes back. Why these pairs are exact is in `symbolic.encode.representatives`.
+The fourth line is a value that comes back. Where the last step is kept, a value of it is named though it is
+not active (read "∈ ad(D'), or of the step into D'"), and the next step treats it as a dead one. Why these
+pairs are exact is in `symbolic.encode.representatives`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations
 
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.space import Space, Vector, copy_of, mortal_pairs, same_dead_bit
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Schema, Value
+
+NOTHING: Mapping[tuple[str, Value], Sequence[Fact]] = {}
 
 
 class Steps:
@@ -35,11 +40,14 @@ class Steps:
         now: Formulas,
         constants: dict[str, tuple[Value, ...]],
         reached: Bdd,
+        of_steps: Mapping[tuple[str, Value], Sequence[Fact]] = NOTHING,
     ) -> None:
+        """``of_steps``: for each value the facts that say that the last step has it (`past.of_steps`)."""
         self.space = space
         self.now = now
         self.constants = constants
         self.reached = reached
+        self.of_steps = of_steps
         self.parts: tuple[Bdd, ...] = ()
         self.later = Formulas(
             space,
@@ -66,6 +74,7 @@ class Pairs:
     def __init__(self, steps: Steps, vectors: Sequence[Vector]) -> None:
         self._now, self._later = steps.now, steps.later  # not the steps, which hold the pairs
         self._constants, self._reached, self._of_tools = steps.constants, steps.reached, steps.parts
+        self._of_steps = steps.of_steps
         self.space = steps.space
         self.manager = steps.space.manager
         self.vectors = tuple(vectors)
@@ -80,7 +89,7 @@ class Pairs:
             if vector.mortal:
                 constants = self._constants[vector.sort]
                 living = {
-                    value: m.true if value in constants else self._now.active(vector.sort, value)
+                    value: m.true if value in constants else self._lives(vector.sort, value)
                     for value in vector.bits
                 }
                 result = result & (space.table(vector, living) | space.dead(vector))
@@ -113,21 +122,29 @@ class Pairs:
         keeping = self.manager.conj([*map(self._keeps, self._mortal), *self._keep_equality()])
         return tuple(part & keeping for part in self._of_tools)
 
+    def _lives(self, sort: str, value: Value, *, after: bool = False) -> Bdd:
+        """The value is active, or one of the last step."""
+        fact_of = self.space.after if after else self.space.now
+        told = self.manager.disj(map(fact_of, self._of_steps.get((sort, value), ())))
+        return (self._later if after else self._now).active(sort, value) | told
+
     def _keeps(self, vector: Vector) -> Bdd:
         m, space, sort = self.manager, self.space, vector.sort
         after, constants = space.copied(vector), self._constants[sort]
         gone = space.dead(after)
+        outside = [value for value in vector.bits if value not in constants]
+        drawn = {u: self._later.active(sort, u) & ~self._now.active(sort, u) for u in outside}
+        back = gone | space.table(after, drawn)
         entries: dict[Value, Bdd] = {}
-        drawn: dict[Value, Bdd] = {}
         for value in vector.bits:
             same = m.cube(space.code(after, value))
             if value in constants:
                 entries[value] = same
-            else:
-                later = self._later.active(sort, value)
-                entries[value] = m.ite(later, same, gone)
-                drawn[value] = later & ~self._now.active(sort, value)
-        return space.table(vector, entries) | (space.dead(vector) & (gone | space.table(after, drawn)))
+                continue
+            entries[value] = m.ite(self._lives(sort, value, after=True), same, gone)
+            if (sort, value) in self._of_steps:  # it may live by the last step alone, which the next one ends
+                entries[value] = m.ite(self._now.active(sort, value), entries[value], back)
+        return space.table(vector, entries) | (space.dead(vector) & back)
 
     def _keep_equality(self) -> Iterator[Bdd]:
         space = self.space

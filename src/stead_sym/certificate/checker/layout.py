@@ -28,7 +28,7 @@ def declared(manager: Manager, certificate: Certificate, statement: Statement) -
         for sort, values in certificate.domain.items()
         if certificate.mode == "normal" and len(values) > len(deployment.constants[sort])
     )
-    atoms = {fact: str(fact) for fact in certificate.facts}
+    atoms = {fact: fact.key for fact in certificate.facts}
     space = Space(manager, certificate.domain, atoms, frozenset(certificate.static), mortal)
     for formula in (claim.formula for claim in statement.claims):
         _hold(space, formula, {})

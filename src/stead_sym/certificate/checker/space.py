@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.relational.instance import Fact
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Value, tells_history
 
 Leaf = tuple[tuple[Value, ...], Bdd]
 
@@ -57,6 +58,16 @@ class Space:
         own = (bit for vector in vectors for bit in vector.bits.values())
         same = (same_dead_bit(*pair) for pair in mortal_pairs(vectors))
         return (*self.atoms.values(), *own, *same)
+
+    @cached_property
+    def database(self) -> tuple[Fact, ...]:
+        """The facts of the database that may come and go."""
+        return tuple(fact for fact in self.atoms if not tells_history(fact.relation))
+
+    @cached_property
+    def told(self) -> tuple[Fact, ...]:
+        """The facts about the last step and the past that may come and go."""
+        return tuple(fact for fact in self.atoms if tells_history(fact.relation))
 
     def now(self, fact: Fact) -> Bdd:
         """The states in which a listed fact holds."""

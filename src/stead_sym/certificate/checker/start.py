@@ -1,7 +1,7 @@
 """The initial states: D0, or all D0 that `initially any` admits.
 
     { D0 : D0 is `init` but for more facts of the listed relations, D0 ⊨ f, at most b_S values outside C are
-           active, no two facts have one key }
+           active, no two facts have one key, no reference is broken }
 
 over U_f; in mode `normal` over C and the first b_S names of each sort. These do: D0 has at most b_S values
 outside C, an isomorphism that fixes C takes them to the first b_S names, and the result is a D0, since the
@@ -24,8 +24,8 @@ from stead_sym.relational.schema import Value
 
 
 def initial_states(space: Space, deployment: Deployment, ledger: Ledger, *, literal: bool) -> Bdd:
-    """All D0, over the bits of the facts. Obligations: there is one; each holds the static facts, and none
-    a fact without a bit."""
+    """All D0, over the bits of the facts of the database. Obligations: there is one; each holds the static
+    facts, and none a fact without a bit."""
     m, place = space.manager, "initial states"
     if deployment.initially is None:
         listed = space.static | space.atoms.keys()
@@ -33,7 +33,7 @@ def initial_states(space: Space, deployment: Deployment, ledger: Ledger, *, lite
         ledger.true(not missing, f"D0 holds only facts that are listed, not {missing[:1]}", place)
         strange = sorted(space.static - deployment.init.facts)
         ledger.true(not strange, f"D0 holds the static facts, not {strange[:1]}", place)
-        return m.cube({bit: fact in deployment.init for fact, bit in space.atoms.items()})
+        return m.cube({space.atoms[fact]: fact in deployment.init for fact in space.database})
     allowed = {
         sort: values
         if literal
@@ -52,7 +52,7 @@ def initial_states(space: Space, deployment: Deployment, ledger: Ledger, *, lite
         result = result & condition
     formulas = Formulas(space, deployment.schema, Facts(deployment.schema, holding), within=result)
     result = result & formulas(deployment.initially.where, {})
-    for fact in space.atoms:
+    for fact in space.database:
         if fact not in within:
             result = result & ~space.now(fact)
     ledger.true(result != m.false, "there is an initial state", place)
@@ -73,6 +73,8 @@ def _conditions(space: Space, deployment: Deployment, holding: Mapping[Fact, Bdd
     facts = Facts(schema, holding)
     formulas = Formulas(space, schema, facts)
     yield from broken_keys(space, deployment, holding, negated=True)
+    for broken in broken_references(space, deployment, holding):
+        yield ~broken
     for sort, bound in deployment.bounds.items():
         outside = deployment.outside(sort, space.domain[sort])
         yield ~m.at_least(bound + 1, [formulas.active(sort, value) for value in outside])
@@ -91,3 +93,15 @@ def broken_keys(
         if len(group) > 1:
             broken = space.manager.at_least(2, group)
             yield ~broken if negated else broken
+
+
+def broken_references(space: Space, deployment: Deployment, holding: Mapping[Fact, Bdd]) -> Iterator[Bdd]:
+    """Per fact the states in which it holds and breaks a reference."""
+    for reference in deployment.schema.references:
+        there: dict[Value, list[Bdd]] = {}
+        for fact, where in holding.items():
+            if fact.relation == reference.target:
+                there.setdefault(fact.args[reference.into], []).append(where)
+        for fact, where in holding.items():
+            if fact.relation == reference.relation:
+                yield where & ~space.manager.disj(there.get(fact.args[reference.column], ()))

@@ -9,9 +9,10 @@ or a text of this formula; it is printable ASCII without a comment, so that no o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from stead_sym.certificate.document import Certificate, Claim, cut, is_plain, short
+from stead_sym.certificate.document import Certificate, Claim, Shown, Source, cut, is_plain, short
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
@@ -46,28 +47,50 @@ class Statement:
 def stated(certificate: Certificate, source: str) -> Statement:
     """What the certificate states. Raises `InputError` where its parts do not fit the deployment,
     `CertificateRejected` for a domain that is no restriction of the theorem."""
-    deployment = parse_deployment(certificate.deployment.text, f"{source}: the deployment")
-    if deployment.name != certificate.deployment.name:
-        raise InputError(
-            f"{source}: the deployment is called {deployment.name}, not {short(certificate.deployment.name)}"
-        )
+    deployment = deployment_of(certificate.deployment, source)
     if deployment.fair_actions:
         raise InputError(
             f"{source}: the deployment has `fair {deployment.fair_actions[0]}`, and fairness of actions has"
             " no obligations in a certificate; nothing can be certified under it"
         )
-    claims = tuple(_sentence(claim, deployment, source) for claim in certificate.claims)
-    if len({claim.name for claim in claims}) < len(claims):
-        raise InputError(f"{source}: a specification is there twice; write the certificate again")
+    claims = sentences(certificate.claims, deployment, source)
+    _check_agents(certificate, deployment, source)
+    deployment = _followed(deployment, claims, certificate, source)
+    claims = tuple(replace(claim, formula=deployment.told(claim.formula)) for claim in claims)
     specs = [Spec(claim.name, claim.formula) for claim in claims]
     _check_facts(certificate, deployment, source)
-    _check_agents(certificate, deployment, source)
     _check_named(certificate, deployment, source)
     _check_domain(certificate, deployment, specs)
     return Statement(deployment, claims)
 
 
-def _sentence(claim: Claim, deployment: Deployment, source: str) -> Sentence:
+def _followed(
+    deployment: Deployment, claims: Iterable[Sentence], certificate: Certificate, source: str
+) -> Deployment:
+    """The deployment with what its states keep of the last step and of the past: what is asked for by the
+    claims, by further sentences of the certificate, and by the policies that decide."""
+    asked = [Spec(claim.name, claim.formula) for claim in claims]
+    asked += (Spec(text, _formula(text, "sentence", deployment, source)[1]) for text in certificate.asked)
+    return deployment.following(asked, {table.name: table.policy or "" for table in certificate.agents})
+
+
+def deployment_of(source_of: Source, source: str) -> Deployment:
+    """The deployment that a certificate is about, which has the name that it gives."""
+    deployment = parse_deployment(source_of.text, f"{source}: the deployment")
+    if deployment.name != source_of.name:
+        raise InputError(f"{source}: the deployment is called {deployment.name}, not {short(source_of.name)}")
+    return deployment
+
+
+def sentences(claims: Iterable[Claim | Shown], deployment: Deployment, source: str) -> tuple[Sentence, ...]:
+    """The claims, none of which is there twice; what is shown for every number of records holds."""
+    found = tuple(_sentence(claim, deployment, source) for claim in claims)
+    if len({claim.name for claim in found}) < len(found):
+        raise InputError(f"{source}: a specification is there twice; write the certificate again")
+    return found
+
+
+def _sentence(claim: Claim | Shown, deployment: Deployment, source: str) -> Sentence:
     """The claim, if its name means its formula; `InputError` otherwise."""
     text, formula = _formula(claim.formula, "formula", deployment, source)
     own = {spec.name: spec.formula for spec in deployment.specs}
@@ -85,7 +108,7 @@ def _sentence(claim: Claim, deployment: Deployment, source: str) -> Sentence:
             f"{source}: {short(claim.spec)} is another formula than the claim's, {short(text)};"
             " write the certificate again"
         )
-    return Sentence(claim.spec, text, formula, claim.verdict == "holds")
+    return Sentence(claim.spec, text, formula, isinstance(claim, Shown) or claim.verdict == "holds")
 
 
 def _formula(text: str, what: str, deployment: Deployment, source: str) -> tuple[str, Expanded]:

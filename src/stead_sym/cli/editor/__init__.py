@@ -1,1 +1,1 @@
-"""What an editor asks of a `.stead` file while it is written: the server, and the names that it knows."""
+"""The language server for `.stead` files, and the names in a file with their meanings."""

@@ -18,12 +18,13 @@ from stead_sym.logic.syntax import Binder, Definition
 from stead_sym.relational.schema import Relation, Sort
 
 KEYWORDS = (
-    "deployment", "sort", "rigid", "relation", "key", "init", "from", "env", "table", "query",
-    "into", "text", "initially", "any", "bound", "define",
+    "deployment", "sort", "rigid", "relation", "key", "references", "total", "init", "from", "env",
+    "table", "query", "into", "text", "initially", "any", "bound", "define",
     "tool", "event", "agent", "tools", "view", "policy", "call", "system", "instructions", "fair", "strong",
     "terminal", "gate", "permit", "forbid", "spec", "invariant",
     "guard", "effect", "when", "where", "for", "choose", "fresh", "insert", "delete", "set", "clear",
-    "ensure", "expect", "fails", "holds", "in", *sorted(WORDS),
+    "ensure", "expect", "fails", "holds", "in",
+    "did", "by", "once", "historically", "previously", "since", "count", "sum", *sorted(WORDS),
 )  # fmt: skip
 """The words of the language, items first; a test compares them with the grammar."""
 

@@ -32,7 +32,9 @@ _USED: Mapping[str, Kind] = {
 """The kind of the names that a rule of the grammar uses without declaring them."""
 _AUDIENCE: tuple[Kind, ...] = ("policy", "agent", "gate")
 """Of what a name after `for` may be the name."""
-_BINDING = frozenset({"params", "binders", "binder", "declared", "choose", "fresh"})
+_BINDING = frozenset(
+    {"params", "binders", "binder", "declared", "tallied", "over", "declared_over", "choose", "fresh"}
+)
 """The rules of the grammar that declare variables for the rest of the rule around them."""
 _ABBREVIATIONS = ("same", "empty")
 _SUCCESSOR = "succ"
@@ -144,7 +146,7 @@ class Names:
                 self._constant(token, declares=True)
 
     def _declare_constants(self, item: Node) -> None:
-        """The constants of D0, which a policy may name that stands before them."""
+        """Declare the constants of D0 first: a policy that stands before `init` may name them."""
         match item.data:
             case "init":
                 for fact in trees_of(item):
@@ -165,11 +167,12 @@ class Names:
     def _columns(self, node: Node) -> None:
         """The names of columns that an atom or a fact has."""
         for row in trees_of(node):
-            for cell in trees_of(row) if row.data == "row" else ():
-                self._column(tokens_of(node)[0], tokens_of(cell)[0])
+            for cell in trees_of(row):
+                if cell.data == "named":
+                    self._column(tokens_of(node)[0], tokens_of(cell)[0])
 
     def _constant(self, token: Token, *, declares: bool = False) -> None:
-        if token.type != "INT" and token != WILDCARD:
+        if not _is_number(token) and token != WILDCARD:
             self._named("constant", token, declares=declares)
 
     # scopes
@@ -187,16 +190,26 @@ class Names:
             case "fact":
                 self._columns(node)
                 return scope
-            case "relation" | "finite_sort" | "fair_calls":
+            case "relation":
+                columns, *total = trees_of(node)
+                for to in (*(to for column in trees_of(columns) for to in trees_of(column)), *total):
+                    self._relation(tokens_of(to)[0])
+                return scope
+            case "finite_sort" | "fair_calls":
                 return scope  # what stands below is declared already, or says nothing
             case "text":
                 for token in names[1:]:
                     self._named("sort", token)
-            case "binder" | "declared":
+            case "binder" | "declared" | "over" | "declared_over":
                 name, *sorts = names
                 for token in sorts:
                     self._named("sort", token)
                 return {**scope, str(name): self._variable(name)}
+            case "did":
+                tool, *by = names
+                self._named("tool", tool)
+                for token in by:
+                    self._named("agent", token)
             case "rule" | "line":
                 scope = self._arguments(trees_of(node)[0])
             case "atom" | "primed":
@@ -208,10 +221,19 @@ class Names:
                     if part.data == "into_column":
                         self._column(relation, tokens_of(part)[0])
             case "into_column":
-                self._term(tokens_of(node)[1], scope)
-            case "equal" | "unequal" | "compare" | "terms":
+                for token in tokens_of(node)[1:]:
+                    self._term(token, scope)
+            case "tally":  # what is summed stands before the variables that it speaks of
+                [over, *others] = sorted(trees_of(node), key=lambda part: part.data != "tallied")
+                inner = self._read(over, scope)
+                for token in names:
+                    self._term(token, inner)
+                for part in others:
+                    self._read(part, inner)
+                return scope
+            case "equal" | "unequal" | "compare" | "terms" | "cells" | "sum" | "open_sum":
                 for token in tokens_of(node):
-                    if token.type != "ORDERING":
+                    if token.type not in ("ORDERING", "SIGN"):
                         self._term(token, scope)
             case _:
                 pass
@@ -245,7 +267,7 @@ class Names:
         for position, token in enumerate(_terms(call)):
             constant = self._global.get(("constant", str(token)))
             declared = constant is not None and constant.declaration is not None
-            if token.type == "INT" or token == WILDCARD or declared or str(token) in scope:
+            if _is_number(token) or token == WILDCARD or declared or str(token) in scope:
                 self._term(token, scope)
             else:
                 scope[str(token)] = self._variable(token)
@@ -263,6 +285,10 @@ class Names:
         self._columns(node)
         for token in terms:
             self._term(token, scope)
+        for cell in _cells(node):
+            for part in (cell, *trees_of(cell)) if isinstance(cell, Tree) else ():
+                if part.data != "named":
+                    self._read(part, scope)
 
     def _relation(self, token: Token) -> None:
         """A relation as `P`, or as `P'` in an `ensure`, without the prime."""
@@ -271,9 +297,24 @@ class Names:
 
 
 def _terms(node: Node) -> list[Token]:
-    """The values that an atom, a fact or a call has as arguments, in the order written."""
-    cells = [cell for child in trees_of(node) if child.data in ("terms", "row") for cell in child.children]
-    return [tokens_of(cell)[1] if isinstance(cell, Tree) else cell for cell in cells]
+    """The names and numbers that an atom, a fact or a call has as arguments, in the order written."""
+    named = [tokens_of(cell)[1:] if isinstance(cell, Tree) else [cell] for cell in _plain(node)]
+    return [token for tokens in named for token in tokens]
+
+
+def _plain(node: Node) -> list[Token | Node]:
+    """The arguments without those that are a sum or a count."""
+    return [cell for cell in _cells(node) if not isinstance(cell, Tree) or cell.data == "named"]
+
+
+def _cells(node: Node) -> list[Token | Node]:
+    return [
+        cell
+        for child in trees_of(node)
+        if child.data in ("terms", "row", "cells")
+        for cell in child.children
+        if cell is not None
+    ]
 
 
 def _named_text(item: Node) -> list[Token]:
@@ -324,3 +365,7 @@ def clashes(text: str, symbol: Symbol, name: str) -> str | None:
 def declared(names: Names) -> Iterator[Symbol]:
     """The symbols that the file declares for all of it, in the order of their places."""
     return (symbol for symbol in names.symbols if symbol.declaration and symbol.kind != "variable")
+
+
+def _is_number(token: Token) -> bool:
+    return token.removeprefix("-").isdecimal()

@@ -140,7 +140,7 @@ def _line(lines: Sequence[str], number: int) -> str:
 
 
 def make_server() -> Server:
-    """The server with what it answers."""
+    """The server with a handler for each request that it answers."""
     server = Server()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)

@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from functools import cached_property, reduce
+from itertools import pairwise, product
+from operator import and_, eq
 from typing import TypeVar, assert_never
 
 from stead_sym.deployment.parts import FairAction
@@ -24,14 +26,18 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.explicit.actions import ActionConstraint, constraints, fair_sets
 from stead_sym.engines.explicit.explore import Graph
-from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
+from stead_sym.engines.explicit.integers import Integers
+from stead_sym.logic.evaluate import ORDERINGS, compares, declared, fact_of, value_of
 from stead_sym.logic.syntax import (
+    INTEGERS,
     And,
     Atom,
     Binder,
     Compare,
     Count,
     Derived,
+    Did,
+    Each,
     Empty,
     Equal,
     Exists,
@@ -45,14 +51,19 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Or,
+    Previously,
     Same,
+    Since,
     Truth,
     Until,
     Use,
+    Weight,
     free_variables,
+    is_compound,
     unexpanded,
+    unfollowed,
 )  # fmt: skip
-from stead_sym.relational.instance import Instance
+from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
 _K = TypeVar("_K")
@@ -163,8 +174,23 @@ class Labelling:
         match formula:
             case Truth(value):
                 return self._all if value else 0
+            case Equal(left, right) | Compare(_, left, right) if is_compound(left) or is_compound(right):
+                holds = ORDERINGS[formula.ordering] if isinstance(formula, Compare) else eq
+                pairs = product(
+                    self._integers.denoted(left, sigma).items(), self._integers.denoted(right, sigma).items()
+                )
+                return _union(there & here for (i, there), (j, here) in pairs if holds(int(i), int(j)))
+            case Atom(relation, args, primed=False) if any(map(is_compound, args)):
+                return _union(
+                    reduce(and_, (states for _, states in row), self._all)
+                    & self._holding.get(Fact(relation, tuple(value for value, _ in row)), 0)
+                    for row in product(*(self._integers.denoted(term, sigma).items() for term in args))
+                )
             case Equal(left, right):
                 return self._all if value_of(left, sigma) == value_of(right, sigma) else 0
+            case Compare(ordering, left, right, sort) if sort == INTEGERS:
+                i, j = int(value_of(left, sigma)), int(value_of(right, sigma))
+                return self._all if ORDERINGS[ordering](i, j) else 0
             case Compare(_, left, right):
                 values = value_of(left, sigma), value_of(right, sigma)
                 return self._all if compares(formula, *values, self.graph.deployment.schema) else 0
@@ -206,10 +232,25 @@ class Labelling:
                 return self._not(self._eu(g, f & g) | (0 if weak else self._eg(g)))
             case Use() | Derived():
                 raise unexpanded(formula)
+            case Since() | Previously() | Did():
+                raise unfollowed(formula)
+            case Each() | Weight():
+                raise ValueError(f"a part of a term is no formula: {formula}")
             case Same() | Empty() | Atom():
                 raise ValueError(f"a formula about the next state outside `ensure`: {formula}")
             case _:
                 assert_never(formula)
+
+    @cached_property
+    def _integers(self) -> Integers:
+        return Integers(self._all, self._sat, self._values)
+
+    def _values(self, binder: Binder) -> Iterator[tuple[Value, int]]:
+        """The values that a variable ranges over, each with the states where it does."""
+        if binder.declared:
+            yield from ((u, self._all) for u in declared(self.graph.deployment.schema, binder))
+        else:
+            yield from ((u, self._active.get((binder.sort, u), 0)) for u in self._domain[binder.sort])
 
     def _not(self, states: int) -> int:
         return self._all ^ states

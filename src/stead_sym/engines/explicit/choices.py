@@ -12,8 +12,9 @@ from weakref import proxy
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.selection import presented
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import offer, view
+from stead_sym.deployment.semantics import offer
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph
@@ -49,7 +50,9 @@ def orbits(graph: Graph, wrappers: Wrappers) -> Orbits:
             wrapper, offered = wrappers[role.name], offer(deployment, state, role)
             if wrapper is None or not offered:
                 continue
-            [decision] = wrapper.decide([DecisionContext(view(deployment, state, role), offered)])
+            [decision] = wrapper.decide(
+                [DecisionContext(presented(deployment, wrapper, state, role, offered), offered)]
+            )
             place = role.name, decision.canonical
             if place not in canonical:
                 canonical[place] = wrapper.orbits(decision.canonical, decision.selected)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.rules import RuleAgent, RulesUsed
+from stead_sym.agents.selection import presented
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import offer, view
+from stead_sym.deployment.semantics import calls_of, offer
 from stead_sym.deployment.trace import Step
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.choices import Whatever, orbits
@@ -143,6 +144,12 @@ class ExplicitEngine:
         """Whether some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
         return self._labelling.is_called(tool, condition, selected=selected)
 
+    def enabled_calls(self, tool: str, guard: Expanded) -> int:
+        """|{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, state by state."""
+        deployment = self._graph.deployment
+        guarded = replace(deployment.tool(tool), guard=guard)
+        return sum(len(calls_of(deployment, guarded, state)) for state in self._graph.states)
+
     def starts(self) -> Iterator[Instance]:
         """The initial states."""
         return iter(self._graph.states[: self._graph.initial])
@@ -163,7 +170,7 @@ class ExplicitEngine:
         part: list[int] = []
         for state in graph.states:
             offered = offer(graph.deployment, state, role)
-            shown = DecisionContext(view(graph.deployment, state, role), offered)
+            shown = DecisionContext(presented(graph.deployment, wrapper, state, role, offered), offered)
             part.append(number[wrapper.decide([shown])[0].canonical] if offered else len(groups))
         return Quotient(
             sizes=tuple(part.count(i) for i in range(len(groups) + 1)),
@@ -193,7 +200,7 @@ class ExplicitConstrained:
 
     @property
     def hidden(self) -> Hidden | None:
-        """The states in which no run starts that meets them, if there are any."""
+        """The states in which no run starts that meets the constraints; None where there are none."""
         hidden = self.labelling.hidden
         return Hidden(len(hidden), self.labelling.run_to(hidden[0])) if hidden else None
 

@@ -6,7 +6,7 @@ state, and the first breach is an error with a shortest run that leads there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from stead_sym.deployment.faults import (
     no_successor_within,
     nothing_offered,
 )
+from stead_sym.deployment.history import actor_in, actors_told
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.leaps import Questions, left_open, past_a_bound, questions
 from stead_sym.deployment.restriction import Restriction
@@ -69,7 +70,11 @@ class Graph:
 
     def step(self, source: int, call: Call, target: int) -> Step:
         """The step along an edge, by the first of the agents that may select its call."""
-        return Step(call, self.states[target], next(iter(self.actors[source][call]), None))
+        return _step(self.deployment, call, self.states[target], self.actors[source][call])
+
+
+def _step(deployment: Deployment, call: Call, after: Instance, actors: tuple[str, ...]) -> Step:
+    return Step(call, after, actor_in(deployment, call, after, next(iter(actors), None)))
 
 
 def explore(
@@ -170,12 +175,12 @@ class _Search:
         out: dict[tuple[Call, int], None] = {}
         for call in sorted(offered):
             effective = False
-            for after in outcomes(self.deployment, call, state, self.restriction):
+            for after, actor in self._outcomes(call, state, actors.get(call, ())):
                 effective = True
                 if call not in actors:
                     break  # that the call has an effect is all there is to know
                 if after not in self.number:
-                    self._check(source, Step(call, after, next(iter(actors[call]), None)))
+                    self._check(source, Step(call, after, actor))
                     if not within(self.restriction, after):
                         continue
                     self._add(after, (source, call))
@@ -189,6 +194,15 @@ class _Search:
         self.edges.append(tuple(out))
         self.offered.append(offered)
         self.actors.append(actors)
+
+    def _outcomes(
+        self, call: Call, state: Instance, actors: tuple[str, ...]
+    ) -> Iterator[tuple[Instance, str | None]]:
+        """The successors by a call, by each of the agents that may make it where the state tells them
+        apart."""
+        for actor in actors_told(self.deployment, call, actors):
+            for after in outcomes(self.deployment, call, state, self.restriction, actor):
+                yield after, actor
 
     def _leaps(
         self, source: int, call: Call, actors: Mapping[Call, tuple[str, ...]], effective: bool
@@ -216,6 +230,6 @@ class _Search:
         steps: list[Step] = []
         while (parent := self.parents[index]) is not None:
             source, call = parent
-            steps.append(Step(call, self.states[index], next(iter(self.actors[source][call]), None)))
+            steps.append(_step(self.deployment, call, self.states[index], self.actors[source][call]))
             index = source
         return Trace(self.states[index], tuple(reversed(steps)), of_many=self.initial > 1)

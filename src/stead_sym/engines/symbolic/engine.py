@@ -148,6 +148,8 @@ class SymbolicEngine:
     def whatever_chosen(self, formula: Formula, *, holds: bool) -> bool:
         """Whether the sentence holds, or fails, whatever is chosen among calls alike; not shown where not
         all contexts were met."""
+        if self._model.actors.tools:  # whoever chooses would choose who makes a call
+            return False
         return self._model.has_met_contexts and self._whatever.decides(formula, holds=holds)
 
     @at_work()
@@ -202,6 +204,11 @@ class SymbolicEngine:
         """Whether some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
         return self._model.is_called(tool, condition, selected=selected)
 
+    @at_work()
+    def enabled_calls(self, tool: str, guard: Formula) -> int:
+        """|{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|"""
+        return self._model.enabled_calls(tool, guard)
+
     def starts(self) -> Iterator[Instance]:
         """The initial states; with representatives some of each isomorphism class."""
         return iter(SymbolicStateSet(self._model, self._model.initial).sample(self.initial))
@@ -255,7 +262,7 @@ class SymbolicConstrained:
     @property
     @at_work()
     def hidden(self) -> Hidden | None:
-        """The states in which no run starts that meets them, if there are any."""
+        """The states in which no run starts that meets the constraints; None where there are none."""
         model, hidden = self._checker.model, self._checker.hidden
         if hidden == model.manager.false:
             return None

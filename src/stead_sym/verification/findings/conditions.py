@@ -70,7 +70,7 @@ def changes(effect: Effect, schema: Schema, constants: Constants) -> Formula | N
                     return None
                 inserts.append(statement)
             case Delete():
-                deletes.append(statement)
+                deletes.append(_apart(statement))
             case Clear(relations):
                 deletes += [_clearing(schema, relation, number) for relation in relations]
             case Ensure():
@@ -130,6 +130,15 @@ def _clearing(schema: Schema, relation: str, number: int) -> Delete:
     sorts = schema.relation(relation).sorts
     binders = tuple(Binder(f"cleared_{number}_{k}", sort) for k, sort in enumerate(sorts))
     return Delete(Atom(relation, tuple(Var(b.name) for b in binders)), binders)
+
+
+def _apart(delete: Delete) -> Delete:
+    """The deletion with its own variables renamed apart: an insertion may be about a parameter so named."""
+    apart: dict[str, Term] = {b.name: Var(f"deleted_{b.name}") for b in delete.binders}
+    binders = tuple(replace(b, name=f"deleted_{b.name}") for b in delete.binders)
+    atom = substitute(delete.atom, apart)
+    assert isinstance(atom, Atom)
+    return replace(delete, atom=atom, binders=binders, where=substitute(delete.where, apart))
 
 
 def _inserted(atom: Atom, insert: Insert) -> Formula:

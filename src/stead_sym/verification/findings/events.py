@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.keys import respects
 from stead_sym.deployment.tool import Assign, Insert
-from stead_sym.logic.syntax import Truth
+from stead_sym.logic.syntax import Truth, relations_in
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.findings.ranges import changed_by, relations_in
+from stead_sym.verification.findings.ranges import changed_by
 from stead_sym.verification.findings.starvation import asks_for_progress
 
 

@@ -10,16 +10,15 @@ from collections.abc import Iterator
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Effect, Ensure, Insert
-from stead_sym.logic.syntax import Empty, Same, conjuncts
+from stead_sym.logic.syntax import Empty, Same, conjuncts, relations_in
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.findings.ranges import relations_in
 
 
 def never_filled(deployment: Deployment) -> Iterator[Finding]:
     """The relations that a specification reads, itself or in a define, of which neither a D0 nor an effect
     has facts."""
     names = {relation.name for relation in deployment.schema.relations}
-    filled = {fact.relation for fact in deployment.init.facts}
+    filled = {fact.relation for fact in deployment.init.facts} | deployment.schema.telling
     if deployment.initially is not None:
         filled.update(deployment.initially.relations)
     for tool in deployment.tools_and_events:

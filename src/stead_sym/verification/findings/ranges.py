@@ -188,10 +188,10 @@ def _says_never(formula: Formula, name: str) -> bool:
 def changed_by(tool: Tool) -> Iterator[str]:
     """The relations that the tool may change."""
     for effect in tool.effects:
-        yield from deleting(effect)
-        yield from (s.atom.relation for s in effect.statements if isinstance(s, Insert))
+        yield from changed_in(effect)
 
 
-def relations_in(formula: Formula) -> tuple[str, ...]:
-    """The relations that the formula reads, each once, in the order in which they stand there."""
-    return tuple(dict.fromkeys(part.relation for part in subformulas(formula) if isinstance(part, Atom)))
+def changed_in(effect: Effect) -> Iterator[str]:
+    """The relations that the alternative may change."""
+    yield from deleting(effect)
+    yield from (s.atom.relation for s in effect.statements if isinstance(s, Insert))

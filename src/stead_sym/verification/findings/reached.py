@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import matched
+from stead_sym.deployment.following import LastStep
 from stead_sym.deployment.parts import AgentRole, Policy, Spec
 from stead_sym.deployment.printer import print_rule
-from stead_sym.deployment.terminal import over
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engines.protocol import Engine
-from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import (
     TRUE,
     WILDCARD,
@@ -39,16 +37,24 @@ from stead_sym.logic.syntax import (
     Temporal,
     Truth,
     is_temporal,
+    relations_in,
 )
 from stead_sym.verification.findings.answered import answer_findings
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding, Kind
 from stead_sym.verification.findings.forced import forced_choices, tied_choices
+from stead_sym.verification.findings.gates import gate_findings
 from stead_sym.verification.findings.occurrences import Occurrence, Path, constant, met, occurrences, replaced
-from stead_sym.verification.findings.ranges import changed_by, relations_in
+from stead_sym.verification.findings.ranges import changed_by
 from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
 from stead_sym.verification.findings.static import implication_for_some
 from stead_sym.verification.readings import answer, has_fair_run, left_out
+
+_GONE = (
+    "values that leave with a step are not active after it, and no variable stands for them: ask before it,"
+    " as in `AG forall x. (P(x) -> AX (did w(x) -> …))`, or check whether it is ever made"
+)
+"""What to do about a premise that a step was a call of some value."""
 
 _MAX_REPLACED = 24
 """The most occurrences of a specification that are replaced. It is a count and not a time, so that the
@@ -123,7 +129,7 @@ def reached_findings(
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most
     `_MAX_REPLACED` occurrences are replaced, each before what it contains."""
     findings = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
-    findings += _gates(deployment, engine)
+    findings += gate_findings(deployment, engine)
     findings += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
@@ -253,10 +259,13 @@ class _Vacuity:
                         "premise never true", occurrence, f"the premise `{left}` is true on no fair run",
                         "check what the `fair` lines ask for: some run that is not fair meets it",
                     )  # fmt: skip
+                kept = self.deployment.history.kept
+                steps = {k.relation.name for k in kept if isinstance(k, LastStep) and k.places}
                 return self._finding(
                     "premise never true", occurrence,
                     f"the premise `{left}` is true at no reachable state",
-                    "check the names and values in it, and whether the agent ever gets there",
+                    _GONE if steps.intersection(relations_in(left))
+                    else "check the names and values in it, and whether the agent ever gets there",
                 )  # fmt: skip
             case _:
                 return None
@@ -312,26 +321,6 @@ class _Vacuity:
 
 
 # tools and policies
-
-
-def _gates(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
-    """The lines of the gates that match no call which would be offered without gates."""
-    ungated = deployment.ungated
-    for gate in deployment.written.gates if ungated is not None else ():
-        for line in gate.lines if gate.name in deployment.gated else ():
-            assert ungated is not None, "the gates are those of a deployment without them"
-            tool = ungated.tool(line.tool)
-            says = expand(matched(line, tool), deployment.names.definitions)
-            call = over(Exists, tool, And((tool.guard, says)), deployment.schema)
-            if not engine.satisfying(call, {}):
-                word = "permit" if line.permits else "forbid"
-                yield Finding(
-                    "rule never matches",
-                    line.span,
-                    f"`{word} {line.tool}(…)` of gate {gate.name} matches no call that is enabled in a"
-                    " reachable state",
-                    "weaken its condition, or remove the line",
-                )
 
 
 def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:

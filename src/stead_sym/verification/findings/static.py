@@ -30,6 +30,7 @@ from stead_sym.logic.syntax import (
     Use,
     Var,
     free_variables,
+    relations_in,
     subformulas,
     terms,
 )
@@ -37,7 +38,7 @@ from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.events import endless_events, keys_at_risk, no_room_initially
 from stead_sym.verification.findings.filled import never_filled
 from stead_sym.verification.findings.finding import Finding, in_order
-from stead_sym.verification.findings.ranges import misses_inactive, reads_once_ever, relations_in
+from stead_sym.verification.findings.ranges import misses_inactive, reads_once_ever
 
 
 def lint(deployment: Deployment) -> tuple[Finding, ...]:
@@ -208,11 +209,12 @@ def _shadowed_constants(d: Deployment) -> Iterator[Finding]:
 
 
 def _known_constants(d: Deployment) -> Iterator[Finding]:
+    unsteady = d.sort_of_constant.keys() - d.schema.rigid
     for policy in _policies(d.written):
         for rule in policy.rules:
             inside = (term for part in subformulas(rule.when) for term in terms(part))
             for constant in (*rule.args, *inside):
-                if isinstance(constant, Const) and constant.value not in d.schema.rigid:
+                if isinstance(constant, Const) and constant.value in unsteady:
                     yield Finding(
                         "known constant",
                         constant.span or rule.span,

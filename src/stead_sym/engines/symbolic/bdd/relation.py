@@ -80,10 +80,10 @@ class Relation:
         after = m.substitute(target, self._prime)
         return m.disj(m.and_exist(self._behind, part, after) for part in self._joined)
 
-    def reachable(self, states: Bdd, new: Bdd, wrong: Bdd | None = None) -> Bdd:
-        """μZ. S ∨ post(Z), where post(S ∖ ``new``) ⊆ S. Once a step has led into ``wrong``, a part may do: of
-        a state past a bound nothing more is asked."""
-        found, complete = self._breadth_first(states, new, self.image, wrong)
+    def reachable(self, states: Bdd, new: Bdd, is_wrong: Callable[[Bdd], bool] = lambda _: False) -> Bdd:
+        """μZ. S ∨ post(Z), where post(S ∖ ``new``) ⊆ S. Once steps have led to states of which some are
+        wrong, a part may do: where a claim is broken nothing more is asked."""
+        found, complete = self._breadth_first(states, new, self.image, is_wrong)
         return found if complete else self._forward.closure(found)
 
     def reaching(self, target: Bdd, through: Bdd) -> Bdd:
@@ -111,20 +111,25 @@ class Relation:
         return Saturation(m, parts, self.moving, chosen=self.chosen, backward=backward, report=report)
 
     def _breadth_first(
-        self, states: Bdd, new: Bdd, step: Callable[[Bdd], Bdd], wrong: Bdd | None = None
+        self,
+        states: Bdd,
+        new: Bdd,
+        step: Callable[[Bdd], Bdd],
+        is_wrong: Callable[[Bdd], bool] = lambda _: False,
     ) -> tuple[Bdd, bool]:
-        """μZ. S ∨ step(Z), where step(S ∖ ``new``) ⊆ S, or a part of it with a state that is ``wrong``, and
-        True; or S and False as soon as the steps are no longer cheap.
+        """μZ. S ∨ step(Z), where step(S ∖ ``new``) ⊆ S, or a part of it with states of which some are wrong,
+        and True; or S and False as soon as the steps are no longer cheap.
 
         Small steps are faster than saturation, which runs in Python and not in the library of the diagrams.
         But the states that are a few steps away have far larger diagrams than all those that are reached,
-        where records advance independently of one another: nothing is saturated from there.
+        where records advance independently of one another: nothing is saturated from there. A step from one
+        state takes no more than there are nodes in the relation.
         """
         reached, layer = states, new
-        while layer.dag_size * self._size <= _CHEAP_STEP:
+        while layer.dag_size * self._size <= _CHEAP_STEP or layer.dag_size <= len(self.moving) + 1:
             layer = step(layer) & ~reached
             reached = reached | layer
-            if layer == self.manager.false or (wrong is not None and layer & wrong != self.manager.false):
+            if layer == self.manager.false or is_wrong(layer):
                 return reached, True
         return states, False
 

@@ -52,11 +52,15 @@ def fair_actions(model: ReachableStates, action: FairAction) -> tuple[ActionSets
 
 
 def _of_turns(model: ReachableStates, agent: str, strong: bool) -> ActionSets:
-    """That an agent makes a call; it is enabled where it selects one, which is where it is offered some."""
+    """The action that an agent makes a call. It is enabled where a call is offered: the agent selects one."""
     m, calls = model.manager, model.by_agent[agent]
     bits = {name: model.offers.selectors(name) for name in calls}
     enabled = m.disj(m.exist(bits[name], of) for name, of in calls.items())
-    steps = tuple(m.and_exist(bits[name], of, model.tools[name].steps) for name, of in calls.items())
+    actors, tools = model.actors, model.tools
+    steps = tuple(
+        m.and_exist(bits[name] | actors.bits, actors.made_by(name, agent, of), tools[name].steps)
+        for name, of in calls.items()
+    )
     return ActionSets(calls, agent, {}, enabled, m.false if strong else ~enabled, steps)
 
 
@@ -82,5 +86,5 @@ def _of_calls(model: ReachableStates, name: str, strong: bool) -> ActionSets:
         {bit: selector for selector, bit in standing.items()},
         enabled,
         absent if strong else ~enabled,
-        (m.substitute(calls & tool.steps, over_params),),
+        (m.substitute(calls & model.transitions.steps_by(name), over_params),),
     )

@@ -58,7 +58,7 @@ def choices(model: ReachableStates) -> Choices:
         for tool, calls in selection.items():
             rest[tool].append(calls & ~alike[tool])
     joined = {tool: m.disj(parts) for tool, parts in rest.items()}
-    alone = Transitions.empty(model.encoding, model.tools, model.report).selecting(joined)
+    alone = Transitions.empty(model.encoding, model.tools, model.report, model.actors).selecting(joined)
     return Choices(tuple(families), alone)
 
 

@@ -15,6 +15,11 @@ Over the literal domain an assignment never changes. With representatives a pair
 
 The third line is rebirth: a value drawn fresh may be one that a variable still holds. The conditions
 speak of D and D' alone, since the values drawn are those that D' has and D has not.
+
+Where a state keeps its last step, ad(D) in what is said of a code has the arguments of that step too: `did
+w(x)` may be true of a value that has left with the step. In the step after it such a variable does as one
+that is dead: no argument of a step is inactive, so that its value is in the next state if and only if it is
+drawn.
 """
 
 from __future__ import annotations
@@ -23,11 +28,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, permutations
 
+from stead_sym.deployment.following import LastStep
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.engines.symbolic.plan.planner import Plan
 from stead_sym.engines.symbolic.step.transitions import Transitions
+from stead_sym.relational.schema import Relation as Symbol
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Pulse
 
@@ -70,9 +77,27 @@ class Pairs:
         )
 
     def _lives(self, vector: Vector) -> Bdd:
-        """The vector names an active value or a constant."""
+        """The vector names an active value or a constant, or one of the last step."""
         constants = self.plan.deployment.constants[vector.sort]
-        return self.encoding.active(vector.sort, vector) | self.encoding.is_among(vector, constants)
+        listed = self.encoding.active(vector.sort, vector) | self.encoding.is_among(vector, constants)
+        of_step = {value: self.of_step(vector.sort, value) for value in self.encoding.values[vector.sort]}
+        return listed | self.encoding.table(vector, of_step) if self._steps else listed
+
+    @cached_property
+    def _steps(self) -> tuple[Symbol, ...]:
+        """The relations that have the arguments of the last step."""
+        kept = self.plan.deployment.history.kept
+        return tuple(each.relation for each in kept if isinstance(each, LastStep) and each.whole)
+
+    def of_step(self, sort: str, value: Value, *, primed: bool = False) -> Bdd:
+        """The states whose last step has the value among its arguments."""
+        encoding = self.encoding
+        return self.manager.disj(
+            encoding.atom(fact, primed)
+            for relation in self._steps
+            for fact in encoding.dynamic_facts[relation.name]
+            if (sort, value) in zip(relation.sorts, fact.args, strict=True)
+        )
 
     def _equivalence(self) -> Iterator[Bdd]:
         """∼ holds between dead vectors only, and is transitive."""
@@ -123,11 +148,17 @@ class Pairs:
                 stays[value] = named
             else:
                 active = encoding.active(sort, value, primed=True)
-                stays[value] = named.equiv(active)
+                stays[value] = named.equiv(active | self.of_step(sort, value, primed=True))
                 drawn[value] = active & ~encoding.active(sort, value)
         lives = encoding.one_hot_table(vector, stays, {value: ~named for value, named in now.items()})
-        risen = encoding.table(after, drawn)
-        return lives | (encoding.dead(vector) & (encoding.dead(after) | risen))
+        reborn = encoding.dead(after) | encoding.table(after, drawn)
+        if not self._steps:
+            return lives | (encoding.dead(vector) & reborn)
+        left = {
+            value: ~encoding.active(sort, value) for value in encoding.values[sort] if value not in constants
+        }
+        gone = encoding.table(vector, left)
+        return (lives & ~gone) | ((encoding.dead(vector) | gone) & reborn)
 
     def _keep_equality(self) -> Iterator[Bdd]:
         """same(x, y) for all x and y of one sort, over their vectors and the copies of these."""

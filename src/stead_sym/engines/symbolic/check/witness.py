@@ -81,7 +81,7 @@ class Witness:
         With representatives a value of σ stands for itself where it is active, and for a dead one elsewhere.
         """
         m = self.manager
-        env, _, satisfying = self._sat(formula, formula, assignment)
+        env, pairs, satisfying = self._sat(formula, formula, assignment)
         held = {vector: assignment[name] for name, vector in env.items()}
         mortal = sorted({value for vector, value in held.items() if self._is_mortal(vector, value)})
         found = []
@@ -89,7 +89,8 @@ class Witness:
             for dying in combinations(mortal, number):
                 dead = {vector: value for vector, value in held.items() if value in dying}
                 living = {vector: value for vector, value in held.items() if value not in dying}
-                there = {value: self.encoding.active(self._sort(value), value) for value in mortal}
+                sorts = {value: self._sort(value) for value in mortal}
+                there = {u: self.encoding.active(s, u) | pairs.of_step(s, u) for u, s in sorts.items()}
                 condition = m.conj(~active if u in dying else active for u, active in there.items())
                 code = self.encoding.assignment_code(living, dead)
                 found.append(condition & m.cofactor(satisfying, code))
@@ -259,21 +260,25 @@ class Witness:
         self, place: Place, after: Instance, assignment: Mapping[str, Value]
     ) -> Iterator[Mapping[Value, Value]]:
         """The real names that the values of ``after`` may have: a value that stays keeps its own, a
-        new one takes that of a dead value held by the assignment, or one not in use."""
+        new one takes that of a dead value held by the assignment, or one not in use. A value of the last step
+        that is not active is dead in the next."""
         if self.literal:
             yield {}
             return
         back = {name: value for value, name in place.names.items()}
         kept: dict[Value, Value] = {}
         new: list[tuple[str, Value]] = []
+        standing = set[Value]()
         for sort, values in after.active_domain.items():
             before = place.known.active_domain[sort]
-            for name in sorted(self.model.deployment.outside(sort, values)):
+            standing.update(before)
+            of_step = _of_history(after, sort).intersection(before)
+            for name in sorted(self.model.deployment.outside(sort, values | of_step)):
                 if name in before:
                     kept[back[name]] = name
                 else:
                     new.append((sort, name))
-        held = {value for value in assignment.values() if value not in place.names}
+        held = {value for value in assignment.values() if place.names.get(value) not in standing}
         dead = held.difference(*self.model.deployment.constants.values())
         options = [[None, *sorted(v for v in dead if self._sort(v) == sort)] for sort, _ in new]
         for choice in product(*options):
@@ -295,3 +300,15 @@ class Witness:
             *self.model.restriction.beyond(sort, len(taken) + 1),
         )
         return next(value for value in pool if value not in taken)
+
+
+def _of_history(state: Instance, sort: str) -> frozenset[Value]:
+    """The values of a sort that stand in what a state keeps beside the database."""
+    schema = state.schema
+    return frozenset(
+        value
+        for relation in schema.history
+        for args in state.by_relation.get(relation.name, ())
+        for own, value in zip(relation.sorts, args, strict=True)
+        if own == sort
+    )

@@ -29,7 +29,7 @@ class Field:
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> Field:
         """The field of these facts, its bits named after the first."""
-        name = str(facts[0]) if len(facts) == 1 else f"{facts[0]}|{len(facts)}"
+        name = facts[0].key if len(facts) == 1 else f"{facts[0].key}|{len(facts)}"
         return cls(tuple(facts), tuple(f"{name}.{j}" for j in range(len(facts).bit_length())))
 
     @cached_property
@@ -104,6 +104,12 @@ class Encoding(Values):
         return frozenset(bit for field in self.fields for bit in field.bits)
 
     @cached_property
+    def history_bits(self) -> Bits:
+        """The bits of what is kept beside the database."""
+        told = {relation.name for relation in self.schema.history}
+        return frozenset(b for field in self.fields if field.facts[0].relation in told for b in field.bits)
+
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """The state bits in the order of the fields, whatever the diagrams' order is by now."""
         return tuple(bit for field in self.fields for bit in field.bits)
@@ -119,7 +125,8 @@ class Encoding(Values):
         return self._grouped(self.static)
 
     def _grouped(self, facts: Iterable[Fact]) -> Mapping[str, tuple[Fact, ...]]:
-        grouped: dict[str, list[Fact]] = {relation.name: [] for relation in self.schema.relations}
+        every = (*self.schema.relations, *self.schema.history)
+        grouped: dict[str, list[Fact]] = {relation.name: [] for relation in every}
         for fact in sorted(facts):
             grouped[fact.relation].append(fact)
         return {name: tuple(own) for name, own in grouped.items()}
@@ -258,6 +265,24 @@ class Encoding(Values):
         )
 
     @cached_property
+    def dangling(self) -> Bdd:
+        """The states that have a value which is not where a reference claims it to be."""
+        m = self.manager
+        return m.disj(
+            self._having(reference.relation, reference.column, value)
+            & ~self._having(reference.target, reference.into, value)
+            for reference in self.schema.references
+            for value in self.values[self.schema.relation(reference.target).sorts[reference.into]]
+        )
+
+    def _having(self, relation: str, column: int, value: Value) -> Bdd:
+        """The states in which some fact of the relation has the value in the column."""
+        facts = self._facts_holding.get(value, ())
+        return self.manager.disj(
+            self.atom(fact) for fact in facts if fact.relation == relation and fact.args[column] == value
+        )
+
+    @cached_property
     def care(self) -> Bdd:
         """The care set: functions of states and vectors have to be right on these states only.
 
@@ -273,9 +298,13 @@ class Encoding(Values):
 
     @cached_property
     def _facts_holding(self) -> Mapping[Value, tuple[Fact, ...]]:
-        """For each value the facts that hold it: those that come and go, and the static ones."""
+        """For each value the facts of the database that hold it: those that come and go, and the static
+        ones."""
         holding: dict[Value, list[Fact]] = {}
+        told = {relation.name for relation in self.schema.history}
         for fact in (*sorted(self._field_of), *sorted(self.static)):
+            if fact.relation in told:
+                continue
             for value in set(fact.args):
                 holding.setdefault(value, []).append(fact)
         return {value: tuple(facts) for value, facts in holding.items()}

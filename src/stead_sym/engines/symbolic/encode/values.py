@@ -26,16 +26,16 @@ from typing import assert_never
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
 from stead_sym.engines.symbolic.bdd.union import union
 from stead_sym.logic.syntax import Ordering
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Value, is_numeral
 
 HELD = "held"
 """The role of vectors that stand for variables of specifications."""
 FRESH = "fresh"
 """The role of vectors that stand for fresh values, where these are any unused ones."""
 PARAM = "param"
-"""The role of vectors that stand for parameters of calls, and for what is shown."""
+"""The role of vectors that stand for parameters of calls, and for what is shown; one-hot, but for numbers."""
 FAIR = "fair"
-"""The role of vectors that stand for the arguments of a constraint on actions."""
+"""The role of vectors that stand for the arguments of a constraint on actions, coded as parameters are."""
 ONE_HOT = frozenset({HELD, FRESH, PARAM, FAIR, "name"})
 """The roles of one-hot vectors: these four, and names of a context."""
 
@@ -62,7 +62,8 @@ class Values:
     """The values of one restriction as bits.
 
     ``values`` are those of U_f per sort, ``beyond`` says how many more log-coded vectors can name.
-    ``mortal`` are the sorts whose values a variable of a specification may outlive.
+    ``mortal`` are the sorts whose values a variable of a specification may outlive. ``first`` is the least
+    integer of each sort of integers: the code of a value says how much larger it is.
     """
 
     def __init__(
@@ -78,6 +79,9 @@ class Values:
         self.values = values
         self.beyond = {
             sort: tuple(f"{sort}?{k}" for k in range(1, beyond.get(sort, 0) + 1)) for sort in values
+        }
+        self.first = {
+            sort: int(listed[0]) for sort, listed in values.items() if listed and all(map(is_numeral, listed))
         }
         self.mortal = mortal
         self._beside = beside
@@ -109,18 +113,25 @@ class Values:
         key = (role, sort, index)
         if key not in self._vectors:
             name = _name(role, sort, index)
-            if role in ONE_HOT:
+            if self._is_one_hot(role, sort):
                 vector = self._declare_one_hot(name, sort, role == HELD and sort in self.mortal)
             else:
                 vector = self._declare(name, sort)
             self._vectors[key] = vector
         return self._vectors[key]
 
+    def _is_one_hot(self, role: str, sort: str) -> bool:
+        """A number names no record: of the parameters those are log-coded, whose bits one-hot would stand
+        above all others, one for each number."""
+        return role in ONE_HOT and not (role in (PARAM, FAIR) and sort in self.first)
+
     def _standing_above(self, foreseen: Mapping[tuple[str, str], int]) -> Mapping[str | None, Sequence[str]]:
         """The bits of the first so many one-hot vectors of each role and sort, under the state bit that they
         stand above, from the top; under None those that stand above all."""
         of_value: dict[tuple[str, Value], list[str]] = {}
         for (role, sort), number in foreseen.items():
+            if not self._is_one_hot(role, sort):
+                continue
             for name in (_name(role, sort, index) for index in range(number)):
                 for value in self.values[sort]:
                     of_value.setdefault((sort, value), []).append(_one_hot_bit(name, value))
@@ -133,13 +144,14 @@ class Values:
     def _declare(self, name: str, sort: str) -> Vector:
         width = max(1, (len(self._codes[sort]) - 1).bit_length())
         bits = tuple(f"{name}.{j}" for j in range(width))
-        log_coded = (v for v in reversed(self._vectors.values()) if v.sort == sort and not v.one_hot)
-        beside = next(log_coded, None)
-        if beside is None:
-            self.manager.declare_top(bits)
-        else:
-            for bit, neighbour in zip(bits, beside.bits, strict=True):
-                self.manager.declare_below(bit, neighbour)
+        log_coded = [v for v in reversed(self._vectors.values()) if not v.one_hot]
+        beside = next((v for v in log_coded if v.sort == sort), None)
+        if beside is None and sort in self.first:  # integers of all sorts, bit for bit of the same weight
+            beside = next((v for v in log_coded if v.sort in self.first), None)
+        below = () if beside is None else beside.bits[-width:]
+        self.manager.declare_top(bits[: width - len(below)])
+        for bit, neighbour in zip(bits[width - len(below) :], below, strict=True):
+            self.manager.declare_below(bit, neighbour)
         return Vector(sort, bits)
 
     def _declare_one_hot(self, name: str, sort: str, mortal: bool) -> Vector:

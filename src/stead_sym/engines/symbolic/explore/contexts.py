@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from stead_sym.agents.base import DecisionContext
+from stead_sym.agents.selection import presented
 from stead_sym.agents.wrapper import CanonicalWrapper, NotAsked
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
@@ -160,7 +161,11 @@ class ContextFinder:
             offered = m.exist(bits, self._offers.calls[name] & here)
             tuples = self.encoding.tuples(offered, self.tools[name].selectors)
             calls += (Call(name, args) for args in tuples)
-        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
+        made = frozenset(calls)
+        if self.wrapper.told:
+            instance = self.encoding.decode(state)
+            return DecisionContext(presented(self.deployment, self.wrapper, instance, self.agent, made), made)
+        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), made)
 
     def _met(self, context: DecisionContext, undecided: Bdd) -> _Met:
         """The states that show a context, of all or of those at hand where they are too many to tell."""

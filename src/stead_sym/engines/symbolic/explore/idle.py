@@ -21,10 +21,13 @@ def idling(model: ReachableStates) -> ReachableStates:
         for agent, calls in model.by_agent.items()
     }
     for name in quiet:
-        selected[name] = m.disj(calls[name] for calls in by_agent.values() if name in calls)
+        of = ((agent, calls[name]) for agent, calls in by_agent.items() if name in calls)
+        selected[name] = m.disj(model.actors.made_by(name, agent, calls) for agent, calls in of)
     idle = copy(model)
     idle.by_agent = by_agent
-    idle.transitions = Transitions.empty(model.encoding, model.tools, model.report).selecting(selected)
+    idle.transitions = Transitions.empty(model.encoding, model.tools, model.report, model.actors).selecting(
+        selected
+    )
     idle.reached = idle.transitions.reachable(model.initial, model.initial)
     return idle
 
@@ -34,6 +37,7 @@ def _quiet(model: ReachableStates, name: str) -> Bdd:
     m, encoding, tool = model.manager, model.encoding, model.tools[name]
     copies = frozenset(copied for _, copied in model.transitions.moving)
     same = m.conj(m.var(bit).equiv(m.var(copied)) for bit, copied in model.transitions.moving)
-    stays, leaves = m.exist(copies, tool.steps & same), m.exist(copies, tool.steps & ~same)
+    steps = model.actors.by_anybody(tool.steps)
+    stays, leaves = m.exist(copies, steps & same), m.exist(copies, steps & ~same)
     offered = model.offers.calls[name] & encoding.care
     return offered & stays & ~leaves & ~tool.exceeding & ~tool.overflow

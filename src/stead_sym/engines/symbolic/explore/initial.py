@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stead_sym.deployment.history import begun
 from stead_sym.deployment.initial import no_initial_state
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.plan.planner import Plan
+from stead_sym.engines.symbolic.step.history import Histories
 
 
 def initial_set(plan: Plan) -> Bdd:
@@ -24,7 +26,7 @@ def initial_set(plan: Plan) -> Bdd:
     """
     m, encoding, deployment = plan.encoding.manager, plan.encoding, plan.deployment
     if deployment.initially is None:
-        return m.cube(encoding.encode(deployment.init))
+        return m.cube(encoding.encode(begun(deployment, deployment.init)))
     result = m.true
     for condition in _conditions(plan):
         result = result & condition
@@ -42,6 +44,7 @@ def _conditions(plan: Plan) -> Iterator[Bdd]:
     yield encoding.care
     yield from map(encoding.well_coded, encoding.fields)
     yield ~encoding.doubled_keys
+    yield ~encoding.dangling
     for sort, bound in deployment.bounds.items():
         outside = deployment.outside(sort, encoding.values[sort])
         known = deployment.outside(sort, plan.restriction.values[sort])
@@ -50,14 +53,15 @@ def _conditions(plan: Plan) -> Iterator[Bdd]:
             if value not in names:
                 yield ~encoding.active(sort, value)
     yield plan.compiler.formula(deployment.initially.where, {})
+    yield Histories(deployment, plan.compiler).initial
 
 
 def _given(plan: Plan) -> Iterator[Bdd]:
     """The facts of `init` hold, and no others of relations that are not listed."""
     deployment, encoding = plan.deployment, plan.encoding
     assert deployment.initially is not None
-    for relation, facts in encoding.dynamic_facts.items():
-        for fact in facts:
+    for relation in (each.name for each in deployment.schema.relations):
+        for fact in encoding.dynamic_facts[relation]:
             if fact in deployment.init:
                 yield encoding.atom(fact)
             elif relation not in deployment.initially.relations:

@@ -4,6 +4,7 @@ selectors."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
@@ -23,14 +24,17 @@ class Offers:
 
     @cached_property
     def calls(self) -> Mapping[str, Bdd]:
-        """Per tool where its calls are offered: what an agent selects that takes whatever it is offered."""
-        valid = self.beside.encoding.valid
-        return {
-            name: self.beside.manager.conj(
-                [self.beside.offered(tool.tool, tool.selectors), *map(valid, tool.selectors)]
-            )
-            for name, tool in self.tools.items()
-        }
+        """Per tool the states in which its calls are offered, as an agent selects that takes everything."""
+        return {name: self.under(name, tool.tool.guard) for name, tool in self.tools.items()}
+
+    def under(self, name: str, guard: Formula) -> Bdd:
+        """Where the calls of a tool would be offered if this were its guard, over the state bits and its
+        selectors."""
+        tool, valid = self.tools[name], self.beside.encoding.valid
+        guarded = replace(tool.tool, guard=guard)
+        return self.beside.manager.conj(
+            [self.beside.offered(guarded, tool.selectors), *map(valid, tool.selectors)]
+        )
 
     def selectors(self, name: str) -> Bits:
         """The bits of a tool's selectors."""

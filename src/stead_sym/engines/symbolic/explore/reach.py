@@ -23,7 +23,9 @@ from stead_sym.deployment.faults import (
     no_effect,
     no_successor_within,
     nothing_offered,
+    reference_broken,
 )
+from stead_sym.deployment.history import actor_in
 from stead_sym.deployment.leaps import left_open, past_a_bound, questions
 from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
@@ -39,6 +41,7 @@ from stead_sym.engines.symbolic.explore.offers import Offers
 from stead_sym.engines.symbolic.explore.policies import CompiledPolicy, has_formulas
 from stead_sym.engines.symbolic.plan.guess import Broken
 from stead_sym.engines.symbolic.plan.planner import Plan
+from stead_sym.engines.symbolic.step.history import Actors
 from stead_sym.engines.symbolic.step.leaps import Leap
 from stead_sym.engines.symbolic.step.transitions import Transitions
 from stead_sym.logic.syntax import Expanded
@@ -65,9 +68,9 @@ def explore(
     a fresh variable cannot have the name that goes with the value of its anchor, since the name is active
     already, the anchors to give up.
 
-    Raises `BoundExceeded`, `KeyBroken`, `NothingOffered` or `NoEffect`, each with a shortest run to the
-    state at fault, `NoInitialState`, and `Undecided` where a forced restriction is too small to give every
-    state a successor.
+    Raises `BoundExceeded`, `KeyBroken`, `ReferenceBroken`, `NothingOffered` or `NoEffect`, each with a
+    shortest run to the state at fault, `NoInitialState`, and `Undecided` where a forced restriction is too
+    small to give every state a successor.
     """
     states = ReachableStates(plan, wrappers, progress, watch)
     return states.explore() or states
@@ -100,7 +103,8 @@ class ReachableStates:
         self.tools = plan.tools
         manager = self.manager
         self.report = Pulse(progress, {"nodes": lambda: manager.nodes})
-        self.transitions = Transitions.empty(self.encoding, self.tools, self.report)
+        self.actors = Actors(self.deployment, manager)
+        self.transitions = Transitions.empty(self.encoding, self.tools, self.report, self.actors)
         interfaces = {name: tool.interface for name, tool in self.tools.items()}
         self.offers = Offers(self.compiler, interfaces)
         self.finders = tuple(
@@ -131,7 +135,6 @@ class ReachableStates:
         """Find all reachable states; what of the plan's guess turns out broken, nothing if all went well."""
         self.transitions = self.transitions.selecting(self._by_formula)
         todo, m = self.initial, self.manager
-        wrong = m.disj([*self._exceeded.values(), self.encoding.doubled_keys])
         while todo != m.false:
             self.sweeps += 1
             self._check_bounds(todo)
@@ -145,7 +148,9 @@ class ReachableStates:
             self._check_room(todo)
             if not selected and self.sweeps > 1:  # nothing has been added that leads further
                 break
-            found = self.transitions.reachable(self.reached, todo, wrong)  # the others were decided before
+            found = self.transitions.reachable(
+                self.reached, todo, self._is_wrong
+            )  # the others were decided before
             todo, self.reached = found & ~self.reached, found
         if not self.restriction.exact:
             self._check_steps()
@@ -162,7 +167,7 @@ class ReachableStates:
         for agent, own in self.by_agent.items():
             for name, calls in own.items():
                 if agent not in policies or name not in self._wide:
-                    selected.setdefault(name, []).append(calls)
+                    selected.setdefault(name, []).append(self.actors.made_by(name, agent, calls))
         return {name: self.manager.disj(calls) for name, calls in selected.items()}
 
     @cached_property
@@ -174,7 +179,8 @@ class ReachableStates:
         for finder in self._policies:
             for name, calls in self.by_agent[finder.agent.name].items():
                 if calls.dag_size * self.tools[name].steps.dag_size > _WIDE * levels**2:
-                    wide[name] = wide.get(name, self.manager.false) | calls
+                    by = self.actors.made_by(name, finder.agent.name, calls)
+                    wide[name] = wide.get(name, self.manager.false) | by
         return wide
 
     @property
@@ -204,24 +210,40 @@ class ReachableStates:
                 self.report("reach", sweeps=self.sweeps, contexts=contexts)
                 own = self.by_agent[finder.agent.name]
                 for tool, calls in selected.items():
-                    chosen.setdefault(tool, []).append(calls)
+                    chosen.setdefault(tool, []).append(self.actors.made_by(tool, finder.agent.name, calls))
                     own[tool] = own[tool] | calls
         return {tool: self.manager.disj(calls) for tool, calls in chosen.items()}
 
     def _check_selects(self, finder: ContextFinder, states: Bdd) -> None:
         """A policy selects some call in each of the states in which its agent is offered one. The wrapper
         raises the `AgentError` for a state in which it does not."""
-        m, undecided = self.manager, self.offers.by(finder.tools, states)
-        for name, calls in self.by_agent[finder.agent.name].items():
-            undecided = undecided & ~m.and_exist(self.offers.selectors(name), states, calls)
-        if undecided != m.false:
+        undecided = self._left_open(finder, states)
+        if undecided != self.manager.false:
             context = finder.picked(undecided)
             [decision] = finder.wrapper.decide([context])
             raise AssertionError(f"{finder.wrapper.agent.name} selects {decision.calls} in {context}")
 
+    def _left_open(self, finder: ContextFinder, states: Bdd) -> Bdd:
+        """Those of the states in which an agent that follows a policy is offered calls and selects none."""
+        m, undecided = self.manager, self.offers.by(finder.tools, states)
+        for name, calls in self.by_agent[finder.agent.name].items():
+            undecided = undecided & ~m.and_exist(self.offers.selectors(name), states, calls)
+        return undecided
+
+    def _is_wrong(self, states: Bdd) -> bool:
+        """Whether some of the states break a bound, a key or a reference, or a policy selects nothing there:
+        then nothing more is explored."""
+        nothing = self.manager.false
+        broken = (*self._exceeded.values(), self.encoding.doubled_keys, self.encoding.dangling)
+        return any(states & one != nothing for one in broken) or any(
+            self._left_open(finder, states) != nothing for finder in self._policies
+        )
+
     def meets_contexts(self, most: int | None) -> bool:
         """Have the wrappers of agents that were not asked, since they follow a policy, meet every context of
         R, False where that takes looking at more than ``most`` bits (`Engine.meets_contexts`)."""
+        if any(finder.wrapper.told for finder in self._policies):
+            return False  # what it is told of the past is no part of what is looked for
         bits = len(self.encoding.state_bits)
         allowance = Allowance(None if most is None else most // max(bits, 1))
         try:
@@ -292,12 +314,14 @@ class ReachableStates:
     # hypotheses
 
     def _check_bounds(self, states: Bdd) -> None:
-        """Definition "C-boundedness" on ``states``, and the declared keys."""
+        """Definition "C-boundedness" on ``states``, the declared keys, and the references."""
         for over in self._exceeded.values():
             if (there := states & over) != self.manager.false:
                 raise bound_exceeded(self.deployment, self.trace_to(there))
         if (doubled := states & self.encoding.doubled_keys) != self.manager.false:
             raise key_broken(self.deployment, self.trace_to(doubled))
+        if (dangling := states & self.encoding.dangling) != self.manager.false:
+            raise reference_broken(self.deployment, self.trace_to(dangling))
 
     def _names_taken(self, states: Bdd) -> Broken:
         """The fresh variables that cannot have the name that goes with the value of their anchor, since it is
@@ -399,7 +423,7 @@ class ReachableStates:
         breaks a key."""
         for call, actor in sorted(self.selection(trace.last).items()):
             if call.tool == name:
-                for state in outcomes(self.deployment, call, trace.last, self.restriction):
+                for state in outcomes(self.deployment, call, trace.last, self.restriction, actor):
                     if breaks_claim(self.deployment, state):
                         return replace(trace, steps=(*trace.steps, Step(call, state, actor)))
         raise AssertionError(f"no call of {name} exceeds a bound or breaks a key from {trace.last}")
@@ -473,7 +497,8 @@ class ReachableStates:
         near = around(self.deployment, self.restriction, state, after)
         for call in self._calls_in(state, self.transitions.selected if among is None else among):
             if leads_to(self.deployment, call, state, after, near):
-                return Step(call, after, self._actor(state, call) if agent is None else agent)
+                actor = self._actor(state, call) if agent is None else agent
+                return Step(call, after, actor_in(self.deployment, call, after, actor))
         raise AssertionError(f"no selected call leads from {state} to {after}")
 
     def _actor(self, state: Instance, call: Call) -> str | None:
@@ -505,6 +530,13 @@ class ReachableStates:
         return not self.manager.implies(self.reached & calls, ~self.offers.condition(tool, condition))
 
     # counts and sets
+
+    def enabled_calls(self, tool: str, guard: Expanded) -> int:
+        """|{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, counted over the state bits and the selectors of ω."""
+        calls = self.offers.under(tool, guard)
+        return self.manager.count(
+            self.reached & calls, self.encoding.state_bits | self.offers.selectors(tool)
+        )
 
     @cached_property
     def has_one_initial(self) -> bool:

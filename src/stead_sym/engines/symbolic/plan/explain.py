@@ -104,7 +104,7 @@ def explain(
     backend: Backend | None = None,
 ) -> Explanation:
     """What `verify` with the same arguments would explore. The specifications (by default all) set the
-    sizes of the literal domain.
+    sizes of the literal domain, and what states remember of the past.
 
     Raises `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the
     theorem does not allow.
@@ -116,6 +116,7 @@ def explain(
         check_known("backend", backend, get_args(Backend))
     literal = domain not in (None, "normal")
     chosen = deployment.chosen(specs)
+    deployment = deployment.following(chosen, {})
     sizes = domain if isinstance(domain, Mapping) else {}
     restriction = (
         theorem_restriction(deployment, chosen, sizes) if literal else normal_restriction(deployment)
@@ -128,7 +129,7 @@ def explain(
         restriction=planned.restriction,
         relations=tuple(
             _relation(planned, relation, relation.name in planned.guess.singles)
-            for relation in deployment.schema.relations
+            for relation in (*deployment.schema.relations, *deployment.schema.history)
         ),
         fresh=tuple(_fresh(deployment, planned.naming)),
         tools=tuple(_tool(tool) for tool in planned.tools.values()),

@@ -1,5 +1,5 @@
-"""What a plan assumes of a deployment without proof, and what is left of that once it is confirmed or
-refuted.
+"""What a plan assumes of a deployment without proof, and how an assumption is confirmed or given
+up.
 
 Three things are guessed from the shape of the effects: that relations are functional, that some hold one
 fact at most (`encode.mutex`), and that fresh values can be named after other values

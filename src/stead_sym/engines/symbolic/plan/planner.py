@@ -13,7 +13,7 @@ from functools import partial
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.engines.symbolic.bdd.manager import Backend, Manager
-from stead_sym.engines.symbolic.encode.encoding import Encoding
+from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
 from stead_sym.engines.symbolic.encode.mutex import fields
 from stead_sym.engines.symbolic.encode.representatives import Naming
 from stead_sym.engines.symbolic.encode.variable_order import arranged
@@ -63,7 +63,7 @@ class Task:
 
 
 def plan(task: Task, guess: Guess, report: Pulse) -> Plan:
-    """The plan that the guess makes, or what is left of it after what the plan finds broken.
+    """The plan under the guess. Assumptions that the plan itself finds broken are given up first.
 
     ``report`` is told of the phase "plan": the rounds of relaxed reachability, then which tool is being
     compiled, and how many actions it has by now.
@@ -79,7 +79,12 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
     ground = _grounded(replace(task, deployment=deployment), guess, report)
     if isinstance(ground, Broken):
         return ground
-    order = arranged(fields(deployment, ground.dynamic, guess.keys), ground.static, deployment)
+    told = {relation.name for relation in deployment.schema.history}
+    every = (
+        *fields(deployment, ground.dynamic, guess.keys),
+        *(Field.of([fact]) for fact in ground.dynamic if fact.relation in told),
+    )
+    order = arranged(every, ground.static, deployment)
     encoding = Encoding(
         Manager(task.backend),
         deployment.schema,

@@ -15,12 +15,17 @@ from itertools import count
 from typing import Protocol, assert_never
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.following import Kept, LastStep, SinceThen
+from stead_sym.deployment.history import begun
+from stead_sym.deployment.integer_terms import without_integer_terms
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.encoding import Encoding
 from stead_sym.engines.symbolic.encode.representatives import Place
 from stead_sym.engines.symbolic.encode.values import Vector, bits_of
 from stead_sym.engines.symbolic.step.formulas import Environment, denoted
+from stead_sym.engines.symbolic.step.integers import Integers
+from stead_sym.logic.integers import linear_in
 from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
@@ -39,6 +44,7 @@ from stead_sym.logic.syntax import (
     Next,
     Not,
     Same,
+    Tally,
     Truth,
     Until,
     Var,
@@ -81,14 +87,16 @@ class Relaxation:
         self._ensured = ensured
         self._report = report
         self._starting = starting
-        self._relations = {relation.name: relation for relation in deployment.schema.relations}
+        schema = deployment.schema
+        self._relations = {relation.name: relation for relation in (*schema.relations, *schema.history)}
         self._columns = {
             name: tuple(encoding.vector("col", sort, k) for k, sort in enumerate(relation.sorts))
             for name, relation in self._relations.items()
         }
         self._only = self._single_facts(single)
-        given = {name: self._set_of(name, deployment.init.tuples(name)) for name in self._relations}
-        self.must = dict(given)
+        start = begun(deployment, deployment.init)
+        given = {name: self._set_of(name, start.tuples(name)) for name in self._relations}
+        self.must = {**given, **dict.fromkeys(self._told, self.manager.false)}
         self.may = dict(given)
         self.may.update(self._may_initially())
         self._compute()
@@ -122,6 +130,11 @@ class Relaxation:
                         admitted = m.and_exist(bits, singles, self.reads(right, env))
                         found[name] = found[name] & admitted
         return {name: found[name] | self.must[name] for name in lines.relations}
+
+    @cached_property
+    def _told(self) -> Mapping[str, Kept]:
+        """What is kept beside the database, by the names of its relations."""
+        return {kept.relation.name: kept for kept in self.deployment.history.kept}
 
     # the result
 
@@ -178,6 +191,8 @@ class Relaxation:
             for tool in self.deployment.tools_and_events:
                 self._report(rounds=rounds)
                 self._apply(tool)
+            for kept in self._told.values():
+                self._keep(kept)
             if (self.may, self.must) == before:
                 return
 
@@ -190,16 +205,20 @@ class Relaxation:
             finite = self.deployment.schema.sort(vector.sort).values is not None
             allowed = allowed & (self.encoding.valid(vector) if finite else self.active(vector))
         allowed = allowed & self.reads(tool.guard, env)
+        for name, kept in self._told.items():
+            if isinstance(kept, LastStep) and kept.tool == tool.name:
+                terms = [env[tool.params[place].name] for place in kept.places]
+                self.may[name] = self.may[name] | self._as_tuples(name, terms, env, allowed)
         for number, effect in enumerate(tool.effects):
             if effect.is_ensure:
-                for name in self._relations:
+                for name in self._relations.keys() - self._told.keys():
                     if not _kept(effect, name):
                         self.may[name] = m.conj(map(self._may_be_ensured, self._columns[name]))
                         self.must[name] = m.false
                 continue
             place = (tool.name, number)
             scope, possible = self._scope(place, effect, env, allowed & self.reads(effect.when, env))
-            for statement in effect.statements:
+            for statement in without_integer_terms(effect, self.deployment.schema).statements:
                 match statement:
                     case Insert(atom):
                         written = self._written(statement, scope, possible)
@@ -216,6 +235,29 @@ class Relaxation:
                         raise AssertionError(f"{statement} is not expanded")
                     case _:
                         assert_never(statement)
+
+    def _keep(self, kept: Kept) -> None:
+        """The past that may be true: of values that may be active, or constants, of which the formula may be
+        that makes it true."""
+        if isinstance(kept, LastStep):
+            return  # of the tool
+        env: dict[str, Vector | Value] = {}
+        possible, relation = self._possible_singles(), kept.relation
+        for name, sort in zip(kept.variables, relation.sorts, strict=True):
+            env[name] = vector = self.bound_vector(Binder(name, sort), env)
+            among = self.active(vector) | self.encoding.is_among(vector, self.deployment.constants[sort])
+            possible = possible & among
+        possible = possible & self.reads(kept.right if isinstance(kept, SinceThen) else kept.body, env)
+        found = self._as_tuples(relation.name, [env[name] for name in kept.variables], env, possible)
+        self.may[relation.name] = self.may[relation.name] | found
+
+    def _as_tuples(
+        self, relation: str, terms: Sequence[Vector | Value], env: Environment, possible: Bdd
+    ) -> Bdd:
+        """The tuples of terms for the possible values of their variables, over the columns of a relation."""
+        pairs = zip(self._columns[relation], terms, strict=True)
+        equal = self.manager.conj(self.encoding.equal(column, term) for column, term in pairs)
+        return self.manager.and_exist(self._bits(env) | self._single_bits, possible, equal)
 
     def _may_be_ensured(self, column: Vector) -> Bdd:
         """The values that may stand in a column after an `ensure`."""
@@ -251,12 +293,10 @@ class Relaxation:
         inner = dict(scope)
         for binder in statement.binders:
             inner[binder.name] = vector = self.bound_vector(binder, inner)
-            possible = possible & self.active(vector)
+            possible = possible & (self.encoding.valid(vector) if binder.declared else self.active(vector))
         possible = possible & self.reads(statement.where, inner)
-        columns = self._columns[statement.atom.relation]
         terms = [denoted(term, inner) for term in statement.atom.args]
-        equal = m.conj(self.encoding.equal(c, t) for c, t in zip(columns, terms, strict=True))
-        return m.and_exist(self._bits(inner) | self._single_bits, possible, equal)
+        return self._as_tuples(statement.atom.relation, terms, inner, possible)
 
     # formulas, three-valued
 
@@ -272,6 +312,10 @@ class Relaxation:
         match formula:
             case Truth(value):
                 return self.manager.true if value else self.manager.false
+            case Equal() | Compare() if (form := linear_in(formula, env, self.encoding.schema)) is not None:
+                if any(isinstance(part, Tally) for part, _ in form.parts):
+                    return self.manager.false if must else self.manager.true
+                return Integers(self.encoding).compared(form, env, False)
             case Equal(left, right):
                 return self.encoding.equal(denoted(left, env), denoted(right, env))
             case Compare(ordering, left, right):
@@ -324,6 +368,8 @@ class Relaxation:
         m = self.manager
         found = []
         for name, relation in self._relations.items():
+            if relation.tells_history:
+                continue
             columns = self._columns[name]
             for k, sort in enumerate(relation.sorts):
                 if sort == vector.sort:

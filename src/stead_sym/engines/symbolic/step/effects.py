@@ -27,6 +27,7 @@ from math import prod
 from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.integer_terms import out_of_range, without_integer_terms
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Delete, Effect, Ensure, Insert, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -36,6 +37,7 @@ from stead_sym.engines.symbolic.encode.values import Vector, bits_of
 from stead_sym.engines.symbolic.step.conditions import ConditionCompiler, Conditions
 from stead_sym.engines.symbolic.step.formulas import Compiler, Environment
 from stead_sym.engines.symbolic.step.frame_conditions import Action, framed
+from stead_sym.engines.symbolic.step.history import Histories
 from stead_sym.engines.symbolic.step.parameters import Parameters
 from stead_sym.engines.symbolic.step.room import Room
 from stead_sym.engines.symbolic.step.updates import (
@@ -81,7 +83,8 @@ class CompiledTool:
     ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
     ``actions`` is the number of actions in it.
     ``exceeding``, over the state bits and the selectors: a successor over the encoding's values exceeds a
-    bound, or holds two facts with one declared key. Where the encoding has a care set, ``steps`` leads to no
+    bound, or holds two facts with one declared key, or would hold an integer that the sort of its column does
+    not have. Where the encoding has a care set, ``steps`` leads to no
     state past a bound, and to none with two facts of one key that have no code together.
     ``overflow``, over the same: an alternative inserts fresh values of a sort, more than U_f has left. At
     the sizes of the theorem the bound is exceeded then.
@@ -128,6 +131,7 @@ class EffectCompiler:
         self.compiler = compiler
         self.encoding = compiler.encoding
         self.manager = compiler.manager
+        self.histories = Histories(deployment, compiler)
         self.room = Room(deployment, restriction, writer)
         self.conditions = ConditionCompiler(deployment, compiler, naming, self.room.spare)
 
@@ -151,7 +155,7 @@ class EffectCompiler:
         effective = m.disj(part.effective for part in parts)
         return CompiledTool(
             interface=ToolInterface(tool, params.vectors, params.selectors, offered, effective),
-            steps=m.disj(part.steps for part in parts),
+            steps=self.histories.after(tool, params, m.disj(part.steps for part in parts)),
             actions=sum(part.actions for part in parts),
             exceeding=m.disj(part.exceeding for part in parts),
             overflow=m.disj(part.overflow for part in parts),
@@ -175,8 +179,13 @@ class EffectCompiler:
         common, possible = self._split(params, conditions, offering)
         actions, exceeding, overflow = dict[_Kind, list[Action]](), m.false, m.false
         broken, breaking = set[Key](), list[tuple[frozenset[Key], Bdd]]()
+        beyond = self.compiler.formula(out_of_range(effect, self.encoding.schema), conditions.scope)
+        if beyond != m.false:
+            exceeding = params.selected(m.exist(conditions.local, possible & beyond), {})
+            possible = possible & ~beyond
+        effect = without_integer_terms(effect, self.encoding.schema)
         if (room := self.room.before(effect)) is not None:
-            exceeding = params.selected(m.exist(conditions.local, possible & ~room), {})
+            exceeding = exceeding | params.selected(m.exist(conditions.local, possible & ~room), {})
             possible = possible & room
         fresh = {n: vector for n, vector in _written_vectors(effect, conditions).items() if vector.one_hot}
         drawn = frozenset(bits_of(fresh.values()))

@@ -1,5 +1,8 @@
 """First-order formulas as BDDs over state bits and the vectors of their free variables.
 
+Integers are compared item by item (`logic.integers`): of a number in a log-coded vector each bit is an item,
+of a tally each fact that it counts.
+
 One decision: ⟦∃x. f⟧ = ∃ bits(x). active(x) ∧ ⟦f⟧. A quantifier becomes a quantification over the bits of a
 vector, and a formula is never expanded into one copy per value. Where f implies active(x) (`logic.activity`)
 it is left out: for a value that any record may hold it is as large as the database, beside each record.
@@ -8,15 +11,18 @@ it is left out: for a value that any record may hold it is as large as the datab
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from typing import TypeAlias
 
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.encode.encoding import Encoding
 from stead_sym.engines.symbolic.encode.values import Vector
+from stead_sym.engines.symbolic.step.integers import Integers
 from stead_sym.engines.symbolic.step.single_facts import merged
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import refuse_unknown, value_of
+from stead_sym.logic.integers import linear_in
 from stead_sym.logic.kernel import Core, core, outside_kernel
 from stead_sym.logic.syntax import (
     And,
@@ -79,6 +85,10 @@ class Compiler:
             self._memo[key] = self._compile(formula, env, joint)
         return self._memo[key]
 
+    def compiled(self, formula: Core, env: Environment, joint: bool) -> Bdd:
+        """`formula` for one of the kernel."""
+        return self._compiled(formula, env, joint)
+
     def _compile(self, formula: Core, env: Environment, joint: bool) -> Bdd:
         m = self.manager
 
@@ -88,6 +98,9 @@ class Compiler:
         match formula:
             case Truth(value):
                 return m.true if value else m.false
+            case Equal() | Compare() if (form := linear_in(formula, env, self.encoding.schema)) is not None:
+                own = {name: env[name] for name in free_variables(formula)}  # all that the diagram is about
+                return self._integers.compared(form, own, joint)
             case Equal(left, right):
                 return self.encoding.equal(denoted(left, env), denoted(right, env))
             case Compare(ordering, left, right):
@@ -118,6 +131,12 @@ class Compiler:
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
                 raise outside_kernel(formula)
+
+    @cached_property
+    def _integers(self) -> Integers:
+        """The formulas of tallies are read by the clauses of this class, whatever those of a subclass are."""
+        plain = self if type(self) is Compiler else Compiler(self.encoding, single=self.single)
+        return Integers(self.encoding, plain)
 
     def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""

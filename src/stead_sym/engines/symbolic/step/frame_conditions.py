@@ -33,12 +33,13 @@ def framed(
     selectors: Sequence[Vector],
     defaults: Mapping[str, Bdd] = MappingProxyType({}),
 ) -> Bdd:
-    """⋁ of the actions over all state bits, all copies and the bits of the selectors: a bit that an action
-    does not write gets its default, or stays if it has none, and a selector has one value."""
+    """⋁ of the actions over all bits of the database, their copies and the bits of the selectors: a bit that
+    an action does not write gets its default, or stays if it has none, and a selector has one value."""
     m = encoding.manager
     idle = {
         bit: m.var(encoding.primed(bit)).equiv(defaults[bit] if bit in defaults else m.var(bit))
         for bit in encoding.order
+        if bit not in encoding.history_bits
     }
     idle |= {bit: ~m.var(bit) for vector in selectors if vector.one_hot for bit in vector.bits}
     return union(m, ((action.relation, action.touched & idle.keys()) for action in actions), idle)

@@ -1,7 +1,8 @@
-"""The parameters of a tool, twice: log-coded to go through its calls, one-hot for sets of selected calls.
+"""The parameters of a tool, twice: log-coded to go through its calls, and as selectors for sets of calls.
 
 Conditions are compiled over the log-coded parameters. One decision: what is kept of a tool, its steps and the
-sets of its calls, ranges over the one-hot selectors, so that each stands beside the record that it names.
+sets of its calls, ranges over the selectors: these are one-hot, so that each stands beside the record that it
+names. Numbers name no record, and are log-coded here too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of a tool: ``vectors`` are log-coded, ``selectors`` one-hot, in the same order."""
+    """The parameters of a tool: ``vectors`` to go through its calls, ``selectors`` for sets of them,
+    in the same order."""
 
     encoding: Encoding
     names: tuple[str, ...]
@@ -55,7 +57,7 @@ class Parameters:
 
     def _touched(self, fixed: Mapping[Vector, Value]) -> Iterator[str]:
         for selector in self.selectors:
-            if selector in fixed:
+            if selector in fixed and selector.one_hot:
                 yield self.encoding.bit(selector, fixed[selector])
             else:
                 yield from selector.bits

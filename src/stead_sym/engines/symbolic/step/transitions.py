@@ -23,8 +23,9 @@ from itertools import chain
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.encode.encoding import Encoding
-from stead_sym.engines.symbolic.encode.values import bits_of
+from stead_sym.engines.symbolic.encode.values import Vector, bits_of
 from stead_sym.engines.symbolic.step.effects import CompiledTool
+from stead_sym.engines.symbolic.step.history import Actors
 from stead_sym.support.progress import Pulse
 
 _FIRST_SELECTORS = 8  # are quantified at once
@@ -55,8 +56,10 @@ class Transitions(Relation):
         tools: Mapping[str, CompiledTool],
         selected: Mapping[str, Selected],
         report: Pulse,
+        actors: Actors,
     ) -> None:
-        """``selected`` has an entry for each of the ``tools``."""
+        """``selected`` has an entry for each of the ``tools``; the calls and steps of some say who makes
+        them."""
         moving = [(bit, encoding.primed(bit)) for bit in encoding.order]
         selectors = (bits_of(tool.interface.selectors) for tool in tools.values())
         super().__init__(
@@ -64,22 +67,30 @@ class Transitions(Relation):
             (of.steps for of in selected.values()),
             moving,
             report,
-            frozenset(chain.from_iterable(selectors)),
+            frozenset(chain.from_iterable(selectors)) | actors.bits,
         )
+        self.actors = actors
         self._encoding = encoding
         self._tools = tools
         self._selected = selected
 
     @classmethod
-    def empty(cls, encoding: Encoding, tools: Mapping[str, CompiledTool], report: Pulse) -> Transitions:
+    def empty(
+        cls, encoding: Encoding, tools: Mapping[str, CompiledTool], report: Pulse, actors: Actors
+    ) -> Transitions:
         """The relation of the agent that selects nothing."""
         nothing = encoding.manager.false
-        return cls(encoding, tools, dict.fromkeys(tools, Selected(nothing, nothing)), report)
+        return cls(encoding, tools, dict.fromkeys(tools, Selected(nothing, nothing)), report, actors)
 
     @property
     def selected(self) -> Mapping[str, Bdd]:
         """Per tool the selected calls, over the state bits and the tool's selectors."""
-        return {name: of.calls for name, of in self._selected.items()}
+        return {name: self.actors.by_anybody(of.calls) for name, of in self._selected.items()}
+
+    def steps_by(self, tool: str) -> Bdd:
+        """The steps that the selected calls of a tool make, over the state bits, their copies and all its
+        selectors."""
+        return self.actors.by_anybody(self._selected[tool].calls & self._tools[tool].steps)
 
     def after(self, tool: str, states: Bdd) -> Bdd:
         """post_ω(S) = { D' : D → D' by a selected call of ω, for some D ∈ S }"""
@@ -91,20 +102,28 @@ class Transitions(Relation):
         m, selected = self.manager, dict(self._selected)
         for name, more in calls.items():
             tool, known = self._tools[name], selected[name]
-            steps = _chosen(m, more & tool.steps, bits_of(tool.interface.selectors))
+            by = self.actors.by_anybody(more & tool.steps) if name in self.actors.tools else more & tool.steps
+            steps = _chosen(m, by, tool.interface.selectors)
             selected[name] = Selected(known.calls | more, known.steps | steps)
-        return Transitions(self._encoding, self._tools, selected, self._report)
+        return Transitions(self._encoding, self._tools, selected, self._report, self.actors)
 
 
-def _chosen(manager: Manager, steps: Bdd, selectors: Iterable[str]) -> Bdd:
-    """The steps with as many selectors quantified, from the lowest, as that makes them little larger.
+def _chosen(manager: Manager, steps: Bdd, selectors: Iterable[Vector]) -> Bdd:
+    """The steps with as many bits of the selectors quantified, from the lowest, as that makes them little
+    larger; before these the bits of numbers, which stand on top: what is left says of each record at once
+    whatever may be written to it.
 
     Where the selectors say early which call it is, a diagram without them may have to remember from the top
     down all the calls that are still possible: 2^n sets of n records. The number of those quantified at once
     doubles, so that such a growth is seen before it matters.
     """
-    bits, number = sorted(selectors, key=manager.level, reverse=True), _FIRST_SELECTORS
+    vectors = tuple(selectors)
     most = _NODES_RATIO * steps.dag_size
+    if numbers := bits_of(vector for vector in vectors if not vector.one_hot):
+        fewer = manager.exist(frozenset(numbers), steps)
+        steps = fewer if fewer.dag_size <= most else steps
+    bits = sorted(steps.support & {*bits_of(vectors)}, key=manager.level, reverse=True)
+    number = _FIRST_SELECTORS
     while bits:
         fewer = manager.exist(frozenset(bits[:number]), steps)
         if fewer.dag_size > most:

@@ -200,7 +200,7 @@ class Writer:
     def _both(
         self, facts: Iterable[Fact], own: Mapping[Fact, Bdd], shared: Mapping[Fact, Bdd]
     ) -> Mapping[Fact, Bdd]:
-        """The states in which each of the facts is written, of those that are."""
+        """For each fact that either of them writes, the states in which one of them does."""
         m = self.manager
         written = (fact for fact in facts if fact in own or fact in shared)
         return {fact: own.get(fact, m.false) | shared.get(fact, m.false) for fact in written}

@@ -1,0 +1,78 @@
+"""The texts that a prompt is made of: those of the package, and those of a folder that take their place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from stead_sym.agents.prompts.template import Template
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Tool
+from stead_sym.errors import InputError, Span
+
+_FILES = ("system.txt", "user.txt", "policy.txt", "tools.json", "calls.json")
+
+
+def tool_schemas(tools: Sequence[Tool]) -> str:
+    """The tools as JSON, by name: description, and the sort of every argument."""
+    return json.dumps(
+        [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "arguments": {param.name: param.sort for param in tool.params},
+            }
+            for tool in sorted(tools, key=lambda tool: tool.name)
+        ],
+        indent=2,
+        sort_keys=True,
+        ensure_ascii=False,
+    )
+
+
+def own_text(file: str, text: str | None) -> Template:
+    """The text that is given, or else that of the package in the file."""
+    return Template(packaged(file) if text is None else text, file)
+
+
+def packaged(file: str) -> str:
+    """The text of the package in a file."""
+    text = files("stead_sym.agents.prompts").joinpath("templates", file).read_text(encoding="utf-8")
+    return text.removesuffix("\n")
+
+
+def read_texts(directory: Path) -> dict[str, Template]:
+    """The prompt files that a folder has. Raises `InputError` where it has none, or one that is no text."""
+    found: dict[str, Template] = {}
+    for name in _FILES:
+        path = directory / name
+        if path.is_file():
+            try:
+                text = path.read_bytes().decode()
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+            except OSError as error:
+                raise InputError(f"{path}: cannot be read ({error.strerror}); make it readable") from None
+            found[name] = Template(text.removesuffix("\n"), str(path))
+    if not found:
+        raise InputError(f"{directory}: no prompt texts there; put in one of {', '.join(_FILES)}")
+    return found
+
+
+def call_templates(file: Template, deployment: Deployment) -> dict[str, Template]:
+    """The texts of calls in `calls.json`, by tool. Raises `InputError` for other data and other tools."""
+    try:
+        data = json.loads(file.text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{file.source}:{error.lineno}:{error.colno}: not JSON: {error.msg}; mend it"
+        ) from None
+    if not isinstance(data, dict) or not all(isinstance(text, str) for text in data.values()):
+        raise InputError(
+            f'{file.source}: should be {{"TOOL": "text of a call with [parameter]", …}}; write that'
+        )
+    for tool in data:
+        deployment.tool(tool, Span(file.source, 1, 1))  # raises where there is none
+    return {tool: Template(text, f"{file.source}, {tool}") for tool, text in data.items()}

@@ -1,0 +1,1 @@
+"""The most that agents may do such that specifications hold, and how a gate says it."""

@@ -1,0 +1,175 @@
+"""A condition that tells the calls of a tool that a shield allows from those that it denies.
+
+Over the states that the shield reaches let A be the allowed calls of a tool and D the denied ones, pairs of a
+state and arguments. A condition f of the parameters says what the shield does where A ⊆ ⟦f⟧ and D ∩ ⟦f⟧ = ∅.
+It is put together from literals (`conditions`), and each of these inclusions is decided on the diagrams of
+all states, so that what is found is equal to the shield and no generalisation of examples. Where the literals
+do not tell A and D apart, none is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Exists,
+    Forall,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    conjunction,
+    conjuncts,
+    disjunction,
+    free_variables,
+)
+
+_DEPTH = 4  # literals one below the other in a decision tree
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A formula, the calls of A ∪ D for which it is true, and whether the demands say it."""
+
+    formula: Formula
+    calls: Bdd
+    said: bool
+
+    @property
+    def size(self) -> int:
+        """How much there is to read; what is not about the call itself counts twice."""
+        return len(str(self.formula)) * (1 if free_variables(self.formula) else 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Separating:
+    """The search for one tool. ``literals`` are about its ``allowed`` and ``denied`` calls, sets over the
+    state bits and its selectors."""
+
+    manager: Manager
+    allowed: Bdd
+    denied: Bdd
+    literals: Sequence[Literal]
+    count: Callable[[Bdd], int]
+
+    @property
+    def condition(self) -> Formula | None:
+        """f with A ⊆ ⟦f⟧ and D ∩ ⟦f⟧ = ∅, of few literals; None where none was found."""
+        nothing = self.manager.false
+        if self.denied == nothing:
+            return TRUE
+        if self.allowed == nothing:
+            return FALSE
+        said = [one for one in self.literals if one.said]
+        for pool in (said, self.literals):
+            found = [one for one in (self._conjunction(pool), self._disjunction(pool)) if one is not None]
+            if found:
+                return min(found, key=lambda formula: len(str(formula)))
+        return self._tree(self.allowed, self.denied, _DEPTH)
+
+    def _conjunction(self, pool: Sequence[Literal]) -> Formula | None:
+        """A conjunction of literals, each true for all that is allowed; together they exclude what is
+        denied."""
+        implied = (one for one in pool if self.allowed <= one.calls)
+        chosen = self._cover(self.denied, ((one, ~one.calls) for one in implied))
+        return None if chosen is None else conjunction(tuple(one.formula for one in chosen))
+
+    def _disjunction(self, pool: Sequence[Literal]) -> Formula | None:
+        """A disjunction of literals, none true for anything that is denied; together they admit what is
+        allowed."""
+        excluding = (one for one in pool if self.denied & one.calls == self.manager.false)
+        chosen = self._cover(self.allowed, ((one, one.calls) for one in excluding))
+        return None if chosen is None else disjunction(tuple(one.formula for one in chosen))
+
+    def _cover(self, of: Bdd, sets: Iterable[tuple[Literal, Bdd]]) -> list[Literal] | None:
+        """Literals whose sets have all of it, chosen greedily: most of what is left first, and of those that
+        have as much the shortest; none that the others make needless."""
+        nothing, offered, left = self.manager.false, list(sets), of
+        chosen: list[tuple[Literal, Bdd]] = []
+        while left != nothing:
+            best = max(offered, key=lambda pair: (self.count(left & pair[1]), -pair[0].size), default=None)
+            if best is None or left & best[1] == nothing:
+                return None
+            chosen.append(best)
+            left = left & ~best[1]
+        for pair in list(chosen):
+            others = self.manager.disj(covered for one, covered in chosen if one is not pair[0])
+            if of <= others:
+                chosen.remove(pair)
+        return [one for one, _ in chosen]
+
+    def _tree(self, allowed: Bdd, denied: Bdd, depth: int) -> Formula | None:
+        """A decision tree, as a formula: at each node the literal that leaves least mixed."""
+        nothing = self.manager.false
+        if denied == nothing:
+            return TRUE
+        if allowed == nothing:
+            return FALSE
+        if depth == 0:
+            return None
+
+        def mixed(one: Literal) -> tuple[int, int]:
+            return (
+                min(self.count(allowed & one.calls), self.count(denied & one.calls))
+                + min(self.count(allowed & ~one.calls), self.count(denied & ~one.calls)),
+                one.size,
+            )
+
+        best = min(self.literals, key=mixed, default=None)
+        if best is None:
+            return None
+        here = self._tree(allowed & best.calls, denied & best.calls, depth - 1)
+        there = self._tree(allowed & ~best.calls, denied & ~best.calls, depth - 1)
+        if here is None or there is None:
+            return None
+        return _either(best.formula, here, there)
+
+
+def literals(manager: Manager, within: Bdd, found: Iterable[tuple[Formula, Bdd, bool]]) -> Sequence[Literal]:
+    """The formulas and their negations with the calls ``within`` for which they are true; of those that are
+    true for the same calls one that the demands say, and the shortest; none that is true for all or none."""
+    by_calls: dict[int, Literal] = {}
+    for formula, calls, said in found:
+        for literal in (
+            Literal(formula, calls & within, said),
+            Literal(negated(formula), within & ~calls, said),
+        ):
+            if literal.calls in (manager.false, within):
+                continue
+            known = by_calls.get(int(literal.calls))
+            if known is None or (not literal.said, literal.size) < (not known.said, known.size):
+                by_calls[int(literal.calls)] = literal
+    return tuple(by_calls.values())
+
+
+def negated(formula: Formula) -> Formula:
+    """¬f, with the negation within what it is made of where that reads better."""
+    match formula:
+        case Not(body):
+            return body
+        case Forall(binder, body):
+            return Exists(binder, negated(body))
+        case Implies(left, right):
+            return conjunction((*conjuncts(left), *conjuncts(negated(right))))
+        case Or(parts):
+            return conjunction(tuple(map(negated, parts)))
+        case And(parts):
+            return disjunction(tuple(map(negated, parts)))
+        case _:
+            return FALSE if formula == TRUE else TRUE if formula == FALSE else Not(formula)
+
+
+def _either(condition: Formula, here: Formula, there: Formula) -> Formula:
+    """condition & here | ~condition & there"""
+    parts = []
+    if here != FALSE:
+        parts.append(condition if here == TRUE else conjunction((*conjuncts(condition), *conjuncts(here))))
+    if there != FALSE:
+        against = negated(condition)
+        parts.append(against if there == TRUE else conjunction((*conjuncts(against), *conjuncts(there))))
+    return disjunction(tuple(parts))

@@ -1,0 +1,257 @@
+"""The most permissive restriction of what agents may do, whoever they are, such that specifications hold.
+
+Definition. Under the agent that selects everything offered let Win be what `check.winning` computes for the
+demands of the specifications. The shield allows a call in a state of Win where all its outcomes are in Win.
+It is unique, and every restriction of the agents that keeps the specifications allows no other call in the
+states that it reaches.
+
+It lifts to the infinite domain. Renaming values commutes with events, calls and outcomes, and with the
+demands, which have no constants outside of C; so the operator of the fixpoint maps sets that are closed under
+renaming to such sets, and Win is one. Whether D is in Win therefore only depends on D up to renaming, and R ↾
+U_f has a state for each of these classes (the theorem that verdicts rest on).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from stead_sym.agents.roles import ANY, AgentLike, deciding, wrap_all
+from stead_sym.analyses.shield.conditions import conditions
+from stead_sym.analyses.shield.demands import demands
+from stead_sym.analyses.shield.guards import Separating, literals, negated
+from stead_sym.deployment.deployment import Deployment, Question, as_deployment
+from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.parts import Gate, Line
+from stead_sym.deployment.printer import print_gate
+from stead_sym.deployment.tool import Tool
+from stead_sym.deployment.trace import Trace
+from stead_sym.engines.symbolic.bdd.manager import Bdd, at_work
+from stead_sym.engines.symbolic.check.winning import Winning
+from stead_sym.engines.symbolic.engine import SymbolicEngine
+from stead_sym.errors import DeclarationError, InputError
+from stead_sym.logic.parser import parse_formula
+from stead_sym.logic.sorts import resolve
+from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.syntax import Expanded, Formula, Globally, Or, Var, Wildcard, free_variables
+from stead_sym.support.progress import Progress
+from stead_sym.verification.options import Domain
+from stead_sym.verification.result import Verification
+from stead_sym.verification.verify import verify
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """One tool behind the shield: over the states that it reaches, how many calls are ``enabled`` and how
+    many of them ``allowed``, and the ``condition`` of its parameters for a call to be allowed; None where
+    none was found that says it."""
+
+    tool: str
+    enabled: int
+    allowed: int
+    condition: Formula | None
+
+    @property
+    def denied(self) -> int:
+        """How many calls are not allowed."""
+        return self.enabled - self.allowed
+
+
+@dataclass(frozen=True)
+class Shield:
+    """What was found for the specifications ``kept``; ``left`` are those that have no largest restriction,
+    each with the reason.
+
+    ``states`` are reachable under any agent, ``won`` of them are in Win, and behind the shield ``reached``
+    are reachable. Where an initial state is not in Win there is no shield: ``lost`` is a run that shows it.
+    ``gate`` says the shield; None where nothing is denied, and where some tool has no condition.
+    ``verified`` has the specifications, also those that are ``left``, behind that gate under any agent.
+    ``stopped``, where an ``agent`` was given: the tools of which it makes, without the gate, a call in some
+    reachable state that the gate forbids.
+    """
+
+    deployment: Deployment
+    kept: tuple[str, ...]
+    left: Mapping[str, str]
+    states: int
+    won: int
+    reached: int
+    tools: tuple[Guarded, ...]
+    lost: Trace | None = None
+    gate: Gate | None = None
+    verified: Verification | None = None
+    agent: str | None = None
+    stopped: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The gate as lines for the file."""
+        return "" if self.gate is None else "\n".join(print_gate(self.gate))
+
+    @property
+    def share(self) -> float:
+        """Which part of the enabled calls the shield allows."""
+        enabled = sum(tool.enabled for tool in self.tools)
+        return sum(tool.allowed for tool in self.tools) / enabled if enabled else 1.0
+
+
+def shield(
+    deployment: Deployment,
+    specs: Question | Iterable[Question] | None = None,
+    *,
+    agent: AgentLike | Mapping[str, AgentLike] = ANY,
+    name: str = "shield",
+    domain: Domain | Mapping[str, int] | None = None,
+    progress: Progress | None = None,
+) -> Shield:
+    """The largest restriction of all agents such that ``specs`` hold; by default all that have one
+    (`demands`), given as to `verify`. ``name`` is that of the gate. The shield is that of any agent; of the
+    ``agent``, given as to `verify`, it is said what the gate would stop.
+
+    Raises what `verify` raises, the `DefinitionError` of a run that breaks a claim of the file, `Undecided`
+    where a hypothesis is missing, and `InputError` where a specification that is named has no largest
+    restriction, or none of the file's has, and for a deployment that keeps which agent made a call. The
+    `fair` lines of the file are left out: the shield is about all runs, since fewer transitions may make more
+    of them fair.
+    """
+    as_deployment(deployment)
+    if name != fresh_name(name, {gate.name for gate in deployment.written.gates}):
+        raise InputError(f"the file has a gate {name}; give another name")
+    asking, wanted, left = _wanted(_without_fair(deployment), specs)
+    sentences = [Globally("A", demand) for own in wanted.values() for demand in own]
+    result = verify(asking, ANY, sentences, domain=domain, progress=progress, findings=False)
+    engine = result.engine
+    result.hypotheses.require()
+    assert isinstance(engine, SymbolicEngine), "`verify` asks the symbolic engine"
+    found = _of(result, engine, wanted, left, name)
+    if found.gate is None:
+        return found
+    gates = (*deployment.written.gates, found.gate)
+    gated = replace(deployment, written=replace(deployment.written, gates=gates), text=None)
+    behind = under_gates(gated, found.gate.name)
+    again = verify(behind, ANY, specs, domain=domain, progress=progress, findings=False)
+    if asking is deployment:  # without `fair` lines
+        assert all(again[spec].holds for spec in wanted), "the gate is the shield"
+    found = replace(found, verified=again)
+    if not any(wrap_all(deployment, agent).values()):  # any agent
+        return found
+    own = verify(asking, agent, sentences, domain=domain, progress=progress, findings=False)
+    return replace(found, agent=own.agent, stopped=tuple(_stopped(found, own)))
+
+
+def _stopped(found: Shield, own: Verification) -> Iterator[str]:
+    """The tools of which an agent makes a call that the shield denies."""
+    for guarded in found.tools:
+        if guarded.denied and guarded.condition is not None:
+            scope = {param.name: param.sort for param in own.deployment.tool(guarded.tool).params}
+            against = own.deployment.formula(negated(guarded.condition), scope)
+            if own.engine.is_called(guarded.tool, against, selected=True):
+                yield guarded.tool
+
+
+def _without_fair(deployment: Deployment) -> Deployment:
+    if not deployment.fair and not deployment.fair_actions:
+        return deployment
+    return replace(deployment, written=replace(deployment.written, fair=(), fair_actions=()), text=None)
+
+
+def _wanted(
+    deployment: Deployment, specs: Question | Iterable[Question] | None
+) -> tuple[Deployment, Mapping[str, tuple[Expanded, ...]], Mapping[str, str]]:
+    """The demands per specification, and of the others why they have no largest restriction."""
+    asking, asked = deployment.asked(specs, deciding(deployment, ANY))
+    wanted: dict[str, tuple[Expanded, ...]] = {}
+    left: dict[str, str] = {}
+    for spec in asked:
+        try:
+            wanted[spec.name] = tuple(demands(spec.formula, ends=bool(deployment.written.terminal)))
+        except InputError as error:
+            if specs is not None:
+                raise InputError(f"{spec.name} has no shield: {error}", spec.span) from None
+            left[spec.name] = str(error)
+    if not wanted:
+        why = next(iter(left.values()), "the file has no specification; write one")
+        raise InputError(f"no specification has a shield: {why}")
+    return asking, wanted, left
+
+
+@at_work()
+def _of(
+    result: Verification,
+    engine: SymbolicEngine,
+    kept: Mapping[str, tuple[Expanded, ...]],
+    left: Mapping[str, str],
+    name: str,
+) -> Shield:
+    """The shield over the states that an engine has reached, for the demands of the specifications."""
+    deployment, model = result.deployment, engine.checker.model
+    if model.actors.tools:
+        tool = min(model.actors.tools)
+        raise InputError(
+            f"who calls {tool} is kept, and a gate does not see it; leave `did {tool}(…) by` out"
+        )
+    said = [demand for own in kept.values() for demand in own]
+    winning = Winning(model, [deployment.told(demand) for demand in said])
+    game, manager, bits = winning.last, model.manager, model.encoding.state_bits
+    found = Shield(
+        deployment=deployment,
+        kept=tuple(kept),
+        left=MappingProxyType(dict(left)),
+        states=engine.states,
+        won=manager.count(game.states, bits),
+        reached=manager.count(game.reached, bits),
+        tools=(),
+    )
+    if winning.lost != manager.false:
+        return replace(found, lost=winning.losing_run())
+    tools = [_guarded(deployment, winning, tool, said) for tool in deployment.tools]
+    gate = _gate(deployment, [tool for tool in tools if tool.denied], name)
+    return replace(found, tools=tuple(tools), gate=gate)
+
+
+def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequence[Expanded]) -> Guarded:
+    """What the shield does with the calls of a tool."""
+    model, game = winning.model, winning.last
+    offers, manager = model.offers, model.manager
+    bits = model.encoding.state_bits | offers.selectors(tool.name)
+    allowed, denied = game.allowed[tool.name] & game.reached, game.denied(tool.name) & game.reached
+    many = {"allowed": manager.count(allowed, bits), "denied": manager.count(denied, bits)}
+    scope = {param.name: param.sort for param in tool.params}
+
+    def read() -> Iterator[tuple[Formula, Bdd, bool]]:
+        for text, said in conditions(deployment, tool, demands):
+            try:
+                formula = resolve(parse_formula(text), deployment.names, scope)
+                told = deployment.formula(formula, scope)
+            except DeclarationError:  # it speaks of steps of which the states keep nothing
+                continue
+            yield formula, offers.condition(tool.name, told), said
+
+    known = () if denied == manager.false else literals(manager, allowed | denied, read())
+    separating = Separating(manager, allowed, denied, known, lambda calls: manager.count(calls, bits))
+    condition = separating.condition
+    if condition is not None:
+        said = offers.condition(tool.name, deployment.formula(condition, scope))
+        assert said & (allowed | denied) == allowed, f"{condition} is what the shield does"
+    return Guarded(tool.name, sum(many.values()), many["allowed"], condition)
+
+
+def _gate(deployment: Deployment, tools: Sequence[Guarded], name: str) -> Gate | None:
+    """A gate that forbids what the tools' conditions do; None where nothing is to be forbidden, or one has
+    none."""
+    if not tools:
+        return None
+    lines: list[Line] = []
+    for guarded in tools:
+        if guarded.condition is None:
+            return None
+        against = negated(guarded.condition)
+        for reason in against.parts if isinstance(against, Or) else (against,):
+            about = free_variables(reason)
+            args = tuple(
+                Var(param.name) if param.name in about else Wildcard(param.sort)
+                for param in deployment.tool(guarded.tool).params
+            )
+            lines.append(Line(False, guarded.tool, args, reason))
+    return Gate(name, tuple(lines))

@@ -1,0 +1,209 @@
+"""Instances over C and a few names, as diagrams: a variable for each fact.
+
+A size says how many names there are of each open sort, in the order of the schema: these are the first ones.
+What no statement changes and `initially` does not leave open is as in `init`, and has no variable, but for
+the relations ``records``, of which `init` has facts about values that are no constants (`views.records`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import chain, pairwise, product
+
+from stead_sym.analyses.views.parts import Facts, Parts, Sizes
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
+from stead_sym.engines.symbolic.step.grounding import Grounding
+from stead_sym.errors import Undecided
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+from stead_sym.verification.findings.ranges import changed_by
+
+MOST_NODES = 2_000_000
+"""So many nodes the diagrams of one set of views have."""
+
+
+_BETWEEN = 32
+"""Every so many diagrams the nodes are counted, which takes longer than most operations."""
+
+
+class Diagrams:
+    """The facts of one deployment, and sets of instances; worked on ``until`` a time of the monotonic
+    clock, and with so many operations at ``most``."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        parts: Parts,
+        until: float = math.inf,
+        most: float = math.inf,
+        records: Iterable[str] = (),
+    ) -> None:
+        self.deployment, self.parts, self._until, self._most = deployment, parts, until, most
+        self.manager = Manager()
+        open_at_first = () if deployment.initially is None else deployment.initially.relations
+        written = chain.from_iterable(map(changed_by, deployment.tools_and_events))
+        changing = {*records, *open_at_first, *written}
+        self.changing = tuple(r for r in deployment.schema.relations if r.name in changing)
+        self.given = frozenset(fact for fact in deployment.init.facts if fact.relation not in changing)
+        self._rank = {
+            name: (place, sort)
+            for sort, names in enumerate(parts.names.values())
+            for place, name in enumerate(names)
+        }
+        self._order: list[tuple[object, ...]] = []
+        self._looked = 0
+        self._fact_of: dict[str, Fact] = {}
+        self.facts = cache(self._facts)
+        self.grounded = cache(lambda sizes: Grounded(self, sizes))
+
+    def names(self, sizes: Sizes) -> tuple[tuple[Value, ...], ...]:
+        """The names of each open sort."""
+        return tuple(self.parts.names[s][:n] for s, n in zip(self.parts.sorts, sizes, strict=True))
+
+    def values(self, sizes: Sizes) -> Mapping[str, tuple[Value, ...]]:
+        """C and the names, by sort."""
+        named = dict(zip(self.parts.sorts, self.names(sizes), strict=True))
+        return {s: (*known, *named.get(s, ())) for s, known in self.deployment.constants.items()}
+
+    def _facts(self, sizes: Sizes) -> frozenset[Fact]:
+        """The facts that may hold or not."""
+        values = self.values(sizes)
+        return frozenset(
+            Fact(r.name, args) for r in self.changing for args in product(*(values[s] for s in r.sorts))
+        )
+
+    def bits(self, facts: Iterable[Fact]) -> Bits:
+        """The variables of some facts."""
+        return frozenset(map(self.bit, facts))
+
+    def bit(self, fact: Fact) -> str:
+        """The variable of a fact; those of facts about the same names lie beside each other."""
+        bit = str(fact)
+        if bit not in self._fact_of:
+            self._fact_of[bit] = fact
+            ranks = sorted((self._rank[u] for u in fact.args if u in self._rank), reverse=True)
+            key = (tuple(ranks), fact)
+            at = bisect(self._order, key)
+            if at == len(self._order):
+                self.manager.declare_bottom([bit, f"{bit}'"])
+            else:
+                before = str(self._order[at][1])
+                self.manager.declare_above(bit, before)
+                self.manager.declare_below(f"{bit}'", bit)
+            self._order.insert(at, key)
+        return bit
+
+    def atom(self, fact: Fact) -> Bdd:
+        """Where a fact holds."""
+        return self.manager.var(self.bit(fact))
+
+    def none_of(self, facts: Iterable[Fact]) -> Bdd:
+        """The instances without these facts."""
+        return self.manager.cube(dict.fromkeys(self.bits(facts), False))
+
+    def limited(self, function: Bdd) -> Bdd:
+        """The function. Raises `Undecided` past `MOST_NODES`, and when the time is over."""
+        if time.monotonic() > self._until:
+            raise Undecided("unknown: the time is over")
+        self._looked += 1
+        if self._looked > self._most:
+            raise Undecided(f"unknown: it takes more than {self._most:,} operations")
+        often = self._looked % _BETWEEN == 0
+        if often and self.manager.nodes > MOST_NODES and function.dag_size > MOST_NODES // 20:
+            raise Undecided(f"unknown: parts fit together in too many ways (more than {MOST_NODES:,} nodes)")
+        return function
+
+    def renamed(self, function: Bdd, facts: Iterable[Fact], to: Mapping[Value, Value]) -> Bdd:
+        """{ ι(D) }, ι being injective, for instances with some of these facts only."""
+        images = {self.bit(fact): self.atom(fact.rename(to)) for fact in facts if fact != fact.rename(to)}
+        return self.manager.substitute(function, images)
+
+    def symmetric(self, function: Bdd, sizes: Sizes) -> Bdd:
+        """{ ι(D) : ι a permutation of the names }, as products of transpositions of each with one before."""
+        facts = self.facts(sizes)
+        for names in self.names(sizes):
+            for place, name in enumerate(names):
+                swapped = [self.renamed(function, facts, {name: u, u: name}) for u in names[:place]]
+                function = self.manager.disj((function, *swapped))
+        return self.limited(function)
+
+    def instances(self, function: Bdd, sizes: Sizes) -> Iterator[Facts]:
+        """Instances of a set that is closed under permutations of the names, at least one of each class."""
+        facts = sorted(self.facts(sizes))
+        for names in self.names(sizes):
+            for one, other in pairwise(names):
+                own = [f for f in facts if one in f.args and not self._others(f, one)]
+                function = function & _descending(self, own, {one: other})
+        return self.models(function, sizes)
+
+    def models(self, function: Bdd, sizes: Sizes) -> Iterator[Facts]:
+        """The instances of a set."""
+        bits = sorted(map(self.bit, self.facts(sizes)), key=self.manager.level)
+        for assignment in _models(self.manager, function, bits):
+            yield self.given.union(self._fact_of[bit] for bit in assignment)
+
+    def _others(self, fact: Fact, name: Value) -> bool:
+        return any(u != name and u in self._rank for u in fact.args)
+
+    def fewest(self, function: Bdd, sizes: Sizes) -> Facts:
+        """An instance of the set with as few facts as any."""
+        bits = {self.bit(fact): False for fact in sorted(self.facts(sizes))}
+        found = self.manager.nearest(function, bits)
+        return self.given.union(self._fact_of[bit] for bit, holds in found.items() if holds)
+
+
+def _descending(diagrams: Diagrams, facts: Iterable[Fact], to: Mapping[Value, Value]) -> Bdd:
+    """The facts about one name are, in lexicographic order, no fewer than those about another."""
+    m = diagrams.manager
+    found = m.true
+    for fact in reversed(list(facts)):
+        one, other = diagrams.atom(fact), diagrams.atom(fact.rename(to))
+        found = m.ite(one, found | ~other, ~other & found)
+    return found
+
+
+def _models(m: Manager, function: Bdd, bits: list[str]) -> Iterator[list[str]]:
+    """The assignments to the variables, in the order of these, as those that are 1."""
+    todo = [(function, 0, list[str]())]
+    while todo:
+        node, at, on = todo.pop()
+        if node == m.false:
+            continue
+        if at == len(bits):
+            yield on
+            continue
+        if m.depth(node) > m.level(bits[at]):
+            low = high = node
+        else:
+            low, high = m.branches(node)
+        todo += [(high, at + 1, [*on, bits[at]]), (low, at + 1, on)]
+
+
+class Grounded(Grounding):
+    """Formulas over C and some names. Facts about other names do not hold."""
+
+    def __init__(self, diagrams: Diagrams, sizes: Sizes) -> None:
+        super().__init__(diagrams.manager, diagrams.deployment.schema, diagrams.values(sizes))
+        self.diagrams, self.facts = diagrams, diagrams.facts(sizes)
+        self._holding: dict[tuple[str, Value], list[Bdd]] = {}
+        for fact in sorted((*self.facts, *diagrams.given)):
+            for place in set(zip(self.schema.relation(fact.relation).sorts, fact.args, strict=True)):
+                self._holding.setdefault(place, []).append(self.atom(fact))
+        self._active: dict[tuple[str, Value], Bdd] = {}
+
+    def atom(self, fact: Fact, primed: bool = False) -> Bdd:
+        """Where a fact holds."""
+        if fact in self.facts:
+            return self.diagrams.atom(fact)
+        return self.manager.true if fact in self.diagrams.given else self.manager.false
+
+    def active(self, sort: str, value: Value) -> Bdd:
+        """Where some fact holds the value."""
+        if (sort, value) not in self._active:
+            self._active[sort, value] = self.manager.disj(self._holding.get((sort, value), ()))
+        return self._active[sort, value]

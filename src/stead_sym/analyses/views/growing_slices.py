@@ -1,0 +1,80 @@
+"""The slices of a deployment in which a specification is asked, the smallest first.
+
+One decision: they grow from the relations that the specification speaks of, by what is read for the
+alternatives that change these: first what guards and conditions ask for, then all that they speak of. The
+whole deployment is none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from stead_sym.analyses.views.slicing import Slice, sliced
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Choose, Delete, Effect, Insert, Tool
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.syntax import And, Atom, Exists, Expanded, children, relations_in
+from stead_sym.verification.findings.ranges import changed_in
+
+
+def slices(deployment: Deployment, sentences: Iterable[Expanded]) -> Iterator[Slice]:
+    """The slices in which these sentences can be asked; none where effects are formulas."""
+    tools = deployment.tools_and_events
+    if any(effect.is_ensure for tool in tools for effect in tool.effects):
+        return
+    every = {relation.name for relation in deployment.schema.relations}
+    asked = tuple(sentences)
+    kept = _closed(deployment, frozenset(name for sentence in asked for name in relations_in(sentence)))
+    while kept != every:
+        yield sliced(deployment, kept, asked)
+        for reading in (_asked_for, relations_in):
+            read = (_read(effect, kept, tool, reading) for tool in tools for effect in tool.effects)
+            wider = _closed(deployment, kept.union(*read))
+            if wider != kept:
+                break
+        else:
+            return
+        kept = wider
+
+
+def _closed(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:
+    """With what the conditions of statements about these relations speak of."""
+    while True:
+        wider = kept.union(
+            *(
+                relations_in(statement.where)
+                for tool in deployment.tools_and_events
+                for effect in tool.effects
+                for statement in effect.statements
+                if isinstance(statement, Insert | Delete) and statement.atom.relation in kept
+            )
+        )
+        if wider == kept:
+            return kept
+        kept = wider
+
+
+def _read(
+    effect: Effect, kept: frozenset[str], tool: Tool, reading: Callable[[Expanded], Iterable[str]]
+) -> Iterator[str]:
+    """What is read for an alternative that changes some of these relations."""
+    if not kept.isdisjoint(changed_in(effect)):
+        chosen = (s.where for s in effect.statements if isinstance(s, Choose))
+        for formula in (tool.guard, effect.when, *chosen):
+            yield from reading(formula)
+
+
+def _asked_for(formula: Expanded) -> Iterator[str]:
+    """The relations of which a formula asks for facts."""
+
+    def asked(f: Core) -> Iterator[str]:
+        match f:
+            case Atom(relation):
+                yield relation
+            case And() | Exists():
+                for child in children(f):
+                    yield from asked(child)
+            case _:
+                pass
+
+    return asked(core(formula))

@@ -1,0 +1,409 @@
+"""A deployment as far as some relations go, which can do whatever the whole one can.
+
+Definition. Let K be relations of a deployment. For a first-order formula f let f⁺ be f with atoms of other
+relations replaced by `true` where they stand positively and by `false` where they stand negatively, and with
+`true` for what asks positively for a value that no fact of K in it holds. The *slice* for K has of each tool
+and event the guard⁺, of each alternative the `when`⁺, the `where`⁺ of its `choose` statements and its
+statements about K, and parameters only if something of these mentions them. For some sorts S it has a
+relation U_S, *in use*: what an alternative inserts anywhere is in U_S from then on, and an event may take a
+value out of U_S that no fact of K holds. Initially U_S holds the active values.
+
+For an instance D let D_K be its facts of K, and U_S(u) for each value u of S that is active in D.
+
+Theorem. Let the conditions of statements about K that insert and delete speak of K only. If D is reachable
+in the deployment, D_K is reachable in the slice; so AG f, f over K, holds in the deployment if it does in
+the slice.
+
+Proof. (D, σ) ⊨ f implies (D_K, σ) ⊨ f⁺, by induction: ¬, ∧, ∃ and `atleast` are monotone, a witness that a
+fact of K holds is active in D_K, and D_K has no active value that D has not. U_S is there for each S of
+which a relation is left out and some parameter, binder or chosen variable of a statement about K, or
+quantifier of f or of such a statement, does not say in a fact of K that its value is active; parameters and
+binders say it by U_S. So what f and the statements say is true of the same values in D_K and in D. Let D →
+D' by an alternative of ω(u). Its call is enabled in D_K, where it leads to E with the facts of K that D'
+has, and with U_S(v) for each v that is active in D, or inserted; the values that are not active in D' are in
+no fact of K, and are taken out one by one. What is fresh in D is so in D_K. An alternative without
+statements leaves D_K as it is. ∎
+
+One decision: a slice is a deployment, so that whatever is asked of deployments is asked of it. Which slices
+are looked at is said in `views.growing_slices`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from stead_sym.analyses.views.needs import Outside
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Initially, Parts
+from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Fresh, Insert, Statement, Tool
+from stead_sym.deployment.witnesses import is_old
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.substitution import fresh_name
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Equal,
+    Exists,
+    Expanded,
+    Iff,
+    Not,
+    Quantified,
+    Term,
+    Truth,
+    Var,
+    children,
+    conjunction,
+    free_variables,
+    relations_in,
+    subformulas,
+)
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, TextValue
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The slice for the relations ``kept``, with a relation ``using`` of the values in use for some sorts."""
+
+    deployment: Deployment
+    kept: tuple[str, ...]
+    using: Mapping[str, str]
+
+    def asks(self, whole: Deployment, sentence: Expanded) -> bool:
+        """Whether a sentence over the relations of the slice is true in D_K wherever it is in D."""
+        slicing = _Slicing(whole, frozenset(self.kept), dict(self.using))
+        slicing.exactly(core(sentence))
+        return not (slicing.unsaid & _lost(whole, frozenset(self.kept))) - self.using.keys()
+
+    def facts(self, sorts: Mapping[str, tuple[str, ...]], facts: Iterable[Fact]) -> frozenset[Fact]:
+        """D_K, for the facts of an instance and the sorts of their relations."""
+        return _facts_within(self.kept, self.using, sorts, facts)
+
+
+def sliced(deployment: Deployment, kept: frozenset[str], asked: Iterable[Expanded]) -> Slice:
+    """The slice for relations which the conditions of the statements about them speak of, in which these
+    sentences can be asked. Raises `Outside` for a formula of a kind that has no slice."""
+    sentences = [core(Not(sentence)) for sentence in asked]
+    lost = _lost(deployment, kept)
+    taken = {relation.name for relation in deployment.schema.relations}
+    using: dict[str, str] = {}
+    while True:  # what is in use is read and written too
+        slicing = _Slicing(deployment, kept, using)
+        for sentence in sentences:
+            slicing.exactly(sentence)
+        made = slicing.deployment(sentences)
+        more = (slicing.unsaid & lost) - using.keys()
+        if not more:
+            names = (relation.name for relation in deployment.schema.relations)
+            return Slice(made, tuple(name for name in names if name in kept), using)
+        for sort in sorted(more):
+            using[sort] = fresh_name(f"in_use_{sort}", taken)
+            taken.add(using[sort])
+
+
+def _lost(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:
+    """The sorts of the relations that are left out."""
+    return frozenset(s for r in deployment.schema.relations if r.name not in kept for s in r.sorts)
+
+
+def _facts_within(
+    kept: Collection[str],
+    using: Mapping[str, str],
+    sorts: Mapping[str, tuple[str, ...]],
+    facts: Iterable[Fact],
+) -> frozenset[Fact]:
+    every = list(facts)
+    in_use = {
+        Fact(using[sort], (u,))
+        for fact in every
+        for sort, u in zip(sorts[fact.relation], fact.args, strict=True)
+        if sort in using
+    }
+    return frozenset(fact for fact in every if fact.relation in kept) | in_use
+
+
+@dataclass
+class _Slicing:
+    """The parts of a slice, with the relations ``using`` of values in use, by their sorts. ``unsaid`` are the
+    sorts of quantifiers and variables that do not say that their values are active, where that matters."""
+
+    whole: Deployment
+    kept: frozenset[str]
+    using: dict[str, str] = field(default_factory=dict)
+    unsaid: set[str] = field(default_factory=set)
+
+    def weaker(self, f: Core, positive: bool = True) -> Core:
+        """f⁺, or with ``positive`` false f⁻: what implies f."""
+        match f:
+            case Truth():
+                return f
+            case Equal() | Compare() if not relations_in(f):
+                return f
+            case Atom(relation):
+                return f if relation in self.kept else TRUE if positive else FALSE
+            case Not(body):
+                return _negated(self.weaker(body, not positive))
+            case And(parts):
+                return _all(self.weaker(part, positive) for part in parts)
+            case Iff(left, right):
+                both = And((left, right)), And((Not(left), Not(right)))
+                return self.weaker(core(Not(And(tuple(map(Not, both))))), positive)
+            case Exists(binder, body) | Count("atleast", _, binder, body):
+                inner = self.weaker(body, positive)
+                if inner == FALSE and isinstance(f, Exists):
+                    return FALSE
+                if positive and not binder.declared and not is_old(inner, binder.name, frozenset()):
+                    return TRUE  # the value may be active by another relation
+                return replace(f, body=inner)
+            case _:
+                raise Outside(f"`{f}` is of no kind that is left out of a slice", f.span)
+
+    def exactly(self, f: Core, positive: bool = True) -> None:
+        """The formula, over K, is to be true in D_K where it is in D."""
+        match f:
+            case Not(body):
+                self.exactly(body, not positive)
+            case Iff():
+                for side in children(f):
+                    self.exactly(side)
+                    self.exactly(side, False)
+            case Exists(binder, body) | Count("atleast", _, binder, body):
+                if positive and not binder.declared:
+                    self._ranging([binder], body)
+                self.exactly(body, positive)
+            case _:
+                for child in children(f):
+                    self.exactly(child, positive)
+
+    def _ranging(self, binders: Iterable[Binder], condition: Core, *said: Expanded) -> Core:
+        """The condition, which says then that the values of these variables are active, if neither it nor
+        another formula does."""
+        parts = [condition]
+        for binder in binders:
+            if not any(is_old(f, binder.name, frozenset()) for f in (condition, *said)):
+                self.unsaid.add(binder.sort)
+                if binder.sort in self.using:
+                    parts.append(Atom(self.using[binder.sort], (Var(binder.name),)))
+        return _all(parts)
+
+    # tools
+
+    def tool(self, tool: Tool) -> Tool | None:
+        """What is left of a tool or event; None if it does nothing."""
+        guard = self.weaker(core(tool.guard))
+        effects = tuple(done for effect in tool.effects if (done := self._effect(effect, tool)).statements)
+        if not effects or guard == FALSE:
+            return None
+        read = free_variables(guard).union(*map(_variables, effects))
+        params = tuple(param for param in tool.params if param.name in read)
+        listed = (param for param in params if self._is_open(param.sort))
+        return replace(tool, params=params, guard=self._ranging(listed, guard), effects=effects)
+
+    def _effect(self, effect: Effect, tool: Tool) -> Effect:
+        when = self.weaker(core(effect.when))
+        statements: list[Statement] = []
+        active = {param.name for param in tool.params if self._is_open(param.sort)}
+        for statement in effect.statements:
+            match statement:
+                case Choose(_, where):
+                    statements.append(replace(statement, where=self.weaker(core(where))))
+                case Fresh():
+                    statements.append(statement)
+                case Insert(atom, binders, where) | Delete(atom, binders, where):
+                    if atom.relation in self.kept:
+                        self.exactly(core(where))
+                        self.exactly(core(where), False)
+                        deleted = (atom,) if isinstance(statement, Delete) else ()
+                        said = self._ranging(binders, core(where), *deleted)
+                        statements.append(replace(statement, where=said))
+                    if isinstance(statement, Insert):
+                        bound = {binder.name for binder in binders}
+                        statements += self._in_use(atom, active | bound)
+                case Clear(relations):
+                    if names := tuple(name for name in relations if name in self.kept):
+                        statements.append(replace(statement, relations=names))
+                case _:
+                    raise Outside(f"`{statement}` has no slice", statement.span)
+        return replace(effect, when=when, statements=self._used(statements))
+
+    def _in_use(self, atom: Atom, active: set[str]) -> Iterator[Insert]:
+        """The values that an insertion brings into use."""
+        for term, sort in zip(atom.args, self.whole.schema.relation(atom.relation).sorts, strict=True):
+            known = isinstance(term, Var) and term.name in active
+            if sort in self.using and not known:
+                yield Insert(Atom(self.using[sort], (term,)))
+
+    def _used(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+        """Those that do something, each once, with the choices that these speak of."""
+        read: set[str] = set()
+        used: list[Statement] = []
+        for statement in reversed(list(dict.fromkeys(statements))):
+            match statement:
+                case Choose(binder, where):
+                    if binder.name not in read:
+                        continue
+                    if self._is_open(binder.sort):  # or a constant, active or not
+                        self._ranging([binder], where)
+                    read |= free_variables(where)
+                case Fresh(binder) if binder.name not in read:
+                    continue
+                case Insert() | Delete():
+                    read |= _variables_of(statement)
+                case _:
+                    pass
+            used.append(statement)
+        return tuple(reversed(used))
+
+    def _is_open(self, sort: str) -> bool:
+        return self.whole.schema.sort(sort).values is None
+
+    # the deployment
+
+    def deployment(self, asked: Iterable[Expanded]) -> Deployment:
+        """The slice, for these sentences."""
+        whole = self.whole
+        relations = tuple(
+            replace(r, refers=(), total=None) for r in whole.schema.relations if r.name in self.kept
+        )
+        in_use = tuple(Relation(name, (sort,)) for sort, name in self.using.items())
+        tools = tuple(tool for one in whole.tools_and_events if (tool := self.tool(one)) is not None)
+        specs = tuple(
+            spec for spec in whole.specs if spec.helps and self.kept.issuperset(relations_in(spec.formula))
+        )
+        initially = self._initially(in_use)
+        said = (*asked, *(spec.formula for spec in specs), *(line.where for line in initially))
+        sorts = {sort for relation in (*relations, *in_use) for sort in relation.sorts}
+        sorts |= {binder.sort for tool in tools for binder in _binders(tool)}
+        sorts |= {binder.sort for sentence in said for binder in _quantified(sentence)}
+        if not any(map(self._is_open, sorts)):  # views are on values of some sort
+            sorts |= {next(filter(self._is_open, whole.bounds))}
+        schema = replace(
+            whole.schema,
+            sorts=tuple(sort for sort in whole.schema.sorts if sort.name in sorts),
+            relations=(*relations, *in_use),
+            texts=tuple(text for text in whole.schema.texts if text.sort in sorts),
+        )
+        columns = {relation.name: relation.sorts for relation in whole.schema.relations}
+        facts = _facts_within(self.kept, self.using, columns, whole.init.facts)
+        known = Instance(schema, facts).active_domain
+        told = {text.value for text in schema.texts}
+        kept_constants = tuple(
+            TextValue(value, sort, value)
+            for sort, values in whole.constants.items()
+            if sort in sorts and self._is_open(sort)
+            for value in values
+            if value not in known[sort] and value not in told
+        )
+        schema = replace(schema, texts=(*schema.texts, *kept_constants))
+        written = Parts(
+            tools=(*tools, *self._forgetting((*relations, *in_use), tools)),
+            specs=specs,
+            initially=initially,
+        )
+        return replace(
+            whole, schema=schema, init=Instance(schema, facts), written=written, text=None,
+            loaded=(), stated=None, gated=(), ungated=None, unbounded=whole.unbounded & sorts,
+            bounds={sort: bound for sort, bound in whole.bounds.items() if sort in sorts},
+        )  # fmt: skip
+
+    def _initially(self, in_use: Sequence[Relation]) -> tuple[Initially, ...]:
+        lines = self.whole.initially
+        if lines is None:
+            return ()
+        any_of = (*(name for name in lines.relations if name in self.kept), *(r.name for r in in_use))
+        return (Initially(any_of, self.weaker(core(lines.where)), span=lines.span),)
+
+    def _forgetting(self, relations: Sequence[Relation], tools: Sequence[Tool]) -> Iterator[Tool]:
+        """The events that take a value out of use which no fact of K holds."""
+        taken = {tool.name for tool in tools}
+        for sort, name in self.using.items():
+            value = Binder("x", sort)
+            held: list[Core] = [
+                Not(_holds(relation, column))
+                for relation in relations
+                if relation.name in self.kept
+                for column, own in enumerate(relation.sorts)
+                if own == sort
+            ]
+            used = Atom(name, (Var("x"),))
+            event = fresh_name(f"forget_{sort}", taken)
+            taken.add(event)
+            effect = Effect((Delete(used),))
+            yield Tool(event, (value,), guard=conjunction((used, *held)), effects=(effect,), event=True)
+
+
+def _holds(relation: Relation, column: int) -> Core:
+    """Whether some fact of the relation has x in the column."""
+    args: list[Term] = [Var(f"y{k}") for k in range(relation.arity)]
+    args[column] = Var("x")
+    found: Core = Atom(relation.name, tuple(args))
+    for k, sort in reversed(list(enumerate(relation.sorts))):
+        if k != column:
+            found = Exists(Binder(f"y{k}", sort), found)
+    return found
+
+
+def _variables_of(statement: Insert | Delete) -> frozenset[str]:
+    bound = {binder.name for binder in statement.binders}
+    return (free_variables(statement.atom) | free_variables(statement.where)) - bound
+
+
+def _variables(effect: Effect) -> frozenset[str]:
+    """The variables that an alternative speaks of, its own included."""
+    found = free_variables(effect.when)
+    for statement in effect.statements:
+        match statement:
+            case Choose(_, where):
+                found |= free_variables(where)
+            case Insert() | Delete():
+                found |= _variables_of(statement)
+            case _:
+                pass
+    return found
+
+
+def _binders(tool: Tool) -> Iterator[Binder]:
+    """All variables of a tool."""
+    yield from tool.params
+    formulas = [tool.guard]
+    for effect in tool.effects:
+        formulas.append(effect.when)
+        for statement in effect.statements:
+            match statement:
+                case Choose(binder, where):
+                    yield binder
+                    formulas.append(where)
+                case Fresh(binder):
+                    yield binder
+                case Insert(_, binders, where) | Delete(_, binders, where):
+                    yield from binders
+                    formulas.append(where)
+                case _:
+                    pass
+    for one in formulas:
+        yield from _quantified(one)
+
+
+def _quantified(formula: Expanded) -> Iterator[Binder]:
+    return (f.binder for f in subformulas(formula) if isinstance(f, Quantified))
+
+
+def _negated(f: Core) -> Core:
+    match f:
+        case Truth(value):
+            return Truth(not value)
+        case Not(body):
+            return body
+        case _:
+            return Not(f)
+
+
+def _all(parts: Iterable[Core]) -> Core:
+    found = [part for part in parts if part != TRUE]
+    return FALSE if FALSE in found else conjunction(tuple(found))

@@ -1,0 +1,86 @@
+"""What makes a verdict for every number of records say less than it seems to: premises that are true in no
+instance of γ(V), and tools that are offered in none. Every reachable state is in γ(V), so that they are so in
+no run, however many records there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.terminal import called
+from stead_sym.logic.syntax import (
+    And,
+    Binder,
+    Exists,
+    Expanded,
+    Forall,
+    Globally,
+    Implies,
+    Truth,
+    is_temporal,
+)
+from stead_sym.verification.findings.finding import Finding
+
+Never = Callable[[Expanded], bool]
+"""Whether a sentence is shown to be true in no instance of γ(V)."""
+
+
+def empty_premises(spec: str, formula: Expanded, never: Never) -> Iterator[Finding]:
+    """The premises of what a specification says of all states that are never true, for any values of the
+    variables around them."""
+    for implication, binders in _implications(formula, ()):
+        premise = implication.left
+        for binder in reversed(binders):
+            premise = Exists(binder, premise)
+        if never(premise):
+            yield Finding(
+                "premise never true",
+                implication.left.span or implication.span,
+                f"the premise `{implication.left}` is never true, however many records there are",
+                "check the names and values in it, and whether the agent ever gets there",
+                spec,
+            )
+
+
+def _implications(
+    formula: Expanded, binders: tuple[Binder, ...]
+) -> Iterator[tuple[Implies, tuple[Binder, ...]]]:
+    """The implications that a formula asks for in all states, each with the ∀ around it."""
+    match formula:
+        case Globally("A", body):
+            yield from _implications(body, binders)
+        case Forall(binder, body):
+            yield from _implications(body, (*binders, binder))
+        case And(parts):
+            for part in parts:
+                yield from _implications(part, binders)
+        case Implies(Truth(), _) | Implies(_, Truth(False)):
+            pass
+        case Implies(premise, _) if not is_temporal(premise):
+            yield formula, binders
+        case _:
+            pass
+
+
+def idle_tools(deployment: Deployment, guarded: Deployment, agent: str, never: Never) -> Iterator[Finding]:
+    """The tools that no state offers, and those of which ``guarded``, where they are offered if they are
+    selected, has no call."""
+    for tool in deployment.tools_and_events:
+        if tool.stays:
+            continue
+        offered = "enabled" if tool.event else "offered"
+        if never(called(tool, deployment.schema)):
+            yield Finding(
+                "never offered",
+                tool.span,
+                f"{tool.name} is {offered} in no reachable state, however many records there are",
+                "weaken its guard, let some effect make it true, or remove the tool",
+            )
+        elif never(called(guarded.tool(tool.name), deployment.schema)):
+            yield Finding(
+                "never selected",
+                tool.span,
+                f"{tool.name} may be offered, but {agent} never selects it, however many records there are",
+                "the verdicts say nothing about what it does; verify another agent (`--agent any`) for that",
+            )

@@ -1,0 +1,217 @@
+"""What an agent selects that was asked, from its answers: guards over the state, for every number of records.
+
+A context c is what the agent is shown and offered on values y outside C. Let ⟨c⟩(y) say that y differ and are
+not in C, that of the facts and calls over y ∪ C those of c are shown and offered and no others, and that no
+other value stands in what is. A tool of this agent alone has the guard more
+
+    ⋁ { ∃y. ⟨c⟩(y) ∧ u = t : the agent selects ω(t) in c }.
+
+Obligations, for γ of the views: no more values of a sort than so many stand in what is shown and offered; and
+wherever a call is offered some ⟨c⟩ is true. The latter is looked at on as many values as there are in a
+context, and what keeps each of its facts and calls, and what is none of them, as it is. What is offered is
+what the guards that were written say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, product
+
+from stead_sym.certificate.checker.needed import Needed, names_in_fact
+from stead_sym.certificate.document import Answers, Entry
+from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.selecting import Selecting
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.logic.kernel import core
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import (
+    And,
+    Binder,
+    Const,
+    Count,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Not,
+    Or,
+    Term,
+    Var,
+    conjunction,
+    disjunction,
+)
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+
+Named = Mapping[Value, str]
+"""The values of a context outside C, each with its sort."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answers of one agent of a deployment, whose tools have the guards that were written."""
+
+    deployment: Deployment
+    role: AgentRole
+    answers: Answers
+
+    @cached_property
+    def _selecting(self) -> Selecting:
+        return Selecting(self.deployment, self.role)
+
+    @cached_property
+    def _known(self) -> frozenset[Value]:
+        return frozenset(u for values in self.deployment.constants.values() for u in values)
+
+    @cached_property
+    def _open(self) -> tuple[str, ...]:
+        return tuple(sort.name for sort in self.deployment.schema.sorts if sort.values is None)
+
+    @cached_property
+    def _contexts(self) -> tuple[tuple[Entry, Named], ...]:
+        return tuple((entry, self._named(entry)) for entry in self.answers.contexts)
+
+    def _named(self, entry: Entry) -> Named:
+        """The values of a context. Raises `CertificateRejected` for what is no context with an answer."""
+        place, schema = f"decisions of {self.role.name or 'the agent'}", self.deployment.schema
+        found: dict[Value, str] = {}
+        lines = {line.relation for line in self.role.views}
+        there = [(f.args, schema.relation(f.relation).sorts) for f in entry.shown if self._is_shown(f, lines)]
+        there += [(c.args, self._sorts(c)) for c in entry.offered if c.tool in self.role.tools]
+        fits = len(there) == len(entry.shown) + len(entry.offered)
+        for args, sorts in there:
+            fits = fits and len(args) == len(sorts)
+            for value, sort in zip(args, sorts, strict=False):
+                if value in self._known:
+                    fits = fits and value in self.deployment.constants[sort]
+                else:
+                    fits = fits and sort in self._open and found.setdefault(value, sort) == sort
+        if not fits or not entry.selected or not set(entry.selected) <= set(entry.offered):
+            raise CertificateRejected("some offered calls are selected in what is shown and offered", place)
+        return found
+
+    def _is_shown(self, fact: Fact, lines: set[str]) -> bool:
+        known = self.deployment.schema.has_relation(fact.relation)
+        return known and (not self.role.views or fact.relation in lines)
+
+    def _sorts(self, call: Call) -> tuple[str, ...]:
+        return tuple(param.sort for param in self.deployment.tool(call.tool).params)
+
+    # guards
+
+    def guarded(self, deployment: Deployment) -> Deployment:
+        """A deployment with these tools whose guards say what is selected too."""
+        others = {n for role in self.deployment.agents if role.name != self.role.name for n in role.tools}
+        own = set(self.role.tools) - others
+        tools = tuple(
+            replace(tool, guard=And((tool.guard, self._selects(tool)))) if tool.name in own else tool
+            for tool in deployment.tools_and_events
+        )
+        return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+
+    def _selects(self, tool: Tool) -> Formula:
+        cases: list[Formula] = []
+        for entry, named in self._contexts:
+            for call in sorted(entry.selected):
+                if call.tool != tool.name:
+                    continue
+                terms: dict[Value, Term] = {}
+                equal: list[Formula] = []
+                for param, value in zip(tool.params, call.args, strict=True):
+                    first = terms.setdefault(value, Var(param.name)) if value in named else Const(value)
+                    if first != Var(param.name):
+                        equal.append(Equal(Var(param.name), first))
+                left = {value: sort for value, sort in named.items() if value not in terms}
+                said = conjunction((self._said(entry, named, terms), *equal))
+                cases.append(_some(left, said))
+        return disjunction(tuple(cases))
+
+    def _said(self, entry: Entry, named: Named, terms: Mapping[Value, Term]) -> Formula:
+        """⟨c⟩(y)"""
+        to = {value: terms.get(value, _var(value)) for value in named}
+        parts: list[Formula] = [
+            Not(Equal(to[u], to[v])) for u, v in combinations(sorted(named), 2) if named[u] == named[v]
+        ]
+        domain = {sort: list(values) for sort, values in self.deployment.constants.items()}
+        for value, sort in named.items():
+            parts += [Not(Equal(to[value], Const(c))) for c in self.deployment.constants[sort]]
+            domain[sort].append(value)
+        there = {*entry.shown, *entry.offered}
+        parts += [said if item in there else Not(said) for item, said in self._items(domain, to)]
+        return conjunction((*parts, *(self._no_other(sort, domain[sort], to) for sort in self._open)))
+
+    def _no_other(self, sort: str, values: Sequence[Value], to: Mapping[Value, Term]) -> Formula:
+        binder = Binder("context.x", sort)
+        same = (Equal(Var(binder.name), to.get(value, Const(value))) for value in values)
+        return Forall(binder, Or((Not(self._selecting.occurs(binder)), *same)))
+
+    def _items(
+        self, domain: Mapping[str, Sequence[Value]], to: Mapping[Value, Term]
+    ) -> Iterator[tuple[Fact | Call, Formula]]:
+        """Each fact and call over some values, with the formula that it is shown, or offered."""
+        lines = {line.relation for line in self.role.views}
+        for relation in self.deployment.schema.relations:
+            if not self.role.views or relation.name in lines:
+                for args in product(*(domain[sort] for sort in relation.sorts)):
+                    terms = tuple(to.get(value, Const(value)) for value in args)
+                    yield Fact(relation.name, args), self._selecting.shown(relation.name, terms)
+        for name in self.role.tools:
+            tool = self.deployment.tool(name)
+            for args in product(*(domain[param.sort] for param in tool.params)):
+                given = {p.name: to.get(u, Const(u)) for p, u in zip(tool.params, args, strict=True)}
+                active = (
+                    Exists(Binder("context.z", p.sort), Equal(Var("context.z"), given[p.name]))
+                    for p in tool.params
+                    if p.sort in self._open and not names_in_fact(core(tool.guard), p.name)
+                )
+                yield Call(name, args), conjunction((substitute(tool.guard, given), *active))
+
+    # obligations
+
+    def few(self) -> Iterator[Formula]:
+        """Per sort, that no more values than so many stand in what is shown and offered."""
+        for sort in self._open:
+            binder = Binder("context.x", sort)
+            outside = (Not(Equal(Var(binder.name), Const(c))) for c in self.deployment.constants[sort])
+            body = conjunction((self._selecting.occurs(binder), *outside))
+            yield Count("atmost", self.answers.most.get(sort, 0), binder, body)
+
+    def covered(self) -> Formula:
+        """That a context is there wherever something is offered."""
+        nothing = (Not(self._offered(self.deployment.tool(name))) for name in self.role.tools)
+        cases = (_some(named, self._said(entry, named, {})) for entry, named in self._contexts)
+        return disjunction((conjunction(tuple(nothing)), *cases))
+
+    def _offered(self, tool: Tool) -> Formula:
+        guard: Formula = tool.guard
+        for param in reversed(tool.params):
+            finite = self.deployment.schema.sort(param.sort).values is not None
+            guard = Exists(replace(param, declared=finite), guard)
+        return guard
+
+    def keeping(self, needed: Needed) -> tuple[Mapping[str, int], int]:
+        """How many values of each sort a context may have, and on how many more all that is said of them
+        rests."""
+        most = {sort: self.answers.most.get(sort, 0) for sort in self._open}
+        domain = {sort: list(values) for sort, values in self.deployment.constants.items()}
+        to: dict[Value, Term] = {}
+        for sort, number in most.items():
+            for value in (f"{sort}!{place}" for place in range(number)):
+                domain[sort].append(value)
+                to[value] = _var(value)
+        beside = sum(max(needed.true(f), needed.false(f)) for _, f in self._items(domain, to))
+        return most, beside + sum(needed.true(self._no_other(s, domain[s], to)) for s in self._open)
+
+
+def _var(value: Value) -> Var:
+    return Var(f"context.{value}")
+
+
+def _some(named: Named, formula: Formula) -> Formula:
+    for value, sort in named.items():
+        formula = Exists(Binder(f"context.{value}", sort), formula)
+    return formula

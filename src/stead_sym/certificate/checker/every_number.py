@@ -1,0 +1,246 @@
+"""The check of verdicts for every number of records: what they are about, and the obligations of each set of
+views (`checker.views`).
+
+One decision: an agent that follows a policy of the deployment is read as guards. A tool that is followed has
+the guard that it is offered, that a rule matches the call, and that no rule before matches a call that is
+offered; any other tool may be selected wherever it is offered, and then more is checked than has to be.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from stead_sym.certificate.checker.answered import Answered
+from stead_sym.certificate.checker.over_names import Given, View
+from stead_sym.certificate.checker.records import mentioned, valued
+from stead_sym.certificate.checker.sliced import Sliced
+from stead_sym.certificate.checker.statement import Sentence, deployment_of, sentences
+from stead_sym.certificate.checker.views import Views
+from stead_sym.certificate.checker.watched import watched
+from stead_sym.certificate.document import Answers, Follower, Induction, ViewsCertificate, short
+from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate, ProvedClaim
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.selecting import Selecting, own_args
+from stead_sym.deployment.tool import Tool
+from stead_sym.engines.symbolic.bdd.manager import Backend
+from stead_sym.errors import InputError
+from stead_sym.logic.names import is_name
+from stead_sym.logic.syntax import And, Formula, Future, Globally, Not, conjunction, disjunction, is_temporal
+from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
+
+
+def check_views(certificate: ViewsCertificate, source: str, backend: Backend | None) -> CheckedCertificate:
+    """Check all obligations. Raises as `check_certificate`."""
+    started = time.perf_counter()
+    deployment = deployment_of(certificate.deployment, source)
+    claims = sentences(certificate.claims, deployment, source)
+    open_sorts = deployment.unbounded or frozenset(deployment.bounds)
+    counts: Counter[str] = Counter()
+    proved: Counter[str] = Counter()
+    for induction in certificate.inductions:
+        for number in induction.shown:
+            if number >= len(claims):
+                raise InputError(f"{source}: there is no claim {number}; write the certificate again")
+        here = deployment
+        if induction.constants is not None:
+            here = valued(deployment, induction.constants, open_sorts)
+        own = [claims[number] for number in induction.shown]
+        answered = tuple(_answered(here, one, certificate, source) for one in induction.answers)
+        here, asked = _asked(_guarded(here, certificate, source), induction, own)
+        for one in answered:
+            here = one.guarded(here)
+        invariants = {name: _invariant(deployment, name, source) for name in induction.invariants}
+        records = None if induction.constants is None else deployment.init.facts
+        claimed = [*chain.from_iterable(asked.values())]
+        if induction.constants is not None:
+            known = frozenset(u for values in here.constants.values() for u in values)
+            if not known.issuperset(mentioned(here, (*claimed, *invariants.values()))):
+                raise CertificateRejected("what is mentioned is a constant", "views")
+        if induction.relations is not None:
+            sliced = _sliced(here, induction, source)
+            here = sliced.deployment(claimed, tuple(invariants.values()))
+            records = records and sliced.facts(records)
+        views = Views(_given(here, induction, source, backend, invariants, records))
+        views.check()
+        for one in answered:
+            views.check_answers(one)
+        for name, said in asked.items():
+            views.always(name, said)
+        counts += views.counts
+        proved += views.claims
+    for claim in claims:
+        if claim.name not in proved:
+            raise CertificateRejected("it is shown by some of the views", f"spec {claim.name}")
+    return CheckedCertificate(
+        deployment=deployment,
+        mode="every number",
+        agents={one.name: _decided_by(one, certificate) for one in certificate.agents},
+        claims=tuple(ProvedClaim(c.name, c.text, "holds", proved[c.name]) for c in claims),
+        obligations=counts,
+        facts=sum(len(view) for one in certificate.inductions for view in one.views),
+        nodes=0,
+        seconds=time.perf_counter() - started,
+        unbounded=tuple(sort for sort in deployment.bounds if sort in open_sorts),
+        views=sum(len(one.views) for one in certificate.inductions),
+    )
+
+
+def _answered(
+    deployment: Deployment, answers: Answers, certificate: ViewsCertificate, source: str
+) -> Answered:
+    """The answers of an agent that follows no policy."""
+    names = [one.name for one in certificate.agents if one.policy is None]
+    if answers.name not in names or answers.name not in {role.name for role in deployment.agents}:
+        raise InputError(f"{source}: {short(answers.name)} is no agent that was asked; write it again")
+    return Answered(deployment, deployment.agent(answers.name), answers)
+
+
+def _asked(
+    deployment: Deployment, induction: Induction, claims: Sequence[Sentence]
+) -> tuple[Deployment, Mapping[str, tuple[Formula, ...]]]:
+    """The deployment whose instances the views are parts of, and what is to be true in it, by claim."""
+    if not induction.watched:
+        return deployment, {claim.name: _always(claim) for claim in claims}
+    if len(claims) != 1:
+        raise CertificateRejected("a deployment is watched for one claim", "views")
+    deployment, sentences = watched(deployment, claims[0].formula, claims[0].name)
+    return deployment, {claims[0].name: sentences}
+
+
+def _sliced(deployment: Deployment, induction: Induction, source: str) -> Sliced:
+    """The slice whose instances the views are parts of."""
+    assert induction.relations is not None
+    schema = deployment.schema
+    there = {relation.name for relation in schema.relations}
+    if not there.issuperset(induction.relations) or not {s.name for s in schema.sorts}.issuperset(
+        induction.in_use
+    ):
+        raise InputError(f"{source}: there is no slice of these relations and sorts; write it again")
+    if induction.answers:
+        raise CertificateRejected("answers are about the whole deployment", "slice")
+    return Sliced(deployment, frozenset(induction.relations), frozenset(induction.in_use))
+
+
+def _given(
+    deployment: Deployment,
+    induction: Induction,
+    source: str,
+    backend: Backend | None,
+    invariants: Mapping[str, Formula],
+    records: frozenset[Fact] | None,
+) -> Given:
+    """The views of an induction, up to renaming."""
+    open_sorts = deployment.unbounded or frozenset(deployment.bounds)
+    views = frozenset(_view(deployment, facts, source) for facts in induction.views)
+    given = Given(deployment, open_sorts, induction.k, views, invariants, backend, records)
+    return replace(given, views=frozenset(map(given.form, views)))
+
+
+def _decided_by(one: Follower, certificate: ViewsCertificate) -> str:
+    """Who decides for an agent, in a few words."""
+    answers = [answers for induction in certificate.inductions for answers in induction.answers]
+    asked = max((len(answer.contexts) for answer in answers if answer.name == one.name), default=0)
+    if one.policy is None:
+        return f"answers in {asked} contexts" if asked else "any (everything offered)"
+    return f"policy {one.policy}"
+
+
+def _always(claim: Sentence) -> tuple[Formula, ...]:
+    """The sentences that a claim says to be always true."""
+    found = tuple(_parts(claim.formula))
+    if None in found:
+        raise CertificateRejected("it says what is always true", f"spec {claim.name}")
+    return tuple(one for one in found if one is not None)
+
+
+def _parts(formula: Formula) -> Iterator[Formula | None]:
+    match formula:
+        case And(parts):
+            for part in parts:
+                yield from _parts(part)
+        case Globally("A", body) if not is_temporal(body):
+            yield body
+        case Globally("A", And(parts)):
+            for part in parts:
+                yield from _parts(Globally("A", part))
+        case Globally("A", Globally("A") as inner):
+            yield from _parts(inner)
+        case Not(Future("E", body)):
+            yield from _parts(Globally("A", Not(body)))
+        case _:
+            yield None
+
+
+def _invariant(deployment: Deployment, name: str, source: str) -> Formula:
+    """The sentence of an `invariant` line."""
+    for spec in deployment.specs:
+        if spec.name == name and spec.helps and isinstance(spec.formula, Globally):
+            return spec.formula.body
+    raise InputError(
+        f"{source}: {short(name)} is no invariant of the deployment; write the certificate again"
+    )
+
+
+def _view(deployment: Deployment, facts: tuple[Fact, ...], source: str) -> View:
+    """The facts of a view, each one over C and names."""
+    sort_of: dict[Value, str] = {}
+    for fact in facts:
+        known = deployment.schema.has_relation(fact.relation)
+        sorts = deployment.schema.relation(fact.relation).sorts if known else ()
+        fits = known and len(sorts) == len(fact.args)
+        for sort, value in zip(sorts, fact.args, strict=False):
+            is_constant = value in deployment.constants[sort]
+            new = is_name(value) and value not in deployment.sort_of_constant
+            fits = fits and (
+                is_constant
+                or (
+                    deployment.schema.sort(sort).values is None
+                    and new
+                    and sort_of.setdefault(value, sort) == sort
+                )
+            )
+        if not fits:
+            raise InputError(
+                f"{source}: {short(str(fact))} is no fact of the deployment; write the certificate again"
+            )
+    return frozenset(facts)
+
+
+def _guarded(deployment: Deployment, certificate: ViewsCertificate, source: str) -> Deployment:
+    """The deployment in which each tool that is followed has the guard that it is selected."""
+    if sorted(one.name for one in certificate.agents) != sorted(role.name for role in deployment.agents):
+        raise InputError(f"{source}: there are other agents than the deployment has; write it again")
+    guarded: dict[str, Tool] = {}
+    for one in certificate.agents:
+        role = deployment.agent(one.name)
+        others = {name for other in deployment.agents if other.name != one.name for name in other.tools}
+        for name in one.followed:
+            if one.policy is None or name not in role.tools or name in others:
+                raise InputError(
+                    f"{source}: the tool {short(name)} is not one that {one.name or 'the agent'} alone"
+                    " selects by a policy; write the certificate again"
+                )
+            tool = deployment.tool(name)
+            selected = _selected(deployment, role, one.policy, tool)
+            guarded[name] = replace(tool, guard=And((tool.guard, selected)))
+    tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
+    return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+
+
+def _selected(deployment: Deployment, role: AgentRole, policy: str, tool: Tool) -> Formula:
+    """That the first rule that matches a call that is offered matches this call."""
+    reading = Selecting(deployment, role)
+    cases: list[Formula] = []
+    free: list[Formula] = []  # that no rule so far matches a call that is offered
+    for rule in deployment.policy(policy, role).rules:
+        if rule.tool == tool.name:
+            cases.append(conjunction((*free, reading.matched(rule, own_args(tool)))))
+        if rule.tool in role.tools:
+            free.append(Not(reading.offered_and_matched(rule)))
+    return disjunction(tuple(cases))

@@ -1,0 +1,259 @@
+"""On how many values a formula, and a step, rests: the numbers of the theorem for every number of records,
+read off the deployment anew (`docs/theory.md`, "For every number of records").
+
+A formula f is *kept* by r values if wherever it is true some r values keep it true in every part that has
+them. One decision: the formula is walked once from the top, and each variable in scope carries how many
+values it has at a time and which variables these depend on,
+
+    ∀x, x of an open sort      as many as there are: nothing may depend on it;
+    ∀x, x of a finite sort     as many as the sort has;
+    ∃x, "at least n x"         1, or n, for each value of the variables that the formula depends on;
+    x of a statement's fact    as many as |C| and the part have.
+
+A witness of ∃x then counts once for all values that the variables have on which it depends. A disjunction
+takes the larger side where all variables have one value, and both sides otherwise: different values may rest
+on different sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import assert_never
+
+from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import (
+    Assign,
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+)
+from stead_sym.logic.kernel import Core, core, outside_kernel
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Equal,
+    Exists,
+    Formula,
+    Iff,
+    Not,
+    Truth,
+    Var,
+    free_variables,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranging:
+    """A variable has so many values at a time, None: no fixed number, for each value of those it depends
+    ``on``. Two are the same if they are one object: a name may be bound again."""
+
+    number: int | None
+    on: tuple[_Ranging, ...] = ()
+
+
+Scope = Mapping[str, _Ranging]
+
+
+class Needed:
+    """The numbers of one deployment."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+        self._schema = deployment.schema
+
+    def open(self, sort: str) -> bool:
+        """Whether any number of values of the sort may be in use."""
+        return self._schema.sort(sort).values is None
+
+    def columns(self, relation: str) -> int:
+        """How many columns of a relation are of open sorts."""
+        return sum(self.open(sort) for sort in self._schema.relation(relation).sorts)
+
+    def beside(self, sort: str) -> int:
+        """The most values that stand beside one of this sort in a fact: a_S."""
+        others = [
+            self.columns(relation.name) - self.open(sort)
+            for relation in self._schema.relations
+            if sort in relation.sorts
+        ]
+        return max([0, *others])
+
+    def true(self, formula: Formula) -> int:
+        """How many values keep a formula true; `CertificateRejected` where no number does."""
+        return self._kept(core(formula), True, {}, several=False)
+
+    def false(self, formula: Formula) -> int:
+        """How many values keep it false."""
+        return self._kept(core(formula), False, {}, several=False)
+
+    def _kept(self, f: Core, wanted: bool, scope: Scope, *, several: bool) -> int:
+        match f:
+            case Truth() | Equal() | Compare() | Atom():
+                return 0
+            case Not(body):
+                return self._kept(body, not wanted, scope, several=several)
+            case And(parts):
+                needs = [self._kept(part, wanted, scope, several=several) for part in parts]
+                return sum(needs) if wanted or several else max(needs, default=0)
+            case Iff(left, right):
+                ways = [
+                    self._kept(left, side, scope, several=several)
+                    + self._kept(right, side == wanted, scope, several=several)
+                    for side in (True, False)
+                ]
+                return sum(ways) if several else max(ways)
+            case Exists(binder, body) if wanted:
+                return self._witnesses(f, 1, binder, body, scope, several)
+            case Count("atleast", number, binder, body) if wanted:
+                return self._witnesses(f, number, binder, body, scope, several or number > 1)
+            case Exists(binder, body) | Count("atleast", _, binder, body):
+                values = self._schema.sort(binder.sort).values
+                every = _Ranging(None if values is None else len(values))
+                return self._kept(body, False, {**scope, binder.name: every}, several=True)
+            case _:
+                raise outside_kernel(f)
+
+    def _witnesses(
+        self, f: Core, number: int, binder: Binder, body: Core, scope: Scope, several: bool
+    ) -> int:
+        """So many values that satisfy the body, and what keeps them."""
+        own = 0
+        if not binder.declared:
+            own = self.open(binder.sort) + (
+                0 if names_in_fact(body, binder.name) else self.beside(binder.sort)
+            )
+        on = tuple(scope[name] for name in free_variables(f) if name in scope)
+        inner = {**scope, binder.name: _Ranging(number, on)}
+        total = number * own * _times(on, f) if own else 0
+        return total + self._kept(body, True, inner, several=several)
+
+    # steps
+
+    def step(self, tool: Tool, effect: Effect, k: int, relation: str | None = None) -> int:
+        """n for an alternative and parts on k values, or for the facts of one relation in such parts: the
+        largest k + m − v + g over its statements; 0 where none of them is about these facts."""
+        if not any(_is_about(statement, relation) for statement in effect.statements):
+            return 0
+        open_params = [param for param in tool.params if self.open(param.sort)]
+        named = len(open_params)
+        kept = self.true(tool.guard) + self.true(effect.when)
+        kept += self._activity(open_params, (tool.guard, effect.when))
+        fewest: list[int] = []
+        for statement in effect.statements:
+            match statement:
+                case Choose(binder, where):
+                    kept += self.true(where)
+                    if self.open(binder.sort):
+                        named += 1
+                        kept += self._activity((binder,), (where,))
+                case Insert(atom, binders, where) | Delete(atom, binders, where):
+                    if _is_about(statement, relation):
+                        kept += self._statement(statement, binders, where, k)
+                        fewest.append(self._variables(atom, binders))
+                case Clear():
+                    if _is_about(statement, relation):
+                        fewest.append(0)
+                case Fresh():
+                    pass
+                case Ensure() | Assign():
+                    raise CertificateRejected("effects are statements that insert and delete", tool.name)
+                case _:
+                    assert_never(statement)
+        return max(0, k + named + kept - min(fewest))
+
+    def _activity(self, binders: Iterable[Binder], said: Iterable[Formula]) -> int:
+        """What keeps the values of variables active of which no formula says that they are in a fact."""
+        cores = [core(formula) for formula in said]
+        return sum(
+            self.beside(binder.sort)
+            for binder in binders
+            if not any(names_in_fact(formula, binder.name) for formula in cores)
+        )
+
+    def _variables(self, atom: Atom, binders: Iterable[Binder]) -> int:
+        """The variables of open sorts in the atom that are no binders of the statement."""
+        own = {binder.name for binder in binders}
+        sorts = self._schema.relation(atom.relation).sorts
+        pairs = zip(atom.args, sorts, strict=True)
+        return len(
+            {t.name for t, sort in pairs if isinstance(t, Var) and t.name not in own and self.open(sort)}
+        )
+
+    def _statement(
+        self, statement: Insert | Delete, binders: tuple[Binder, ...], where: Formula, k: int
+    ) -> int:
+        """What keeps the condition of a statement true, and what keeps it false, for all facts over k values
+        and C."""
+        scope: dict[str, _Ranging] = {}
+        condition, active = where, 0
+        for binder in binders:
+            if Var(binder.name) not in statement.atom.args:
+                condition = Exists(binder, condition)
+                continue
+            values = len(self.deployment.constants[binder.sort]) + (k if self.open(binder.sort) else 0)
+            scope[binder.name] = _Ranging(values)
+        said = core(condition)
+        for binder in binders:
+            if (
+                isinstance(statement, Insert)
+                and binder.name in scope
+                and not names_in_fact(said, binder.name)
+            ):
+                active += (scope[binder.name].number or 0) * self.beside(binder.sort)
+        both = [self._kept(said, wanted, scope, several=bool(scope)) for wanted in (True, False)]
+        return active + (sum(both) if scope else max(both))
+
+
+def _is_about(statement: Statement, relation: str | None) -> bool:
+    """Whether a statement inserts or deletes facts of a relation, None: of any."""
+    match statement:
+        case Insert(atom) | Delete(atom):
+            return relation is None or relation == atom.relation
+        case Clear(relations):
+            return relation is None or relation in relations
+        case Ensure() | Assign():
+            return True
+        case _:
+            return False
+
+
+def _times(variables: Iterable[_Ranging], f: Core) -> int:
+    """How many values variables have together with all that they depend on."""
+    reached: set[_Ranging] = set()
+    todo = [*variables]
+    while todo:
+        if (variable := todo.pop()) not in reached:
+            reached.add(variable)
+            todo += variable.on
+    numbers = [variable.number for variable in reached]
+    if None in numbers:
+        raise CertificateRejected(f"`{f}` rests on as many values as there are, and on no fixed number")
+    return prod(number for number in numbers if number is not None)
+
+
+def names_in_fact(f: Core, name: str, wanted: bool = True) -> bool:
+    """Whether the formula, where it is true, has a fact that holds the value of the variable."""
+    match f:
+        case Atom(_, args):
+            return wanted and Var(name) in args
+        case Not(body):
+            return names_in_fact(body, name, not wanted)
+        case And(parts):
+            found = (names_in_fact(part, name, wanted) for part in parts)
+            return any(found) if wanted else bool(parts) and all(found)
+        case Exists(binder, body) | Count("atleast", _, binder, body):
+            return wanted and binder.name != name and names_in_fact(body, name)
+        case _:
+            return False

@@ -1,0 +1,330 @@
+"""A deployment as far as some relations K go, which can do whatever the whole one can (`docs/theory.md`).
+
+For a formula f let f⁺ follow from f in what D has of K: an atom of another relation is true where it stands
+positively and false where it stands negatively, and so is what asks positively for a value that no fact of K
+in it holds. The slice has the guard⁺ and when⁺ of each alternative, its choices with where⁺, and its
+statements about K. For each sort S ``in use`` there is a relation U_S beside K: initially of the values that
+are active, later of all that is inserted anywhere, and an event may take a value out of it that is in no fact
+of K. What is true in the slice of facts of K is true in the deployment.
+
+Obligations: conditions of statements about K speak of K, and so does what is claimed; and S is in use
+wherever a variable has values of S, a relation with S is left out, and the variable has to have the same
+values in the slice: a parameter or chosen variable, a binder of a statement about K, a quantifier that such a
+statement or, where it is refuted, a claim asks for. It has them if a fact of K, or of U_S, says that its
+value is active. The slice is made here anew, of the deployment that the certificate is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from stead_sym.certificate.checker.needed import names_in_fact
+from stead_sym.certificate.document import in_use
+from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Initially, Parts
+from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Fresh, Insert, Statement, Tool
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Count,
+    Equal,
+    Exists,
+    Formula,
+    Iff,
+    Not,
+    Or,
+    Quantified,
+    Truth,
+    Var,
+    children,
+    conjunction,
+    free_variables,
+    relations_in,
+    subformulas,
+)
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Relation, TextValue
+
+PLACE = "slice"
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """The slice of a deployment for the relations ``kept``, of whose sorts some are ``used``."""
+
+    whole: Deployment
+    kept: frozenset[str]
+    used: frozenset[str]
+
+    @property
+    def _lost(self) -> frozenset[str]:
+        """The sorts of what is left out, of which U is not there."""
+        relations = (r for r in self.whole.schema.relations if r.name not in self.kept)
+        return frozenset(sort for relation in relations for sort in relation.sorts) - self.used
+
+    def _is_open(self, sort: str) -> bool:
+        return self.whole.schema.sort(sort).values is None
+
+    # formulas
+
+    def _weaker(self, f: Core, positive: bool = True) -> Core:
+        """f⁺; where not ``positive`` what f follows from."""
+        match f:
+            case Atom(relation):
+                return f if relation in self.kept else Truth(positive)
+            case Truth():
+                return f
+            case Equal() | Compare() if not relations_in(f):
+                return f
+            case Not(body):
+                return _not(self._weaker(body, not positive))
+            case And(parts):
+                return _and(self._weaker(part, positive) for part in parts)
+            case Iff(left, right):
+                sides = Or((And((left, right)), And((Not(left), Not(right)))))
+                return self._weaker(core(sides), positive)
+            case Exists(binder, body) | Count("atleast", _, binder, body):
+                inner = self._weaker(body, positive)
+                if isinstance(f, Exists) and inner == FALSE:
+                    return FALSE
+                open_ = positive and not binder.declared and not names_in_fact(inner, binder.name)
+                return TRUE if open_ and inner != FALSE else replace(f, body=inner)
+            case _:
+                raise CertificateRejected(f"`{f}` is of no kind that a slice leaves out", PLACE)
+
+    def _same(self, formula: Formula, positive: bool = True) -> None:
+        """The formula is about K and is true in the slice where it is in the deployment."""
+        if not self.kept.issuperset(relations_in(formula)):
+            raise CertificateRejected(f"`{formula}` speaks of {', '.join(sorted(self.kept))} alone", PLACE)
+        self._has_values(core(formula), positive)
+
+    def _has_values(self, f: Core, positive: bool) -> None:
+        match f:
+            case Not(body):
+                self._has_values(body, not positive)
+            case Iff():
+                for side in children(f):
+                    self._has_values(side, True)
+                    self._has_values(side, False)
+            case Exists(binder, body) | Count("atleast", _, binder, body):
+                if positive and not binder.declared and not names_in_fact(body, binder.name):
+                    self._has_all(binder)
+                self._has_values(body, positive)
+            case _:
+                for child in children(f):
+                    self._has_values(child, positive)
+
+    def _has_all(self, binder: Binder) -> None:
+        if binder.sort in self._lost:
+            raise CertificateRejected(f"the slice knows which values of {binder.sort} are in use", PLACE)
+
+    def _active(self, binders: Iterable[Binder], condition: Core, *said: Core) -> Core:
+        """The condition, and that the values of these variables are in use if nothing says it."""
+        parts = [condition]
+        for binder in binders:
+            if not any(names_in_fact(f, binder.name) for f in (condition, *said)):
+                self._has_all(binder)
+                if binder.sort in self.used:
+                    parts.append(Atom(in_use(binder.sort), (Var(binder.name),)))
+        return _and(parts)
+
+    # tools
+
+    def _tool(self, tool: Tool) -> Tool | None:
+        guard = self._weaker(core(tool.guard))
+        effects = tuple(e for effect in tool.effects if (e := self._effect(effect, tool)).statements)
+        if guard == FALSE or not effects:
+            return None
+        read = free_variables(guard).union(*(_read(effect) for effect in effects))
+        params = tuple(param for param in tool.params if param.name in read)
+        guard = self._active([param for param in params if self._is_open(param.sort)], guard)
+        return replace(tool, params=params, guard=guard, effects=effects)
+
+    def _effect(self, effect: Effect, tool: Tool) -> Effect:
+        active = {param.name for param in tool.params if self._is_open(param.sort)}
+        statements: list[Statement] = []
+        for statement in effect.statements:
+            match statement:
+                case Choose(_, where):
+                    statements.append(replace(statement, where=self._weaker(core(where))))
+                case Fresh():
+                    statements.append(statement)
+                case Insert(atom, binders, where) | Delete(atom, binders, where):
+                    if atom.relation in self.kept:
+                        self._same(where)
+                        self._same(where, False)
+                        also = (atom,) if isinstance(statement, Delete) else ()
+                        condition = self._active(binders, core(where), *also)
+                        statements.append(replace(statement, where=condition))
+                    if isinstance(statement, Insert):
+                        bound = {binder.name for binder in binders}
+                        statements += self._brought(atom, active | bound)
+                case Clear(relations):
+                    if own := tuple(name for name in relations if name in self.kept):
+                        statements.append(Clear(own))
+                case _:
+                    raise CertificateRejected(f"`{statement}` inserts, deletes or chooses", PLACE)
+        return replace(effect, when=self._weaker(core(effect.when)), statements=self._needed(statements))
+
+    def _brought(self, atom: Atom, active: Collection[str]) -> Iterator[Insert]:
+        """What an insertion brings into use, but for variables whose values are active."""
+        for term, sort in zip(atom.args, self.whole.schema.relation(atom.relation).sorts, strict=True):
+            if sort in self.used and not (isinstance(term, Var) and term.name in active):
+                yield Insert(Atom(in_use(sort), (term,)))
+
+    def _needed(self, statements: list[Statement]) -> tuple[Statement, ...]:
+        """Without choices and fresh values that nothing speaks of."""
+        read, found = set[str](), list[Statement]()
+        for statement in reversed(list(dict.fromkeys(statements))):
+            match statement:
+                case Choose(binder, _) | Fresh(binder) if binder.name not in read:
+                    continue
+                case Choose(binder, where):
+                    if self._is_open(binder.sort) and not names_in_fact(core(where), binder.name):
+                        self._has_all(binder)
+                    read |= free_variables(where)
+                case _:
+                    read |= _read(Effect((statement,)))
+            found.append(statement)
+        return tuple(reversed(found))
+
+    # the deployment
+
+    def deployment(self, claimed: Collection[Formula], helping: Collection[Formula]) -> Deployment:
+        """The slice, in which these sentences are claimed, with the help of others."""
+        for sentence in claimed:
+            self._same(sentence, False)
+        if any(not self.kept.issuperset(relations_in(sentence)) for sentence in helping):
+            raise CertificateRejected("an invariant speaks of relations of the slice", PLACE)
+        whole = self.whole
+        uses = tuple(Relation(in_use(sort), (sort,)) for sort in sorted(self.used))
+        own = tuple(replace(r, refers=(), total=None) for r in whole.schema.relations if r.name in self.kept)
+        tools = (
+            *(t for one in whole.tools_and_events if (t := self._tool(one)) is not None),
+            *self._out(own),
+        )
+        lines = self._initially(uses)
+        schema = replace(whole.schema, relations=(*own, *uses))
+        facts = self.facts(whole.init.facts)
+        known = Instance(schema, facts).active_domain
+        told = {text.value for text in schema.texts}
+        texts = (
+            TextValue(value, sort, value)
+            for sort, values in whole.constants.items()
+            for value in values
+            if self._is_open(sort) and value not in known[sort] and value not in told
+        )
+        schema = replace(schema, texts=(*schema.texts, *texts))
+        sorts = {sort for relation in schema.relations for sort in relation.sorts}
+        sorts |= {b.sort for tool in tools for b in _binders(tool)}
+        sorts |= {
+            f.binder.sort
+            for said in (*claimed, *helping, *(line.where for line in lines))
+            for f in subformulas(said)
+            if isinstance(f, Quantified)
+        }
+        if not any(map(self._is_open, sorts)):
+            sorts |= {next(filter(self._is_open, whole.bounds))}
+        schema = replace(
+            schema,
+            sorts=tuple(sort for sort in schema.sorts if sort.name in sorts),
+            texts=tuple(text for text in schema.texts if text.sort in sorts),
+        )
+        return replace(
+            whole, schema=schema, init=Instance(schema, facts), text=None, loaded=(), stated=None,
+            gated=(), ungated=None, unbounded=whole.unbounded & sorts,
+            written=Parts(tools=tools, initially=lines),
+            bounds={sort: bound for sort, bound in whole.bounds.items() if sort in sorts},
+        )  # fmt: skip
+
+    def facts(self, facts: Iterable[Fact]) -> frozenset[Fact]:
+        """What there is of some facts in the slice."""
+        found: set[Fact] = set()
+        for fact in facts:
+            if fact.relation in self.kept:
+                found.add(fact)
+            sorts = self.whole.schema.relation(fact.relation).sorts
+            pairs = zip(sorts, fact.args, strict=True)
+            found |= {Fact(in_use(sort), (value,)) for sort, value in pairs if sort in self.used}
+        return frozenset(found)
+
+    def _initially(self, uses: Iterable[Relation]) -> tuple[Initially, ...]:
+        lines = self.whole.initially
+        if lines is None:
+            return ()
+        any_of = (*(n for n in lines.relations if n in self.kept), *(relation.name for relation in uses))
+        return (Initially(any_of, self._weaker(core(lines.where))),)
+
+    def _out(self, relations: Iterable[Relation]) -> Iterator[Tool]:
+        """The events that take out of use what is in no fact of K."""
+        for sort in sorted(self.used):
+            atom = Atom(in_use(sort), (Var("x"),))
+            held = (
+                Not(_holds(relation, column))
+                for relation in relations
+                for column, own in enumerate(relation.sorts)
+                if own == sort
+            )
+            guard = conjunction((atom, *held))
+            effects = (Effect((Delete(atom),)),)
+            yield Tool(f"out of {in_use(sort)}", (Binder("x", sort),), "", guard, effects, event=True)
+
+
+def _holds(relation: Relation, column: int) -> Core:
+    """Whether some fact has x in a column."""
+    names = ["x" if place == column else f"x?{place}" for place in range(relation.arity)]
+    found: Core = Atom(relation.name, tuple(map(Var, names)))
+    for name, sort in reversed(list(zip(names, relation.sorts, strict=True))):
+        found = found if name == "x" else Exists(Binder(name, sort), found)
+    return found
+
+
+def _read(effect: Effect) -> frozenset[str]:
+    """The variables of an alternative, its own included."""
+    found = free_variables(effect.when)
+    for statement in effect.statements:
+        match statement:
+            case Choose(_, where):
+                found |= free_variables(where)
+            case Insert(atom, binders, where) | Delete(atom, binders, where):
+                bound = {binder.name for binder in binders}
+                found |= (free_variables(atom) | free_variables(where)) - bound
+            case _:
+                pass
+    return found
+
+
+def _binders(tool: Tool) -> Iterator[Binder]:
+    yield from tool.params
+    said: list[Formula] = [tool.guard]
+    for effect in tool.effects:
+        said.append(effect.when)
+        for statement in effect.statements:
+            match statement:
+                case Choose(binder, where):
+                    yield binder
+                    said.append(where)
+                case Fresh(binder):
+                    yield binder
+                case Insert(_, binders, where) | Delete(_, binders, where):
+                    yield from binders
+                    said.append(where)
+                case _:
+                    pass
+    yield from (f.binder for one in said for f in subformulas(one) if isinstance(f, Quantified))
+
+
+def _not(f: Core) -> Core:
+    return Truth(f == FALSE) if isinstance(f, Truth) else f.body if isinstance(f, Not) else Not(f)
+
+
+def _and(parts: Iterable[Core]) -> Core:
+    found = tuple(part for part in parts if part != TRUE)
+    return FALSE if FALSE in found else conjunction(found)

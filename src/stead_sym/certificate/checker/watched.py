@@ -1,0 +1,161 @@
+"""What runs are to do until something comes, as what is always true beside relations that remember.
+
+For a claim that is a conjunction of A[l W r] and of AG ∀x (p → A[l W r]), AG ∀x (p → AG l), AG ∀x (p → AX l)
+there is a relation G per part, empty initially, which each step from D writes too; beside it is to be kept
+
+    A[l W r]               G' = G ∨ r                         G ∨ r ∨ l
+    AG ∀x (p → A[l W r])   G' = { x : (G(x) ∨ p) ∧ ¬r }       ∀x. (G(x) ∨ p) ∧ ¬r → l     (AG l: r is false)
+    AG ∀x (p → AX l)       G' = { x : p }                     ∀x. G(x) → l
+
+all of it read in D. The claim follows (`docs/theory.md`) if there are no x in any part, or if in each part l
+and r say in a fact that x is active, and each quantifier in p, l and r does so of its value. These are
+obligations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from stead_sym.certificate.checker.needed import names_in_fact
+from stead_sym.certificate.document import remembering
+from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Clear, Delete, Insert, Statement
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.syntax import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Binder,
+    Count,
+    Each,
+    Exists,
+    Expanded,
+    Forall,
+    Globally,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Until,
+    Var,
+    children,
+    is_temporal,
+)
+from stead_sym.relational.schema import Relation
+
+
+@dataclass(frozen=True)
+class _Part:
+    """∀x (p → l until r), at each state or ``initially``; for ``next`` ∀x (p → AX l)."""
+
+    binders: tuple[Binder, ...]
+    since: Expanded
+    left: Expanded
+    right: Expanded = FALSE
+    next: bool = False
+    initially: bool = False
+
+
+def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Deployment, tuple[Expanded, ...]]:
+    """The deployment with the relations that remember, and what is to be kept. Raises `CertificateRejected`
+    for a claim that does not follow from that."""
+    place = f"spec {claim}"
+    parts = tuple(_parts(formula))
+    if None in parts:
+        raise CertificateRejected("it says what is to be until something comes, or in the next state", place)
+    found = tuple(part for part in parts if part is not None)
+    if any(part.binders for part in found) and not all(map(_is_about_facts, found)):
+        raise CertificateRejected("its variables have values of facts", place)
+    relations: list[Relation] = []
+    statements: list[Statement] = []
+    kept: list[Expanded] = []
+    for number, part in enumerate(found):
+        relations.append(Relation(remembering(number), tuple(binder.sort for binder in part.binders)))
+        seen = Atom(remembering(number), tuple(Var(binder.name) for binder in part.binders))
+        own, sentence = _remembered(part, seen)
+        statements += own
+        for binder in reversed(part.binders):
+            sentence = Forall(binder, sentence)
+        kept.append(sentence)
+    schema = replace(deployment.schema, relations=(*deployment.schema.relations, *relations))
+    tools = tuple(
+        replace(
+            tool,
+            effects=tuple(replace(e, statements=(*e.statements, *statements)) for e in tool.effects),
+        )
+        for tool in deployment.tools_and_events
+    )
+    written = replace(deployment.written, tools=tools)
+    init = replace(deployment.init, schema=schema)
+    return replace(deployment, schema=schema, init=init, written=written, text=None), tuple(kept)
+
+
+def _remembered(part: _Part, seen: Atom) -> tuple[tuple[Statement, ...], Expanded]:
+    if part.initially:
+        return (Insert(seen, where=part.right),), Or((seen, part.right, part.left))
+    if part.next:
+        return (Clear((seen.relation,)), Insert(seen, part.binders, part.since)), Implies(seen, part.left)
+    open_ = Not(part.right)
+    return (
+        (Delete(seen, part.binders, part.right), Insert(seen, part.binders, And((part.since, open_)))),
+        Or((Not(Or((seen, part.since))), part.right, part.left)),
+    )
+
+
+def _parts(formula: Expanded) -> Iterator[_Part | None]:
+    match formula:
+        case And(parts):
+            for part in parts:
+                yield from _parts(part)
+        case Until("A", left, right, True) if not is_temporal(left) and not is_temporal(right):
+            yield _Part((), TRUE, left, right, initially=True)
+        case Globally("A", body):
+            yield from _everywhere(body, (), ())
+        case _:
+            yield None
+
+
+def _everywhere(
+    body: Expanded, binders: tuple[Binder, ...], since: tuple[Expanded, ...]
+) -> Iterator[_Part | None]:
+    """Of AG ∀x (p → body), p being a conjunction."""
+    asked = And(since) if since else TRUE
+    match body:
+        case Forall(binder, inner) if not since and binder.name not in {b.name for b in binders}:
+            yield from _everywhere(inner, (*binders, binder), since)
+        case And(parts):
+            for part in parts:
+                yield from _everywhere(part, binders, since)
+        case Implies(left, right) if not is_temporal(left):
+            yield from _everywhere(right, binders, (*since, left))
+        case Next("A", left) if not is_temporal(left):
+            yield _Part(binders, asked, left, next=True)
+        case Globally("A", left) if not is_temporal(left):
+            yield _Part(binders, asked, left)
+        case Until("A", left, right, True) if not is_temporal(left) and not is_temporal(right):
+            yield _Part(binders, asked, left, right)
+        case _:
+            yield None
+
+
+def _is_about_facts(part: _Part) -> bool:
+    said = [part.left] if part.right == FALSE else [part.left, part.right]
+    return all(_are_quantifiers(core(f)) for f in (part.since, *said)) and all(
+        not binder.declared and names_in_fact(core(f), binder.name) for binder in part.binders for f in said
+    )
+
+
+def _are_quantifiers(f: Core) -> bool:
+    """Whether each quantifier says in a fact that its value is active."""
+    match f:
+        case Exists(binder, body) | Count(_, _, binder, body):
+            if not binder.declared and not names_in_fact(body, binder.name):
+                return False
+        case Each():
+            return False
+        case _:
+            pass
+    return all(map(_are_quantifiers, children(f)))

@@ -1,0 +1,329 @@
+"""What a verification has to keep beside the database: the last step and the past, as far as formulas speak
+of it.
+
+One decision: a deployment that is `following` formulas has a relation of its own for each `did`, `since` and
+`previously` in them (`Schema.history`), and in their place an atom. So whatever reads formulas or states
+knows nothing of the past; what these relations hold is said in `deployment.history`, and by the symbolic
+engine on diagrams. `once f` and `historically f` are `true since f` and its dual by then. Two formulas that
+are equal but for the names of their free variables share a relation: a state tells each of them once.
+
+Relevant are the specifications asked, guards, `when`, `where`, views, the policies that run, `fair` and
+`terminal`; gates are in the guards. Nothing is kept for other formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
+from stead_sym.deployment.tool import Choose, Delete, Effect, Fresh, Insert, Statement, Tool
+from stead_sym.errors import DeclarationError
+from stead_sym.logic.printer import print_formula
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import (
+    TRUE,
+    Atom,
+    Derived,
+    Did,
+    Expanded,
+    Formula,
+    Past,
+    Previously,
+    Quantified,
+    Since,
+    Term,
+    Var,
+    Wildcard,
+    children,
+    free_variables,
+    map_children,
+    tells_of_steps,
+    terms,
+)
+from stead_sym.relational.schema import Relation, Schema
+
+Scope: TypeAlias = Mapping[str, str]
+"""The sort of each variable around a formula."""
+Visit: TypeAlias = Callable[[Expanded, Scope], Expanded]
+
+
+@dataclass(frozen=True, slots=True)
+class LastStep:
+    """`did ω(…)`: the ``relation`` holds the arguments at these ``places`` of the last step, if that was a
+    call of the ``tool``, by the ``agent`` unless it is None. ``whole``: it has all the arguments."""
+
+    relation: Relation
+    tool: str
+    places: tuple[int, ...]
+    agent: str | None
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SinceThen:
+    """`f since g`: the ``relation`` holds the values of the ``variables`` for which it is true."""
+
+    relation: Relation
+    variables: tuple[str, ...]
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """`previously f`: the ``relation`` holds the values of the ``variables`` for which it is true."""
+
+    relation: Relation
+    variables: tuple[str, ...]
+    body: Formula
+
+
+Kept: TypeAlias = LastStep | SinceThen | Before
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What is kept beside the database, what stands within another formula before it. ``agents``: the tools
+    of whose last call it is kept which agent made it, with these agents. ``asked`` are the specifications
+    that it is for, as text."""
+
+    kept: tuple[Kept, ...] = ()
+    agents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    asked: tuple[str, ...] = field(default=(), compare=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.kept)
+
+    def __hash__(self) -> int:
+        return hash(self.kept)
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return tuple(each.relation for each in self.kept)
+
+    def most_of_a_step(self, tools: Iterable[Tool], sort: str) -> int:
+        """The most parameters of the sort that a tool or event has whose steps are kept."""
+        named = {each.tool for each in self.kept if isinstance(each, LastStep)}
+        return max((sum(p.sort == sort for p in t.params) for t in tools if t.name in named), default=0)
+
+
+def history_of(
+    parts: Parts, schema: Schema, specs: Iterable[Expanded], running: Mapping[str, str]
+) -> History:
+    """What relevant formulas of the expanded parts ask for, and the ``specs``; ``running`` has the name of
+    the policy that decides for each agent."""
+    following = _Following(parts, schema)
+    mapped(parts, following, running)
+    asked = [formula for formula in specs if tells_of_steps(formula)]
+    for formula in asked:
+        following(formula, {})
+    return History(tuple(following.kept.values()), following.agents, tuple(map(str, asked)))
+
+
+def followed(parts: Parts, schema: Schema, history: History) -> Parts:
+    """The expanded parts with an atom for each formula of which the history keeps the truth. A specification
+    or a policy that speaks of more stays as it is: it is not asked."""
+    following = _Following(parts, schema, history)
+    return mapped(parts, following, None)
+
+
+def followed_formula(
+    parts: Parts, schema: Schema, history: History, formula: Expanded, scope: Scope
+) -> Expanded:
+    """The formula with atoms of the history; `DeclarationError` for what the history does not keep."""
+    found = _Following(parts, schema, history)(formula, scope)
+    if tells_of_steps(found):
+        raise DeclarationError(
+            f"`{formula}` is about steps of which this verification keeps nothing; give it to `verify` among"
+            " the questions",
+            formula.span,
+        )
+    return found
+
+
+class _Following:
+    """Puts an atom in the place of each formula of a history; without one it makes it as it goes, in
+    ``kept``."""
+
+    def __init__(self, parts: Parts, schema: Schema, history: History | None = None) -> None:
+        self.schema = schema
+        self.tools = {tool.name: tool for tool in parts.tools}
+        self.having = {t: tuple(a.name for a in parts.agents if t in a.tools) for t in self.tools}
+        self.grows = history is None
+        self.kept: dict[str, Kept] = {each.relation.name: each for each in (history.kept if history else ())}
+        self.agents: dict[str, tuple[str, ...]] = dict(history.agents if history else {})
+
+    def __call__(self, formula: Expanded, scope: Scope) -> Expanded:
+        if not tells_of_steps(formula):
+            return formula
+        if isinstance(formula, Quantified):
+            inner = {**scope, formula.binder.name: formula.binder.sort}
+            return replace(formula, body=self(formula.body, inner))
+        formula = map_children(
+            lambda child: self(child, scope), formula
+        )  # also in `count` and `sum` of terms
+        if isinstance(formula, Did):
+            return self._did(formula)
+        if isinstance(formula, Past) and not any(map(tells_of_steps, children(formula))):
+            return self._past(formula, scope)
+        return formula
+
+    def _did(self, formula: Did) -> Expanded:
+        tool = self.tools[formula.tool]
+        agent = formula.agent
+        if self.grows:
+            if agent is not None and tool.name not in self.agents:
+                self.agents[tool.name] = self.having[tool.name]
+            whole = tuple(range(len(tool.params)))
+            for who in (None, *self.agents.get(tool.name, ())):
+                self._step(tool, whole, who)
+        places = tuple(k for k, term in enumerate(formula.args) if not isinstance(term, Wildcard))
+        name = self._step(tool, places, agent)
+        if name is None:
+            return formula
+        args, sorts = tuple(formula.args[k] for k in places), tuple(tool.params[k].sort for k in places)
+        return Atom(name, args, sorts=sorts, span=formula.span)
+
+    def _step(self, tool: Tool, places: tuple[int, ...], agent: str | None) -> str | None:
+        """The name of the relation; None where the history has no such one."""
+        blanks = (Var(_blank(places.index(k))) if k in places else "_" for k in range(len(tool.params)))
+        name = print_formula(Did(tool.name, tuple(blanks), agent))  # type: ignore[arg-type]
+        if name not in self.kept:
+            if not self.grows:
+                return None
+            sorts = tuple(tool.params[k].sort for k in places)
+            relation = Relation(name, sorts, tells_history=True)
+            whole = len(places) == len(tool.params)
+            self.kept[name] = LastStep(relation, tool.name, places, agent, whole)
+        return name
+
+    def _past(self, formula: Past, scope: Scope) -> Expanded:
+        """The atom; the formula itself where the history does not have it."""
+        order = _in_order(formula)
+        blanks = {name: Var(_blank(k)) for k, name in enumerate(order)}
+        general = substitute(formula, blanks)
+        assert isinstance(general, Past)
+        sorts = tuple(scope[name] for name in order)
+        name = spoken(general)
+        while name in self.kept and self.kept[name].relation.sorts != sorts:
+            name += "\N{PRIME}"
+        if name not in self.kept:
+            if not self.grows:
+                return formula
+            relation, names = Relation(name, sorts, tells_history=True), tuple(map(str, blanks.values()))
+            match general:
+                case Since(left, right):
+                    self.kept[name] = SinceThen(relation, names, left, right)
+                case Previously(body):
+                    self.kept[name] = Before(relation, names, body)
+        return Atom(name, tuple(Var(variable) for variable in order), span=formula.span)
+
+
+def _blank(number: int) -> str:
+    """How the name of a relation of the history says where its arguments go: `once Paid(‹1›)`."""
+    return f"‹{number + 1}›"
+
+
+def spoken(formula: Past | Did) -> str:
+    """The formula as it is mostly written: `once f` for `true since f`."""
+    if isinstance(formula, Since) and formula.left == TRUE:
+        return print_formula(Derived("once", (formula.right,)))
+    return print_formula(formula)
+
+
+def _in_order(formula: Formula) -> tuple[str, ...]:
+    """The free variables in the order in which they occur first."""
+    found: dict[str, None] = {}
+
+    def visit(part: Formula, bound: frozenset[str]) -> None:
+        if isinstance(part, Quantified):
+            bound = bound | {part.binder.name}
+        for term in terms(part):
+            if isinstance(term, Var) and term.name not in bound:
+                found[term.name] = None
+        for child in children(part):
+            visit(child, bound)
+
+    visit(formula, frozenset())
+    assert found.keys() == free_variables(formula)
+    return tuple(found)
+
+
+def mapped(parts: Parts, visit: Visit, running: Mapping[str, str] | None) -> Parts:
+    """The expanded parts with another formula in the place of each that is not a specification's, given the
+    sorts of the variables around it; of the policies those that are ``running``, or all for None. With None
+    also the specifications."""
+    several = parts.agents or ()
+
+    def policies(listed: tuple[Policy, ...], names: Iterable[str]) -> tuple[Policy, ...]:
+        chosen = set(names)
+        return tuple(
+            _policy(policy, parts.tools, visit) if running is None or policy.name in chosen else policy
+            for policy in listed
+        )
+
+    def agent(role: AgentRole) -> AgentRole:
+        own = () if running is None else (running.get(role.name, ""),)
+        return replace(role, views=_views(role.views, visit), policies=policies(role.policies, own))
+
+    return replace(
+        parts,
+        tools=tuple(_tool(tool, visit) for tool in parts.tools),
+        views=_views(parts.views, visit),
+        policies=policies(parts.policies, () if running is None else running.values()),
+        fair=tuple(visit(formula, {}) for formula in parts.fair),
+        specs=parts.specs
+        if running is not None
+        else tuple(replace(spec, formula=visit(spec.formula, {})) for spec in parts.specs),
+        agents=tuple(map(agent, several)),
+        terminal=tuple(replace(line, when=visit(line.when, {})) for line in parts.terminal),
+    )
+
+
+def _views(views: tuple[View, ...], visit: Visit) -> tuple[View, ...]:
+    return tuple(
+        replace(view, where=visit(view.where, {p.name: p.sort for p in view.params})) for view in views
+    )
+
+
+def _policy(policy: Policy, tools: Iterable[Tool], visit: Visit) -> Policy:
+    params = {tool.name: tool.params for tool in tools}
+
+    def scope(tool: str, args: Iterable[Term]) -> Scope:
+        pairs = zip(args, params[tool], strict=True)
+        return {term.name: param.sort for term, param in pairs if isinstance(term, Var)}
+
+    return replace(
+        policy,
+        rules=tuple(replace(r, when=visit(r.when, scope(r.tool, r.args))) for r in policy.rules),
+    )
+
+
+def _tool(tool: Tool, visit: Visit) -> Tool:
+    scope = {param.name: param.sort for param in tool.params}
+    return replace(
+        tool,
+        guard=visit(tool.guard, scope),
+        effects=tuple(_effect(effect, scope, visit) for effect in tool.effects),
+    )
+
+
+def _effect(effect: Effect, scope: Scope, visit: Visit) -> Effect:
+    inner, statements = dict(scope), list[Statement]()
+    when = visit(effect.when, scope)
+    for statement in effect.statements:
+        match statement:
+            case Choose(binder, where):
+                inner[binder.name] = binder.sort
+                statement = replace(statement, where=visit(where, inner))
+            case Fresh(binder):
+                inner[binder.name] = binder.sort
+            case Insert(_, binders, where) | Delete(_, binders, where):
+                own = {**inner, **{binder.name: binder.sort for binder in binders}}
+                statement = replace(statement, where=visit(where, own))
+            case _:
+                pass
+        statements.append(statement)
+    return replace(effect, when=when, statements=tuple(statements))

@@ -1,0 +1,122 @@
+"""What a state keeps beside the database, from step to step: the last step, and the truth of formulas of the
+past.
+
+For a deployment that is `following` formulas, a state is an instance of the schema with its ``history``
+relations: the database, and
+
+    did ω(…)     the arguments of the step into it, none in an initial state;
+    f since g    { σ : (Dn, σ) ⊨ f since g },  previously f    { σ : (Dn, σ) ⊨ previously f },
+
+σ over the values that are active in Dn and the constants. Let s be the least index such that the values of σ
+are constants or active in all of Ds … Dn. Then n − 1 ≥ s iff they are constants or active in Dn−1, so that
+
+    (Dn, σ) ⊨ f since g      iff  (Dn, σ) ⊨ g, or (Dn, σ) ⊨ f and (Dn−1, σ) ⊨ f since g;
+    (Dn, σ) ⊨ previously f   iff  n > 0, the values of σ are constants or active in Dn−1, and (Dn−1, σ) ⊨ f:
+
+what is true of σ in a state is true of values that are active there. One decision: these lines are the
+definition here, evaluated one assignment after the other. The loop of a terminal state is no step: all stays
+as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import assert_never
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.following import Before, Kept, LastStep, SinceThen
+from stead_sym.deployment.tool import Call
+from stead_sym.logic.evaluate import holds
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+
+
+def begun(deployment: Deployment, database: Instance) -> Instance:
+    """The initial state with this database."""
+    return _recorded(deployment, None, None, None, database)
+
+
+def recorded(
+    deployment: Deployment, before: Instance, call: Call, actor: str | None, database: Instance
+) -> Instance:
+    """The state after a step from another one to this database, by a call that the agent ``actor`` makes, or
+    None for an event."""
+    if not deployment.history:
+        return database
+    if deployment.tool(call.tool).stays:
+        return before
+    return _recorded(deployment, before, call, actor, database)
+
+
+def actors_told(deployment: Deployment, call: Call, actors: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Of the agents that may make a call, or none for an event, those with which the state after it differs:
+    the first where it is not kept who has made it."""
+    return actors if call.tool in deployment.history.agents and actors else (next(iter(actors), None),)
+
+
+def actor_in(deployment: Deployment, call: Call, after: Instance, otherwise: str | None) -> str | None:
+    """The agent that a state says to have made the call into it, ``otherwise`` where it says nothing."""
+    steps = (kept for kept in deployment.history.kept if isinstance(kept, LastStep) and kept.whole)
+    for kept in steps if call.tool in deployment.history.agents else ():
+        if kept.tool == call.tool and kept.agent and Fact(kept.relation.name, call.args) in after:
+            return kept.agent
+    return otherwise
+
+
+def _recorded(
+    deployment: Deployment, before: Instance | None, call: Call | None, actor: str | None, database: Instance
+) -> Instance:
+    state = database.database
+    for kept in deployment.history.kept:
+        told = frozenset(
+            Fact(kept.relation.name, u) for u in _told(deployment, kept, before, call, actor, state)
+        )
+        state = Instance(state.schema, state.facts | told)
+    return state
+
+
+def _told(
+    deployment: Deployment,
+    kept: Kept,
+    before: Instance | None,
+    call: Call | None,
+    actor: str | None,
+    now: Instance,
+) -> Iterator[tuple[Value, ...]]:
+    """The tuples of one relation of the history in the state ``now``, which has the database and what is kept
+    before it."""
+    match kept:
+        case LastStep(_, tool, places, agent):
+            if call is not None and call.tool == tool and agent in (None, actor):
+                yield tuple(call.args[place] for place in places)
+        case SinceThen(relation, variables, left, right):
+            for sigma in _assignments(deployment, relation.sorts, variables, now):
+                values = tuple(sigma.values())
+                lasting = before is not None and Fact(relation.name, values) in before
+                if holds(right, now, sigma) or (lasting and holds(left, now, sigma)):
+                    yield values
+        case Before(relation, variables, body):
+            for sigma in () if before is None else _assignments(deployment, relation.sorts, variables, now):
+                assert before is not None
+                there = all(
+                    _counts(deployment, sort, value, before)
+                    for sort, value in zip(relation.sorts, sigma.values(), strict=True)
+                )
+                if there and holds(body, before, sigma):
+                    yield tuple(sigma.values())
+        case _:
+            assert_never(kept)
+
+
+def _assignments(
+    deployment: Deployment, sorts: tuple[str, ...], variables: tuple[str, ...], state: Instance
+) -> Iterator[Mapping[str, Value]]:
+    """The values of the variables that are active in the state, or constants."""
+    ranges = (sorted(state.active_domain[sort].union(deployment.constants[sort])) for sort in sorts)
+    for values in product(*ranges):
+        yield dict(zip(variables, values, strict=True))
+
+
+def _counts(deployment: Deployment, sort: str, value: Value, state: Instance) -> bool:
+    return value in deployment.constants[sort] or value in state.active_domain[sort]

@@ -1,0 +1,130 @@
+"""Comparisons of integers as diagrams (`logic.integers`).
+
+Of a number in a log-coded vector each bit is an item, and of a one-hot vector the whole: its bits exclude
+each other. One decision: of a tally each fact that it counts is an item, found by descending through the
+values of its variables, which drops those that never count; facts that exclude each other, as those of one
+record, are one item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.encode.encoding import Encoding
+from stead_sym.engines.symbolic.encode.values import Vector, bits_of
+from stead_sym.logic.integers import Item, Linear, coefficients, decided
+from stead_sym.logic.syntax import Binder, Const, Each, Formula, Tally, Term, Weight
+from stead_sym.relational.schema import Value
+
+if TYPE_CHECKING:
+    from stead_sym.engines.symbolic.step.formulas import Compiler
+
+_Environment: TypeAlias = Mapping[str, Vector | Value]
+
+
+class Integers:
+    """Comparisons of integers as diagrams; a compiler reads the formulas of tallies, where there are any."""
+
+    def __init__(self, encoding: Encoding, compiler: Compiler | None = None) -> None:
+        self.encoding = encoding
+        self.manager = encoding.manager
+        self._compiler = compiler
+
+    def compared(self, form: Linear, env: _Environment, joint: bool) -> Bdd:
+        """Σ cᵢ·aᵢ + c ⋈ 0 over the state bits and the vectors of ``env``."""
+        m, items, constant = self.manager, list[tuple[Bdd, int]](), form.constant
+        exclusive: list[Item[Bdd]] = []
+        for part, times in form.parts:
+            if isinstance(part, Tally):
+                items += self._tally(part.each, times, env, joint, m.true)
+                continue
+            constant += self._least(env[part.name], times)
+            bits = self._bits(env[part.name], times)
+            if isinstance(vector := env[part.name], Vector) and vector.one_hot:
+                exclusive.append(bits)
+            else:
+                items += bits
+        ordered = sorted(
+            (*exclusive, *self._grouped(items, env)), key=lambda item: self._place(item[0][0], env)
+        )
+        return decided(form.ordering, constant, ordered, m.ite, m.true, m.false)
+
+    def _least(self, term: Vector | Value, times: int) -> int:
+        """What an integer adds in any case: it is a value, or the least of a log-coded vector."""
+        if isinstance(term, str):
+            return times * int(term)
+        return 0 if term.one_hot else times * self.encoding.first[term.sort]
+
+    def _bits(self, term: Vector | Value, times: int) -> list[tuple[Bdd, int]]:
+        """What the bits of a vector add."""
+        if isinstance(term, str):
+            return []
+        m = self.manager
+        if term.one_hot:
+            values = self.encoding.values[term.sort]
+            return [(self.encoding.is_value(term, value), times * int(value)) for value in values]
+        return [(m.var(bit), times << k) for k, bit in enumerate(reversed(term.bits))]
+
+    def _tally(
+        self, each: Formula, times: int, env: _Environment, joint: bool, where: Bdd
+    ) -> Iterator[tuple[Bdd, int]]:
+        """Where each instance of a tally counts, and what it adds there."""
+        m, encoding = self.manager, self.encoding
+        inner, vectors, binders = dict(env), list[Vector](), list[Binder]()
+        while isinstance(each, Each):
+            vectors.append(encoding.unused(each.binder.sort, inner.values()))
+            binders.append(each.binder)
+            inner[each.binder.name] = vectors[-1]
+            each = each.body
+        assert isinstance(each, Weight)
+        body, compiler = each.condition, self._compiler
+        assert compiler is not None
+        ranging = [
+            compiler.ranging(binder, vector, body, joint=joint)
+            for binder, vector in zip(binders, vectors, strict=True)
+        ]
+        outer = [term for term in env.values() if isinstance(term, Vector) and term.one_hot]
+        member = m.conj([where, compiler.compiled(body, inner, joint), *ranging, *map(encoding.valid, outer)])
+        for assignment, case in m.cases(member, sorted(bits_of(vectors), key=m.level)):
+            values = {
+                binder.name: encoding.value(vector, assignment)
+                for binder, vector in zip(binders, vectors, strict=True)
+            }
+            for term in each.of or (Const("1"),):
+                yield from self._weighed(term, times, {**env, **values}, joint, case)
+
+    def _weighed(
+        self, term: Term, times: int, env: _Environment, joint: bool, where: Bdd
+    ) -> Iterator[tuple[Bdd, int]]:
+        """What a term adds where something holds."""
+        parts, constant = coefficients(term, times)
+        for part, own in parts.items():
+            if isinstance(part, Tally):
+                yield from self._tally(part.each, own, env, joint, where)
+            else:
+                constant += self._least(env[part.name], own)
+                yield from ((where & bit, weight) for bit, weight in self._bits(env[part.name], own))
+        if constant:
+            yield where, constant
+
+    def _grouped(self, items: Iterable[tuple[Bdd, int]], env: _Environment) -> Iterator[Item[Bdd]]:
+        """The items, those that follow each other in the order of the diagrams and exclude each other as
+        one: of a record the values that it may have."""
+        m, group, union = self.manager, list[tuple[Bdd, int]](), self.manager.false
+        for where, weight in sorted(items, key=lambda item: self._place(item[0], env)):
+            if group and where & union != m.false:
+                yield group
+                group, union = [], m.false
+            group.append((where, weight))
+            union = union | where
+        if group:
+            yield group
+
+    def _place(self, where: Bdd, env: _Environment) -> int:
+        """The topmost level of a function, the bits of the vectors in scope left out."""
+        around = frozenset(bits_of(env.values()))
+        levels = [self.manager.level(bit) for bit in where.support]
+        own = [self.manager.level(bit) for bit in where.support if bit not in around]
+        return min(own or levels, default=0)

@@ -1,0 +1,206 @@
+"""Comparisons of integers in one form, Σ cᵢ·aᵢ + c = 0 or ≤ 0, and how they are decided.
+
+An aᵢ is a variable or a tally. Those who read the kernel give for each of them *items*: an item is a sequence
+of propositions that exclude each other, each with a weight, and adds the weight of the one that holds, or 0.
+A tally `sum t for x. f` is an item for each value of x: [f] · t.
+
+One decision: the sum is made item by item, and of the sums so far only those are told apart that the rest of
+the items leaves open: a sum that is decided by now, whatever is still to come, is `yes` or `no`. So of N
+items with weights ≥ 0 compared with a limit L there are at most N · (L + 1) sums, and of bits of numbers, the
+most significant first, a few per bit, which are the carries of an adder.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from stead_sym.logic.evaluate import value_of
+from stead_sym.logic.syntax import (
+    INTEGERS,
+    Binder,
+    Compare,
+    Const,
+    Each,
+    Equal,
+    Formula,
+    Sum,
+    Tally,
+    Term,
+    Var,
+    Weight,
+    is_compound,
+)
+from stead_sym.relational.schema import Schema
+
+_P = TypeVar("_P")
+
+Item: TypeAlias = Sequence[tuple[_P, int]]
+"""Propositions that exclude each other, with their weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Σ cᵢ·aᵢ + constant ⋈ 0; no cᵢ is 0, and no aᵢ stands there twice."""
+
+    ordering: Literal["=", "<="]
+    parts: tuple[tuple[Var | Tally, int], ...]
+    constant: int
+
+
+def linear(formula: Equal | Compare) -> Linear | None:
+    """The form of a comparison of integers that are not both values of one sort; None for any other. Of an
+    equality of two variables only their scope says whether they are of two sorts (`linear_in`)."""
+    if isinstance(formula, Equal):
+        if is_compound(formula.left) or is_compound(formula.right):
+            return difference("=", formula.left, formula.right)
+        return None
+    if formula.known_sort != INTEGERS:
+        return None
+    match formula.ordering:
+        case "<":
+            return difference("<=", formula.left, formula.right, 1)
+        case "<=":
+            return difference("<=", formula.left, formula.right)
+        case ">":
+            return difference("<=", formula.right, formula.left, 1)
+        case ">=":
+            return difference("<=", formula.right, formula.left)
+        case _:
+            raise AssertionError("`succ` stays within a sort")
+
+
+def linear_in(formula: Equal | Compare, scope: Mapping[str, Any], schema: Schema) -> Linear | None:
+    """The form of a comparison where a variable stands for a value or for a vector, which has its sort.
+    `TypeError` for an equality across two sorts that are not both sorts of integers."""
+    if (form := linear(formula)) is not None or isinstance(formula, Compare):
+        return form
+    sides = (value_of(term, scope) for term in (formula.left, formula.right))
+    sorts = {side.sort for side in sides if not isinstance(side, str)}
+    if len(sorts) < 2:
+        return None
+    if not all(schema.sort(sort).is_numeric for sort in sorts):
+        raise TypeError(f"{formula} is of sorts {' and '.join(sorted(sorts))}, which have no value in common")
+    return difference("=", formula.left, formula.right)
+
+
+def difference(ordering: Literal["=", "<="], left: Term, right: Term, constant: int = 0) -> Linear:
+    """left − right + constant ⋈ 0."""
+    parts, own = coefficients(Sum(left, "-", right))
+    return Linear(ordering, tuple(parts.items()), own + constant)
+
+
+def coefficients(term: Term, factor: int = 1) -> tuple[Mapping[Var | Tally, int], int]:
+    """The term as Σ cᵢ·aᵢ + c, times a factor."""
+    found, constant = Counter[Var | Tally](), 0
+    todo = [(term, factor)]
+    while todo:
+        one, times = todo.pop()
+        match one:
+            case Sum(left, sign, right):
+                todo += [(right, times if sign == "+" else -times), (left, times)]
+            case Const(value):
+                constant += times * int(value)
+            case Var() | Tally():
+                found[one] += times
+            case _:
+                raise TypeError(f"{one} is no integer of a resolved formula")
+    return {part: times for part, times in found.items() if times}, constant
+
+
+def grounded(
+    form: Linear,
+    sigma: Mapping[str, Any],
+    instances: Callable[[Binder, Formula, Mapping[str, Any]], Iterator[tuple[_P, str]]],
+    holds: Callable[[Formula, Mapping[str, Any]], _P],
+    both: Callable[[_P, _P], _P],
+    spread: Callable[[Any], Item[_P]] | None = None,
+) -> tuple[list[Item[_P]], int]:
+    """The items and the constant of a comparison where every variable in scope has a value. ``instances``
+    gives the values of a variable, each with where it has them, ``holds`` says where a formula is true.
+    ``spread`` gives the item of a variable in scope that has no value but stands for several."""
+    items: list[Item[_P]] = []
+    constant = form.constant
+
+    def add(term: Term, factor: int, scope: Mapping[str, Any], where: _P | None) -> None:
+        nonlocal constant
+        parts, own = coefficients(term, factor)
+        for part, times in parts.items():
+            if isinstance(part, Var):
+                value = scope[part.name]
+                if spread is None or isinstance(value, str):
+                    own += times * int(value)
+                else:
+                    items.append(
+                        [(p if where is None else both(where, p), times * k) for p, k in spread(value)]
+                    )
+            else:
+                tally(part.each, times, scope, where)
+        if where is None:
+            constant += own
+        elif own:
+            items.append([(where, own)])
+
+    def tally(each: Formula, factor: int, scope: Mapping[str, Any], where: _P | None) -> None:
+        if isinstance(each, Each):
+            for there, value in instances(each.binder, each.body, scope):
+                inner = there if where is None else both(where, there)
+                tally(each.body, factor, {**scope, each.binder.name: value}, inner)
+        else:
+            assert isinstance(each, Weight)
+            here = holds(each.condition, scope)
+            here = here if where is None else both(where, here)
+            for term in each.of or (Const("1"),):
+                add(term, factor, scope, here)
+
+    for part, times in form.parts:
+        add(part, times, sigma, None)
+    return items, constant
+
+
+def decided(
+    ordering: Literal["=", "<="],
+    constant: int,
+    items: Sequence[Item[_P]],
+    ite: Callable[[_P, _P, _P], _P],
+    yes: _P,
+    no: _P,
+) -> _P:
+    """Where the sum of the items and the constant is 0, or ≤ 0, as a proposition. ``ite(c, f, g)`` is f where
+    c holds, and g elsewhere; items that come first are tested first."""
+    least, most = [0], [0]  # what the items from some position on add at least, and at most
+    for item in reversed(items):
+        least.append(least[-1] + min(0, *(weight for _, weight in item)))
+        most.append(most[-1] + max(0, *(weight for _, weight in item)))
+    least.reverse()
+    most.reverse()
+
+    def settled(position: int, total: int) -> bool | None:
+        low, high = total + least[position], total + most[position]
+        if ordering == "<=":
+            return True if high <= 0 else False if low > 0 else None
+        return False if not low <= 0 <= high else True if low == high else None
+
+    open_totals: list[set[int]] = [{constant}]  # the sums before each item that nothing has settled yet
+    for position, item in enumerate(items):
+        here = {total for total in open_totals[-1] if settled(position, total) is None}
+        open_totals[-1] = here
+        steps = {0, *(weight for _, weight in item)}
+        open_totals.append({total + step for total in here for step in steps})
+    known: dict[int, _P] = {}
+
+    def value(position: int, total: int) -> _P:
+        truth = settled(position, total)
+        return known[total] if truth is None else yes if truth else no
+
+    for position in reversed(range(len(items))):
+        now: dict[int, _P] = {}
+        for total in sorted(open_totals[position]):
+            result = value(position + 1, total)
+            for where, weight in items[position]:
+                result = ite(where, value(position + 1, total + weight), result)
+            now[total] = result
+        known = now
+    return value(0, constant)

@@ -1,0 +1,141 @@
+"""What stands in the way of a verdict for every number of records, on a terminal and as JSON.
+
+One decision: an instance is shown as a small database, a line for each relation that has facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, RenderableType
+
+from stead_sym.analyses.views.obstacle import Leading, Obstacle
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.trace import as_changes
+from stead_sym.evidence.document import Count, Document
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.report.data import texts
+from stead_sym.support.printable import printable, printable_lines
+from stead_sym.support.wrapping import Text, headed, indented, labelled
+
+
+class LeadingData(Document):
+    """A step from a database all of whose parts are known; `part` are the facts of `after` that are a new
+    part. Without a call `after` is an initial database."""
+
+    call: str | None
+    before: list[str] | None
+    after: list[str]
+    part: list[str]
+
+
+class ObstacleData(Document):
+    """The `facts` of a database that stands in the way of a verdict for every number of records: parts on
+    `k` values do not exclude it, or, where something is `broken`, the last of the steps breaks that. The
+    `steps` lead to its parts; `run`: each starts where the last has ended, so that some agent reaches it."""
+
+    k: Count
+    broken: str | None
+    run: bool
+    facts: list[str]
+    steps: list[LeadingData]
+
+
+def print_obstacle(spec: str, obstacle: Obstacle, deployment: Deployment, console: Console) -> None:
+    """The database that stands in the way, and the steps that lead to its parts."""
+    console.print()
+    console.print(Text.assemble((spec, "bold"), " ", ("unknown", "yellow")))
+    console.print(indented(Text(in_the_way(obstacle))))
+    console.print(indented(indented(_database(obstacle.state))))
+    console.print(indented(Text(told(obstacle))))
+    console.print(indented(_steps(obstacle, deployment)))
+
+
+def in_the_way(obstacle: Obstacle) -> str:
+    """What the database that stands in the way is."""
+    if obstacle.broken:
+        return f"what stands in the way: `{obstacle.broken}` is not so in this database"
+    said = f"what stands in the way: {obstacle.k}-views do not exclude this database, in which it is not so"
+    if obstacle.is_run:
+        return f"{said}; the steps below are a run to it, if agents may select whatever they are offered"
+    return f"{said}; perhaps no run reaches it"
+
+
+def told(obstacle: Obstacle) -> str:
+    """What the steps below it are."""
+    if obstacle.is_run:
+        return "the run; with larger bounds (--max-bound) it is found and replayed"
+    return (
+        "how its parts come about; put in is what may stand beside, as far as parts on"
+        f" {obstacle.k} value{'s' * (obstacle.k != 1)} can tell"
+    )
+
+
+def put_in(steps: Sequence[Leading]) -> tuple[tuple[str, ...], ...]:
+    """Per step the facts of the database that it starts from which the step before has not left."""
+    before = [frozenset[Fact](), *(step.after.facts for step in steps)]
+    return tuple(
+        () if step.before is None else tuple(map(str, sorted(step.before.facts - last)))
+        for step, last in zip(steps, before, strict=False)
+    )
+
+
+def changed(leading: Leading) -> tuple[str, ...]:
+    """What a step changes."""
+    before = frozenset() if leading.before is None else leading.before.facts
+    after = leading.after.facts
+    return tuple(map(str, as_changes(leading.after.schema, after - before, before - after)))
+
+
+def call_words(leading: Leading, deployment: Deployment) -> str:
+    """The call of a step, and whether it is an event."""
+    if leading.call is None:
+        return "initially"
+    is_event = any(event.name == leading.call.tool for event in deployment.events)
+    return f"{leading.call}, an event" if is_event else str(leading.call)
+
+
+def _database(state: Instance) -> RenderableType:
+    """The facts, a line for each relation."""
+    if not state.facts:
+        return Text("no facts", "dim")
+    return labelled((relation, printable("  ".join(facts))) for relation, facts in rows_of(state))
+
+
+def rows_of(state: Instance) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The relations that have facts, with their rows as text."""
+    for relation in state.schema.relations:
+        if rows := sorted(state.tuples(relation.name)):
+            yield relation.name, tuple(", ".join(row) or "true" for row in rows)
+
+
+def _steps(obstacle: Obstacle, deployment: Deployment) -> RenderableType:
+    beside = put_in(obstacle.steps)
+    columns = (*(["put in"] if any(beside) else []), "call", "facts")
+    table = headed("step", *columns, folds=columns, right=("step",))
+    for number, (leading, facts) in enumerate(zip(obstacle.steps, beside, strict=True)):
+        cells = [Text(str(number or ""))]
+        cells += [Text(printable_lines("\n".join(facts)), "dim")] * any(beside)
+        cells.append(Text(printable(call_words(leading, deployment))))
+        table.add_row(*cells, Text(printable_lines("\n".join(changed(leading)) or "no facts")))
+    return table
+
+
+def obstacle_data(obstacle: Obstacle) -> ObstacleData:
+    """The same as data."""
+    return ObstacleData(
+        k=obstacle.k,
+        broken=obstacle.broken or None,
+        run=obstacle.is_run,
+        facts=texts(obstacle.state),
+        steps=[_leading_data(leading) for leading in obstacle.steps],
+    )
+
+
+def _leading_data(leading: Leading) -> LeadingData:
+    return LeadingData(
+        call=None if leading.call is None else str(leading.call),
+        before=None if leading.before is None else texts(leading.before),
+        after=texts(leading.after),
+        part=texts(leading.part),
+    )

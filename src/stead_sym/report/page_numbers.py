@@ -1,0 +1,90 @@
+"""The sections of a report that are numbers: the sizes of the domains, and what the answer took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stead_sym.deployment.restriction import Derivation
+from stead_sym.support.html import Content, Html, tag
+from stead_sym.verification.result import Verification
+
+
+def domain_section(result: Verification) -> Iterator[Html]:
+    literal = result.mode == "theorem"
+    yield tag(
+        "p",
+        "How many values of each sort are enough to answer for unboundedly many: "
+        + (
+            "twice the bound, the constants, and the variables of a specification (the literal domain of the"
+            " theorem)."
+            if literal
+            else "the constants, the bound, and the fresh values of one effect; a representative stands for"
+            " every value that is not in use, which changes no verdict."
+        ),
+    )
+    rows = [_derivation(derivation, literal) for derivation in result.restriction.derivation.values()]
+    named = "variables of a specification" if literal else "fresh values of one effect"
+    yield table_of("Sizes", ("sort", "size", "bound", "constants", named, "sum"), rows)
+
+
+def _derivation(derived: Derivation, literal: bool) -> Sequence[Content]:
+    if derived.finite:
+        return derived.sort, derived.size, "–", derived.constants, "–", "finite: kept in full"
+    more: Content = derived.variables if literal else derived.fresh
+    if literal and derived.spec is not None:
+        more = f"{derived.variables} ({derived.spec})"
+    sum_ = str(derived).split(": ", 1)[1].partition(" (")[0].partition(",")[0]
+    if derived.size > derived.required:
+        sum_ += f"; {derived.size} are used"
+    elif derived.size < derived.required:
+        sum_ += f"; forced to {derived.size}, below what is needed"
+    return derived.sort, derived.size, derived.bound, derived.constants, more, sum_
+
+
+def statistics_section(result: Verification) -> Iterator[Html]:
+    numbers = [(name.replace("_", " "), f"{value:,}") for name, value in result.statistics.items()]
+    activity = [
+        (f"most {sort} in use", f"{activity.most:,} of {activity.bound:,}")
+        for sort, activity in result.hypotheses.activity.items()
+    ]
+    known = (
+        ("states", result.states),
+        ("transitions", result.transitions),
+        ("initial states", result.initial),
+    )
+    counts = [(name, "not known" if number is None else f"{number:,}") for name, number in known]
+    for name, run in result.agents.items():
+        if run.contexts is not None:
+            who = f"{name}: " if name else ""
+            counts += [(f"{who}contexts", f"{run.contexts:,}"), (f"{who}queries", f"{run.queries or 0:,}")]
+    yield tag("div", pairs([*counts, *activity, *numbers]), class_="numbers")
+
+
+def pairs(pairs: Sequence[tuple[str, Content]]) -> Html:
+    return tag("dl", (tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs))
+
+
+def table_of(
+    caption: str, columns: Sequence[str], rows: Sequence[Sequence[Content]], *, stacks: bool = False
+) -> Html:
+    """A table that scrolls sideways where it does not fit, or with ``stacks`` becomes a list; the first cell
+    of a row heads it."""
+    return tag(
+        "div",
+        tag(
+            "table",
+            tag("caption", caption, class_="unseen"),
+            tag("thead", tag("tr", (tag("th", column, scope="col") for column in columns))),
+            tag(
+                "tbody",
+                (
+                    tag("tr", tag("th", first, scope="row"), (tag("td", cell) for cell in rest))
+                    for first, *rest in rows
+                ),
+            ),
+        ),
+        class_="scrolls stacks" if stacks else "scrolls",
+        tabindex=0,
+        role="region",
+        aria_label=caption,
+    )

@@ -1,0 +1,127 @@
+"""What `stead-sym explain` says of a file without a bound, on a terminal and as JSON."""
+
+from __future__ import annotations
+
+from msgspec import convert
+from rich.console import Console, Group, RenderableType
+
+from stead_sym.analyses.views.parts import MOST_RECORDS
+from stead_sym.analyses.views.plan import How, Look, ViewsPlan
+from stead_sym.evidence.document import Count, Document, Json
+from stead_sym.support.printable import plural
+from stead_sym.support.wrapping import Text, headed, indented, labelled
+
+
+class LookData(Document):
+    """An alternative of a tool or event: its steps are looked at over `total` = x + `named` - `written` +
+    `kept` records for parts on x records. `outside` says why they are not, empty: they are."""
+
+    tool: str
+    event: bool
+    alternative: Count
+    named: Count
+    written: Count
+    kept: Count
+    total: Count
+    outside: str
+
+
+class SoughtData(Document):
+    """How a specification is to be shown; over `needs` records it is refuted if it is false anywhere."""
+
+    how: How
+    needs: Count
+    reason: str
+
+
+class ViewsPlanReport(Document):
+    """What will be looked at for every number of values of the `sorts`: parts on `ks` of them, one number
+    after the other; `looks` are the steps for the first. `together` is shown in one induction, `left_out` are
+    invariants that cannot be, with the reasons. `agents` says what of the choices of each is looked at."""
+
+    deployment: str
+    agent: str
+    sorts: list[str]
+    ks: list[Count]
+    looks: list[LookData]
+    specs: dict[str, SoughtData]
+    together: list[str]
+    left_out: dict[str, str]
+    agents: dict[str, str]
+
+
+def views_plan_data(plan: ViewsPlan, agent: str) -> dict[str, Json]:
+    """The plan as data: a `ViewsPlanReport`."""
+    return ViewsPlanReport(
+        deployment=plan.deployment.name,
+        agent=agent,
+        sorts=[*plan.sorts],
+        ks=[*plan.ks],
+        looks=convert(plan.looks, list[LookData], from_attributes=True),
+        specs=convert(plan.specs, dict[str, SoughtData], from_attributes=True),
+        together=[*plan.together],
+        left_out=dict(plan.left_out),
+        agents=dict(plan.agents),
+    ).data()
+
+
+def print_views_plan(plan: ViewsPlan, console: Console, agent: str) -> None:
+    """The whole plan."""
+    title = Text.assemble((plan.deployment.name, "bold"), " under ", (agent, "bold"))
+    every = f", for every number of {' and '.join(plan.sorts)}"
+    grid = labelled()
+    first, *others = plan.ks
+    later = " and ".join(map(str, others))
+    grid.add_row(
+        "views",
+        f"V, the parts on k records of initial databases and of what steps lead to; k = {first}, the most"
+        f" columns that a relation has for them, then {later} where these show less than is asked",
+    )
+    if plan.together:
+        grid.add_row("with it", f"{', '.join(plan.together)}, in one induction")
+    for name, why in plan.left_out.items():
+        grid.add_row("without", f"{name}: {why}")
+    for name, what in plan.agents.items():
+        grid.add_row(name or "agent", what)
+    console.print(Group(title.append(every), indented(grid)))
+    console.print()
+    console.print(_looks(plan))
+    console.print()
+    console.print(_specs(plan))
+
+
+def _looks(plan: ViewsPlan) -> RenderableType:
+    numbers = ("m", "v", "g", "n")
+    table = headed("step", *numbers, "", folds=("step", ""), right=numbers)
+    for one in plan.looks:
+        cells = ("", "", "", "-") if one.outside else map(str, (one.named, one.written, one.kept, one.total))
+        table.add_row(Text(_step(one, plan)), *cells, Text(_remark(one)))
+    title = Text(f"steps, each over n = k + m - v + g records, for k = {plan.ks[0]}")
+    legend = Text("m named by the step, v of these in the fact that it writes, g witnesses of what it asks")
+    return Group(title, indented(table), indented(legend))
+
+
+def _step(one: Look, plan: ViewsPlan) -> str:
+    several = sum(other.tool == one.tool for other in plan.looks) > 1
+    name = f"{one.tool}, alternative {one.alternative}" if several else one.tool
+    return name + ", an event" * one.event
+
+
+def _remark(one: Look) -> str:
+    if one.outside:
+        return one.outside
+    return f"more than {MOST_RECORDS}: looked at in slices" if one.total > MOST_RECORDS else ""
+
+
+def _specs(plan: ViewsPlan) -> RenderableType:
+    table = headed("spec", "asked of", folds=("spec", "asked of"))
+    for name, sought in plan.specs.items():
+        table.add_row(Text(name, "bold"), Text(_sought(sought.how, sought.needs, sought.reason)))
+    return Group(Text("specifications"), indented(table))
+
+
+def _sought(how: How, needs: int, reason: str) -> str:
+    if how == "not shown":
+        return f"not shown for every number: {reason}"
+    records = f"all databases on {plural(needs, 'record')} whose parts are in V"
+    return f"{records}, with what is to be remembered as relations" if how == "watched" else records
