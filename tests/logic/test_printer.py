@@ -71,6 +71,9 @@ def _binders(formula):
         "A[once U() U once W()]",
         "E[W(x) since U(x) W did U(x) & did W(_) by U]",
         "once gate(x) & historically event(x)",
+        "once call'() & previously U'(x)",
+        "once (false since true)",
+        "P(x) & did W(x) | historically W'() since U'()",
     ],
 )
 def test_no_parentheses_but_those_that_are_needed(text):
