@@ -532,7 +532,8 @@ def most_at_a_time(kind, concurrency, expected):
 
     async def waiting(context):
         enter(1)
-        while not full.is_set():
+        until = time.monotonic() + 60
+        while not full.is_set() and time.monotonic() < until:
             await asyncio.sleep(0)
         await asyncio.sleep(0.01)
         enter(-1)
